@@ -7,10 +7,10 @@ import { McpError } from "./mcp-error.ts";
 import type { OAuthSettings } from "./oauth-client.ts";
 import { type OAuthNeeds, withLogin } from "./oauth-fetch.ts";
 
-/** One way to speak with a server. */
+/** One way to connect to a server. */
 export interface Way {
   readonly open: () => Transport | Promise<Transport>;
-  /** Servers of the newest protocol may know nothing of the handshake of the older ones. */
+  /** Servers of the newest protocol may not know the handshake of the older ones. */
   readonly negotiates: boolean;
   readonly lastWords: () => string;
   readonly isOtherWayWorthwhile: (error: unknown) => boolean;
@@ -23,7 +23,7 @@ interface AddressNeeds {
   readonly home: string;
 }
 
-/** Streamable HTTP with both handshakes, then the older SSE; or only the one that settings name. */
+/** Streamable HTTP with both handshakes, then the older SSE; or only the one in the settings. */
 export function waysToAddress(needs: AddressNeeds): Way[] {
   const { type } = needs.definition;
   const newer = type === "sse" ? [] : [false, true].map((negotiates) => streamable(needs, negotiates));
@@ -38,7 +38,7 @@ function streamable(needs: AddressNeeds, negotiates: boolean): Way {
       return new HttpTransport(url, options);
     },
     lastWords: () => "",
-    // Refusals of a request that this kind of server does not know; all else would fail the other way, too.
+    // Only for errors that mean "unknown request"; any other would happen the other way too.
     isOtherWayWorthwhile: (error) =>
       error instanceof SdkHttpError
         ? [400, 404, 405, 406, 415].includes(error.status)
@@ -71,7 +71,7 @@ function optionsOf(needs: AddressNeeds) {
   };
 }
 
-/** What a login to the server needs to know. */
+/** What a login to the server needs. */
 export function oauthNeeds({ alias, definition, environment, home }: AddressNeeds, url: URL): OAuthNeeds {
   const store = new CredentialStore(home, url.href, environment);
   return { alias, url, store, settings: (definition.oauth ?? {}) as OAuthSettings };

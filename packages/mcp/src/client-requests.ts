@@ -28,14 +28,14 @@ interface SamplingAnswer {
   readonly text: string;
 }
 
-/** What a server may ask of Burin while it works. */
+/** What a server may request from Burin while it works. */
 export interface ClientSide {
   readonly alias: string;
-  /** The folders that work stays in, by their real paths. */
+  /** The real paths of the roots. */
   readonly roots: readonly string[];
-  /** Absent where nobody is there to ask; then every question is declined. */
+  /** Absent when no user is present; then every question is declined. */
   readonly askUser?: AskUser;
-  /** Absent unless settings allow it. */
+  /** Absent unless the settings allow it. */
   readonly askModel?: AskModel;
 }
 
@@ -47,7 +47,7 @@ export function capabilitiesOf({ askModel }: ClientSide) {
   };
 }
 
-/** Answers the requests of a server. What is not answered here is refused by the client itself. */
+/** Answers the requests of a server. The client itself refuses any other. */
 export function answerRequests(client: Client, side: ClientSide): void {
   client.setRequestHandler("roots/list", () => ({
     roots: side.roots.map((root) => ({ uri: pathToFileURL(root).href, name: root })),

@@ -5,7 +5,7 @@ import type { OpenClient, OpenNeeds } from "./open-client.ts";
 import type { CallRequest, ServerLine } from "./server-port.ts";
 
 const CALL_MS = 600_000;
-/** A server that speaks of progress may take longer, but not for ever. */
+/** A server that reports progress may take longer, but not for ever. */
 const MOST_CALL_FACTOR = 6;
 const LIST_MS = 60_000;
 const PING_MS = 2000;
@@ -13,7 +13,7 @@ const MOST_PAGES = 100;
 /** More than are ever shown. */
 const MOST_ENTRIES = 20_000;
 
-/** The connection with one server: opened when it is first needed, and again when it broke. */
+/** The connection to one server: opened when it is first needed, and again after it broke. */
 export class McpConnection implements ServerLine {
   readonly #needs: OpenNeeds;
   readonly #closing = new AbortController();
@@ -43,32 +43,32 @@ export class McpConnection implements ServerLine {
     }
   }
 
-  /** All tools that the server lists, as it lists them. */
+  /** All tools in the server's own format. */
   async listTools(signal: AbortSignal): Promise<unknown[]> {
     const { client } = await this.ready(signal);
     if (client.getServerCapabilities()?.tools === undefined) return [];
     return this.#pages(client, { method: "tools/list", key: "tools" }, signal);
   }
 
-  /** What the server lists of prompts or resources; none where it knows nothing of them. */
+  /** The prompts or resources of the server; none if it does not support them. */
   async list(what: ListedKind, signal: AbortSignal): Promise<unknown[]> {
     const { client } = await this.#readyInTime(signal);
     if (client.getServerCapabilities()?.[what] === undefined) return [];
     return this.#pages(client, LISTS[what], signal);
   }
 
-  /** One request with the answer as the server gave it. */
+  /** One request; resolves to the server's own result. */
   async request(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
     const { client } = await this.#readyInTime(signal);
     return this.#answered(client, { method, params, timeout: this.#requestMs }, signal);
   }
 
-  /** For anything but a call, which may take long. */
+  /** For all requests except calls, which may take long. */
   get #requestMs(): number {
     return Math.min(LIST_MS, this.#needs.definition.timeout ?? LIST_MS);
   }
 
-  /** Nor is a start waited for longer than settings say; it goes on for the next call. */
+  /** A caller does not wait longer for the start than the settings say; the start continues for the next call. */
   async #readyInTime(signal: AbortSignal): Promise<OpenClient> {
     const { definition, alias } = this.#needs;
     const { timeout, startTimeout = 0 } = definition;
@@ -101,7 +101,7 @@ export class McpConnection implements ServerLine {
     }
   }
 
-  /** All pages together have the time of one request; a server that comes back to a page has no more of them. */
+  /** All pages together have the time limit of one request; a server that repeats a page has no more of them. */
   async #pages(client: Client, { method, key }: List, signal: AbortSignal): Promise<unknown[]> {
     const found: unknown[] = [];
     const cursors = new Set<string>();
@@ -121,7 +121,7 @@ export class McpConnection implements ServerLine {
     return found;
   }
 
-  /** One call of a tool, on a connection that is opened again once when it turns out to be broken. */
+  /** One call of a tool. A broken connection is opened again once. */
   async callTool(request: CallRequest): Promise<unknown> {
     for (let attempt = 0; ; attempt += 1) {
       const open = await this.#readyInTime(request.signal);
@@ -153,7 +153,7 @@ export class McpConnection implements ServerLine {
     );
   }
 
-  /** Whether the connection broke, and whether the request can have reached the server. null: it did not break. */
+  /** Whether the connection broke, and whether the request may have reached the server. null: it did not break. */
   async #lossOf(open: OpenClient, error: unknown): Promise<"unsent" | "unknown" | null> {
     const { isTimeout, lossOf } = await import("./open-client.ts");
     if (isTimeout(error)) {
@@ -215,7 +215,7 @@ interface List {
   readonly key: string;
 }
 
-/** Lists are judged entry by entry, so that one that is wrong does not spoil the others. */
+/** Lists are checked entry by entry, so that an invalid one does not affect the others. */
 const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
   "~standard": {
     version: 1,

@@ -5,17 +5,17 @@ import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcont
 import { hashOf } from "./definition.ts";
 import { keychainDelete, keychainGet, keychainSet } from "./keychain.ts";
 
-/** What was agreed with the service that guards one server. */
+/** The login data for one server. */
 export interface Credentials {
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
-  /** Rights that the server asked for and the last login did not give. */
+  /** Scopes that the server asked for and the last login did not give. */
   readonly wantedScope?: string;
 }
 
 /**
- * The credentials of one server, in the system's keychain where that works, else in a file that only the user
- * can read. They are read anew each time, so that a login counts in sessions that already run.
+ * The credentials of one server, in the system's keychain if that works, otherwise in a file that only the user can
+ * read. They are read each time, so that a login also counts in sessions that are already running.
  */
 export class CredentialStore {
   readonly #name: string;
@@ -39,7 +39,7 @@ export class CredentialStore {
     }
   }
 
-  /** Keeps what the change does not name. */
+  /** Keeps the fields that are not in the change. */
   change(change: Credentials): Promise<void> {
     return alone(`${this.#path}.change`, async () => {
       const text = JSON.stringify({ ...(await this.read()), ...change });
@@ -53,7 +53,7 @@ export class CredentialStore {
     if (this.#usesKeychain) await keychainDelete(this.#name);
   }
 
-  /** Work that no other process may do at the same time, e.g. using a token that is good for one use only. */
+  /** Work that no other process may do at the same time, for example using a token that is valid only once. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     return alone(`${this.#path}.refresh`, work);
   }

@@ -8,8 +8,8 @@ const VARIABLE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|([A-Za-z_][A-Z
 
 /**
  * The text with `${NAME}`, `${NAME:-default}` and `$NAME` replaced. Throws when a variable is not set: a server
- * that is started without its key fails later and in stranger words. Only a `$NAME` amid other text stays as it
- * is then, because it may be no variable at all.
+ * without its key would fail later, with a less clear message. Only a `$NAME` inside other text stays as it is
+ * then, because it may not be a variable.
  */
 export function expanded(text: string, environment: Environment, where: string): string {
   return text.replace(VARIABLE, (all: string, ...found: (string | undefined)[]) => {
@@ -32,13 +32,13 @@ export function expandedValues(
   );
 }
 
-/** Names one server for good: another command, address, folder or variable is another server. */
+/** Identifies a server: another command, address, folder or variable is another server. */
 export function definitionHash(definition: McpServerSettings): string {
   const { command, args, env, cwd, url, type, headers } = definition;
   return hashOf({ command, args, env, cwd, url, type, headers });
 }
 
-/** The same for everything that is equal, in whatever order its keys stand. */
+/** The same for equal values, whatever the order of their keys. */
 export function hashOf(value: unknown): string {
   return createHash("sha256").update(stableJson(value)).digest("hex").slice(0, 16);
 }

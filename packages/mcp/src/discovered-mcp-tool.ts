@@ -16,16 +16,16 @@ import type { OfferedTool } from "./offered-tools.ts";
 import type { CallProgress, ServerLine } from "./server-port.ts";
 import { declaredName } from "./tool-names.ts";
 
-/** What a tool needs to know of its server. */
+/** What a tool needs to know about its server. */
 export interface McpToolServer {
   readonly alias: string;
   readonly prefix: string;
-  /** Its tools run unasked, and what they say of themselves is believed. */
+  /** Its tools run without a question, and their annotations are trusted. */
   readonly isTrusted: boolean;
-  /** Changes when settings name another program or address. */
+  /** Changes when the settings name another program or address. */
   readonly hash: string;
   readonly connection: Pick<ServerLine, "callTool">;
-  /** By the server's own names: the definition that a user last said yes to, also in an earlier session. */
+  /** By the server's own names: the definition that the user last approved, also in an earlier session. */
   readonly approved: Map<string, string>;
   onApproved(): void;
 }
@@ -37,7 +37,7 @@ const NAME_OF_HINT = "MCP server";
 /** One tool of an MCP server, declared as `alias__tool`. */
 export class DiscoveredMCPTool extends BaseTool {
   readonly name: string;
-  /** The name that the server knows, and that a call may use while it means no other tool. */
+  /** The server's own name, which a call may use as long as it is not ambiguous. */
   readonly plainName: string;
   readonly displayName: string;
   readonly description: string;
@@ -60,11 +60,11 @@ export class DiscoveredMCPTool extends BaseTool {
     this.description = describe(offered);
     this.parameterSchema = offered.inputSchema;
     this.#schema = new ForeignSchema(offered.inputSchema);
-    // What a server says of its own tools counts for nothing unless the user trusts it.
+    // What a server says about its own tools is ignored unless the user trusts it.
     this.kind = server.isTrusted && offered.isReadOnly ? "read" : "execute";
   }
 
-  /** Rules and grants can be bound to what the tool and its server were when they were given. */
+  /** Rules and grants can be bound to the tool and its server as they were at that time. */
   ruleSubjects(): readonly string[] {
     return [this.#definition];
   }

@@ -7,14 +7,14 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 
-/** A number that the protocol gives to no error, for answers that never came. */
+/** A number that the protocol does not use, for responses that never came. */
 export const ANSWER_LOST = -32_099;
 
 type SendOptions = Parameters<StreamableHTTPClientTransport["send"]>[1];
 
 /**
- * Streamable HTTP in which a request fails when the stream that was to bring its answer has ended without one and
- * cannot be taken up again. The SDK alone would let it wait for its time limit.
+ * Streamable HTTP in which a request fails when its response stream has ended without a response and cannot be
+ * resumed. With the SDK alone it would wait for its time limit.
  */
 export class HttpTransport extends StreamableHTTPClientTransport {
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: SendOptions): Promise<void> {
@@ -22,7 +22,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     if (id === undefined) return super.send(message, options);
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
-      // Where the answer has come, nobody waits for this one and it is dropped.
+      // If the response has already come, this one is dropped.
       const error = { code: ANSWER_LOST, message: "the connection ended before the answer" };
       this.onmessage?.({ jsonrpc: "2.0", id, error });
     };
@@ -33,8 +33,8 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
 /**
- * What the SDK takes for `fetch`, on Burin's own requests: they go through the proxy that the environment names,
- * and a stream may be silent for as long as it likes. Redirects are not followed; the SDK judges those itself.
+ * A `fetch` for the SDK that uses Burin's own requests: with the proxy that the environment names, and without a
+ * limit for silence. Redirects are not followed; the SDK decides about them.
  */
 export const httpFetchIn =
   (environment: NodeJS.ProcessEnv): FetchLike =>

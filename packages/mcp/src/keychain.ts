@@ -2,13 +2,13 @@ import { createRequire } from "node:module";
 import type { AsyncEntry } from "@napi-rs/keyring";
 
 const SERVICE = "burin-mcp";
-/** A keychain that asks the user or its service must not hold up a session. */
+/** A keychain that asks the user or its service must not block a session. */
 const PATIENCE_MS = 3000;
 
 type Entries = new (service: string, user: string) => AsyncEntry;
 let entries: Entries | null | undefined;
 
-/** The optional package is native and never bundled; null where it is not installed or does not load. */
+/** The optional package is native and never bundled; null if it is not installed or does not load. */
 function loaded(): Entries | null {
   if (entries !== undefined) return entries;
   try {
@@ -20,12 +20,12 @@ function loaded(): Entries | null {
   return entries;
 }
 
-/** Whether its package is there; that the system's keychain opens is not tried. */
+/** Whether its package is installed; does not test the system's keychain. */
 export function hasKeychain(): boolean {
   return loaded() !== null;
 }
 
-/** The secret kept under that name; null when there is none or the system's keychain does not work here. */
+/** The secret with that name; null when there is none or the system's keychain does not work here. */
 export async function keychainGet(name: string): Promise<string | null> {
   const Entry = loaded();
   if (Entry === null) return null;
@@ -36,7 +36,7 @@ export async function keychainGet(name: string): Promise<string | null> {
   }
 }
 
-/** false when the secret must be kept elsewhere. */
+/** Returns false when the secret must be stored elsewhere. */
 export async function keychainSet(name: string, secret: string): Promise<boolean> {
   const Entry = loaded();
   if (Entry === null) return false;

@@ -4,13 +4,13 @@ import { replaceHomeFile } from "@burin/machine/disk/home-file";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { readText } from "@burin/machine/disk/regular-file";
 
-/** What is known of a server from earlier sessions. */
+/** What earlier sessions know about a server. */
 export interface KnownServer {
-  /** As the server listed them; null when it never did. They are judged again when they are read. */
+  /** The server's own list; null when it never sent one. It is checked again when it is read. */
   readonly tools: readonly unknown[] | null;
-  /** By the server's names: the definition that a user last said yes to. */
+  /** By the server's names: the definition that the user last approved. */
   readonly approved: Readonly<Record<string, string>>;
-  /** It was waited for once and did not come in time; it has not come since. */
+  /** It was waited for once and was too slow, and has never come since. */
   readonly wasLate?: boolean;
 }
 
@@ -19,19 +19,19 @@ const MOST_CHARACTERS = 8_000_000;
 const MOST_BYTES = 4 * MOST_CHARACTERS;
 
 /**
- * The list of one server on disk, so that its tools can be declared before it is up. A cache that cannot be read
- * or written costs only that.
+ * The list of one server on disk, so that its tools can be declared before it is up. If the cache cannot be read or
+ * written, only that is lost.
  */
 export class ListCache {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
 
-  /** `hash` stands for the server as settings name it: another command has another file. */
+  /** `hash` identifies the server's definition: another command has another file. */
   constructor(home: string, hash: string) {
     this.#path = join(home, "cache", "mcp", `${hash}.json`);
   }
 
-  /** At once: twenty files through the pool of threads would hold the first request up for much longer. */
+  /** Synchronous: twenty files through the thread pool would delay the first request much longer. */
   read(): KnownServer {
     try {
       const value: unknown = JSON.parse(readText(this.#path, MOST_BYTES) ?? "");
@@ -45,13 +45,13 @@ export class ListCache {
     }
   }
 
-  /** One after the other, each file whole. */
+  /** One write after the other, each with the whole file. */
   write(known: KnownServer): Promise<void> {
     this.#writing = this.#writing.then(() => this.#replace(known)).catch(() => {});
     return this.#writing;
   }
 
-  /** Resolves when nothing is left to be written. */
+  /** Resolves when all writes are done. */
   written(): Promise<void> {
     return this.#writing;
   }

@@ -6,7 +6,7 @@ import { McpError } from "./mcp-error.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";
 import type { McpLogin, ServerPort } from "./server-port.ts";
 
-/** A prompt that a server offers, to be used as a slash command `/server:name`. */
+/** A prompt that a server offers, for the slash command `/server:name`. */
 export interface McpPrompt {
   readonly server: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface McpPrompt {
   readonly arguments: readonly { readonly name: string; readonly isRequired: boolean }[];
 }
 
-/** Something that a server can be asked to show, named as `@server:uri`. */
+/** Something that a server can show, named `@server:uri`. */
 export interface McpResource {
   readonly server: string;
   readonly uri: string;
@@ -28,9 +28,9 @@ export interface McpPromptRequest {
   readonly args: Readonly<Record<string, string>>;
 }
 
-/** What servers offer beside tools, and what a user does with them. */
+/** What servers offer besides tools, for the user. */
 export interface McpDoor {
-  /** A prompt of the user with each `/server:prompt` and `@server:uri` in it replaced by what it stands for. */
+  /** The user's prompt with each `/server:prompt` and `@server:uri` in it replaced by its content. */
   resolved(text: string, signal?: AbortSignal): Promise<string>;
   /** Of all servers that are up or can be started; a server that fails is left out. */
   prompts(signal?: AbortSignal): Promise<readonly McpPrompt[]>;
@@ -38,9 +38,9 @@ export interface McpDoor {
   prompt(request: McpPromptRequest, signal?: AbortSignal): Promise<PartUnion[]>;
   resources(signal?: AbortSignal): Promise<readonly McpResource[]>;
   readResource(server: string, uri: string, signal?: AbortSignal): Promise<PartUnion[]>;
-  /** One call by the server's own name for the tool; gives what the server answers, as it answers it. */
+  /** One call by the server's own tool name; resolves to the server's own result. */
   callTool(order: ServerOrder, signal?: AbortSignal): Promise<unknown>;
-  /** Starts the server and asks it for everything; rejects with the reason in words. */
+  /** Starts the server and asks it for everything; rejects with the reason. */
   test(server: string, signal?: AbortSignal): Promise<McpReport>;
   login(server: string, how: McpLogin, signal?: AbortSignal): Promise<"logged_in" | "not_needed">;
 }
@@ -57,7 +57,7 @@ export interface McpReport {
   readonly resources: number;
 }
 
-/** The door to the servers that `open` gives; they are opened with the first question. */
+/** Gives access to the servers that `open` returns; they are opened with the first use. */
 export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
   const named = async (alias: string) => {
     const servers = await open();
@@ -158,8 +158,8 @@ const MENTION = /(?<=^|\s)@([A-Za-z0-9_-]+):(\S*[^\s.,;:!?)])/g;
 const ARGUMENT = /(?:([A-Za-z_][\w-]*)=)?(?:"([^"]*)"|'([^']*)'|(\S+))/g;
 
 /**
- * A prompt of the user with what it names of servers: `/server:prompt` at its start stands for that prompt, and
- * each `@server:uri` brings the resource along. Names of no known server are left as they are.
+ * Replaces the names of servers' things in a user's prompt: `/server:prompt` at its start becomes that prompt, and
+ * each `@server:uri` adds the resource. Names of unknown servers stay as they are.
  */
 async function withServerWords(
   text: string,
@@ -198,7 +198,7 @@ async function argumentsOf(
   );
   const open = known.map((one) => one.name).filter((one) => named[one] === undefined);
   const plain = given.flatMap(({ key, value }) => (key === undefined ? [value] : []));
-  // With one place left all the words go there, as people write sentences.
+  // If only one argument is left, all the words go there, because users write sentences.
   const placed = open.length === 1 ? [plain.join(" ")] : plain;
   for (const [index, value] of placed.entries()) {
     const place = open[index];

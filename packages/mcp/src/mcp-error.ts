@@ -1,6 +1,6 @@
 import { innermost } from "@burin/machine/http/innermost-error";
 
-/** Why a server did not do what was asked. Stable: programs switch on it. */
+/** Why a server did not do what was requested. Stable, because programs use it. */
 export type McpErrorCode =
   | "mcp_unavailable"
   | "mcp_needs_login"
@@ -8,7 +8,7 @@ export type McpErrorCode =
   | "mcp_timeout"
   | "mcp_failed";
 
-/** A failure of a server, in words for the model and the user. */
+/** A failure of a server, with a message for the model and the user. */
 export class McpError extends Error {
   override readonly name = "McpError";
   readonly code: McpErrorCode;
@@ -24,7 +24,7 @@ export function needsLogin(alias: string): McpError {
   return new McpError("mcp_needs_login", message);
 }
 
-/** Connections fail with an error that only says so and has the reason as its cause. */
+/** A connection error only says that it failed, and has the reason as its cause. */
 export function reasonOf(error: unknown): string {
   return innermost(error).message;
 }

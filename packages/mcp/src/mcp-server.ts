@@ -10,21 +10,21 @@ import type { OpenNeeds } from "./open-client.ts";
 import type { McpLogin } from "./server-port.ts";
 
 export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
-  /** What the names of its tools begin with. */
+  /** The start of its tools' names. */
   readonly prefix: string;
-  /** Hears what cannot be used of what the server offers, and why a start in the background failed. */
+  /** Called with what cannot be used of the server, and why a start in the background failed. */
   readonly report: (message: string) => void;
-  /** The first request waits for it as long as nothing is known of it. */
+  /** The first request waits for it as long as its tools are not known. */
   readonly isAwaited?: boolean;
 }
 
-/** The first request to the model needs the processor more than servers that nobody has called yet. */
+/** The first request to the model needs the processor more than servers that are not used yet. */
 const START_DELAY_MS = 250;
-/** How long a list is waited for that only has to be read from disk. */
+/** How long to wait for a list that only has to be read from disk. */
 const READ_MS = 1000;
-/** How long a server is waited for that was never up, once. */
+/** How long to wait, once, for a server that was never up. */
 const NEW_MS = 5000;
-/** A server that says so again and again is asked again only so often. */
+/** A server that reports changes again and again is asked only this often. */
 const RELIST_MS = 1000;
 
 /** One configured server as a source of tools. */
@@ -40,7 +40,7 @@ export class McpServer implements ToolSource {
   #onTools: (tools: readonly DiscoveredMCPTool[]) => void = () => {};
   #raw: readonly unknown[] | null = null;
   #wasLate = false;
-  /** The list of an earlier session, until it has been handed out. */
+  /** The list of an earlier session, until it has been used. */
   #known: readonly DiscoveredMCPTool[] | null = null;
   #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
   #startNow: () => void = () => {};
@@ -67,7 +67,7 @@ export class McpServer implements ToolSource {
     };
   }
 
-  /** Reads what earlier sessions know of it. To be called once, before everything else. */
+  /** Reads what earlier sessions know about it. Call once, before everything else. */
   recall(): this {
     const { tools, approved, wasLate } = this.#cache.read();
     for (const [name, definition] of Object.entries(approved)) this.#side.approved.set(name, definition);
@@ -100,7 +100,7 @@ export class McpServer implements ToolSource {
     this.#onTools = onTools;
   }
 
-  /** Its tools; at first those of an earlier session when there are some, while it is asked in the background. */
+  /** Its tools; at first those of an earlier session if there are some, while the server is asked in the background. */
   discover(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
     signal.addEventListener("abort", () => this.#stop(), { once: true });
     const known = this.#known;
@@ -123,7 +123,7 @@ export class McpServer implements ToolSource {
     await this.#listing?.catch(() => {});
   }
 
-  /** Asks the server itself, and remembers what it says. */
+  /** Asks the server itself, and remembers the answer. */
   #listed(isUrgent: boolean): Promise<readonly DiscoveredMCPTool[]> {
     const listing = this.#pause(isUrgent ? 0 : START_DELAY_MS).then(async () => {
       this.#closing.signal.throwIfAborted();
@@ -147,7 +147,7 @@ export class McpServer implements ToolSource {
     });
   }
 
-  /** The same without delay, for somebody who waits for it. */
+  /** The same without delay, for a caller that waits for it. */
   async listed(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
     await this.connection.ready(signal);
     return unlessAborted(this.#listed(true), signal);
@@ -186,7 +186,7 @@ export class McpServer implements ToolSource {
     this.#relisting.unref();
   }
 
-  /** One at a time, however often and however slowly the server speaks. */
+  /** One at a time, however often and however slowly the server reports changes. */
   async #relist(): Promise<void> {
     this.#hasChanged = false;
     await this.#refresh(true);
@@ -194,7 +194,7 @@ export class McpServer implements ToolSource {
     if (this.#hasChanged) this.#relistSoon();
   }
 
-  /** Nobody waits for it any more. */
+  /** Stops a start that is not needed any more. */
   #stop(): void {
     this.#closing.abort(new Error("The session is over."));
     this.#startNow();

@@ -7,12 +7,12 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { CredentialStore, Credentials } from "./credentials.ts";
 
-/** What settings may say of the login to a server. */
+/** The settings for the login to a server. */
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
   readonly scopes?: readonly string[];
-  /** The port that the browser is sent back to, where the service demands a fixed one. */
+  /** The port of the redirect address, if the service requires a fixed one. */
   readonly callbackPort?: number;
 }
 
@@ -20,21 +20,21 @@ export interface OAuthClientNeeds {
   readonly store: CredentialStore;
   readonly settings: OAuthSettings;
   readonly redirectUrl: string;
-  /** Told where the user has to go; throws where nobody is there to go. */
+  /** Called with the address that the user has to open; throws when no user is present. */
   readonly onAuthorize: (url: URL) => void;
   readonly state: string;
 }
 
 /**
- * Burin towards an authorisation server, for one login or one refresh. What the service calls invalid is left out
- * of this attempt and stays stored until something better takes its place: a failure never costs a login.
+ * Burin as the client of an authorization server, for one login or one refresh. What the service calls invalid is
+ * left out of this attempt, but stays stored until something better replaces it: a failure never costs a login.
  */
 export class OAuthClient implements OAuthClientProvider {
   readonly redirectUrl: string;
   readonly #needs: OAuthClientNeeds;
   #discovery: OAuthDiscoveryState | undefined;
   #verifier = "";
-  /** Registered for this login; it is kept together with the tokens that it brings. */
+  /** Registered for this login; it is stored together with its tokens. */
   #client: StoredOAuthClientInformation | undefined;
   #leftOut = new Set<keyof Credentials>();
 
@@ -65,7 +65,8 @@ export class OAuthClient implements OAuthClientProvider {
   }): Promise<StoredOAuthClientInformation | undefined> {
     const { clientId, clientSecret } = this.#needs.settings;
     if (clientId !== undefined) {
-      // Settings name the client for this server, whoever guards it; the SDK warns where nobody is named.
+      // The settings name the client for this server, whichever service issues its tokens; the SDK warns if there is
+      // no issuer.
       const issuer = asked?.issuer === undefined ? {} : { issuer: asked.issuer };
       const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };
       return { client_id: clientId, ...secret, ...issuer };
@@ -83,7 +84,7 @@ export class OAuthClient implements OAuthClientProvider {
   }
 
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
-    // A service that gives no new token for the next refresh means the old one to be used again.
+    // If the service sends no new refresh token, the old one is to be used again.
     const { refresh_token } = (await this.#needs.store.read()).tokens ?? {};
     const kept = refresh_token === undefined ? tokens : { refresh_token, ...tokens };
     this.#leftOut.delete("tokens");

@@ -16,22 +16,22 @@ export interface OAuthNeeds {
 }
 
 /**
- * The same fetch with the token of the last login. A token that is refused is refreshed, by one process and once,
- * and the request sent again; where that cannot help, the error says how to log in.
+ * The same fetch with the token of the last login. A refused token is refreshed, by one process and once, and the
+ * request sent again; if that does not help, the error says how to log in.
  */
 export function withLogin(fetch: FetchLike, needs: OAuthNeeds): FetchLike {
   return async (address, init = {}) => {
     const token = await accessToken(needs.store);
     const answer = await fetch(address, token === null ? init : withToken(init, token));
     if (answer.status === 403) return refusedScope(answer, needs);
-    // Settings that name an Authorization header themselves know better.
+    // An Authorization header in the settings takes precedence.
     if (answer.status !== 401 || (token === null && new Headers(init.headers).has("authorization")))
       return answer;
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
     await answer.body?.cancel();
     const fresh = await needs.store.alone(async () => {
       const now = await accessToken(needs.store);
-      // Another request or another process was quicker.
+      // Another request or process was faster.
       if (now !== null && now !== token) return now;
       if (now === null) throw needsLogin(needs.alias);
       await auth(refresher(needs), {
@@ -59,7 +59,7 @@ function withToken(init: RequestInit, token: string): RequestInit {
   return { ...init, headers };
 }
 
-/** Refreshes, and does not open a new login on the user's behalf. */
+/** Refreshes, and does not start a new login without the user. */
 function refresher({ alias, store, settings }: OAuthNeeds): OAuthClient {
   const onAuthorize = () => {
     throw needsLogin(alias);
@@ -73,7 +73,7 @@ function refresher({ alias, store, settings }: OAuthNeeds): OAuthClient {
   });
 }
 
-/** The next login asks for what this one lacked. */
+/** The next login asks for the scopes that this one lacked. */
 async function refusedScope(answer: Response, { alias, store }: OAuthNeeds): Promise<Response> {
   const { error, scope } = extractWWWAuthenticateParams(answer);
   if (error !== "insufficient_scope") return answer;

@@ -10,7 +10,7 @@ import type { OAuthNeeds } from "./oauth-fetch.ts";
 import type { McpLogin } from "./server-port.ts";
 
 interface LoginNeeds extends OAuthNeeds, McpLogin {
-  /** Sent with the first request, as settings name them. */
+  /** From the settings; sent with the first request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -18,8 +18,8 @@ interface LoginNeeds extends OAuthNeeds, McpLogin {
 const LOGIN_MS = 10 * 60_000;
 
 /**
- * Logs in to a server: finds out who guards it, registers Burin there where that is needed, and waits until the
- * user has agreed in a browser on any machine.
+ * Logs in to a server: finds its authorization server, registers Burin there if necessary, and waits until the user
+ * has agreed in a browser on any machine.
  */
 export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
   const challenge = await challengeOf(needs, signal);
@@ -55,7 +55,7 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
   }
 }
 
-/** Many services know only the programs that somebody has entered there by hand. */
+/** Many services accept only clients that were registered by hand. */
 function notRegistered({ alias }: LoginNeeds, redirectUrl: string, error: unknown): McpError {
   const { port } = new URL(redirectUrl);
   const oauth = { clientId: "<client ID>", callbackPort: Number(port) };
@@ -67,15 +67,15 @@ function notRegistered({ alias }: LoginNeeds, redirectUrl: string, error: unknow
   );
 }
 
-/** A registration names the address that the browser comes back to; with another port it is another one. */
+/** A registration includes the redirect address; another port needs another registration. */
 async function isRegistered({ store }: LoginNeeds, redirectUrl: string): Promise<boolean> {
   const { client } = await store.read();
   return client !== undefined && "redirect_uris" in client && client.redirect_uris.includes(redirectUrl);
 }
 
 /**
- * What the server says of who may come in; null when it lets everybody in. Some let everybody greet them and only
- * then want to know who it is.
+ * The server's requirements for access; null when it needs no login. Some accept `initialize` from everybody and
+ * require a login only after that.
  */
 async function challengeOf(needs: LoginNeeds, signal: AbortSignal) {
   const clientInfo = { name: "burin", version: "0" };
@@ -153,7 +153,7 @@ function answerIn(url: URL, state: string): Answer {
   return { code, iss: url.searchParams.get("iss") };
 }
 
-/** Waits on this machine for the browser to come back. */
+/** Waits on this machine for the browser's redirect. */
 async function openCallback(state: string, port: number) {
   let settle: (answer: Answer) => void;
   let refuse: (error: unknown) => void;

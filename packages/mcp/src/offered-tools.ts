@@ -5,7 +5,7 @@ import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { hashOf } from "./definition.ts";
 
-/** A tool as its server tells of it, with what is of no use left out. */
+/** A tool as its server describes it, without the parts that are not used. */
 export interface OfferedTool {
   readonly name: string;
   readonly title?: string;
@@ -13,7 +13,7 @@ export interface OfferedTool {
   readonly inputSchema: JsonSchema;
   readonly isReadOnly: boolean;
   readonly isIdempotent: boolean;
-  /** Changes with anything that the server says of the tool. */
+  /** Changes with any change of the tool's description. */
   readonly hash: string;
 }
 
@@ -28,7 +28,7 @@ const MOST_SCHEMA_CHARACTERS = 100_000;
 const MOST_DEPTH = 60;
 const MOST_DESCRIPTION = 10_000;
 
-/** Judges a list that came from outside. One bad entry disables itself only. */
+/** Checks a list from a server. An invalid entry disables only itself. */
 export function readTools(list: unknown): { offered: OfferedTool[]; refused: RefusedTool[] } {
   const offered = new Map<string, OfferedTool>();
   const refused: RefusedTool[] = [];
@@ -44,7 +44,7 @@ export function readTools(list: unknown): { offered: OfferedTool[]; refused: Ref
   return { offered: [...offered.values()], refused };
 }
 
-/** Some faults are too deep to be looked for. */
+/** Some faults are nested too deep for the checks and throw. */
 function readSafely(entry: unknown): OfferedTool | RefusedTool {
   try {
     return readTool(entry);

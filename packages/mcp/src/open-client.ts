@@ -20,7 +20,7 @@ import { StdioTransport } from "./stdio-transport.ts";
 
 declare const BURIN_VERSION: string | undefined;
 
-/** The bundler fills it in; in tests of the sources there is none. */
+/** Set by the bundler; undefined in tests of the sources. */
 const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
 
 export interface OpenNeeds extends ClientSide {
@@ -35,11 +35,11 @@ export interface OpenNeeds extends ClientSide {
 /** A connection that is up. */
 export interface OpenClient {
   readonly client: Client;
-  /** The last that the server said of itself outside the protocol. */
+  /** What the server wrote last outside the protocol. */
   lastWords(): string;
 }
 
-/** Package runners may have to load a server first. */
+/** Package runners may have to download a server first. */
 const START_MS = { program: 120_000, address: 30_000 };
 
 /** Loaded with the first connection only, because the protocol's code takes as long to load as all of Burin. */
@@ -118,14 +118,14 @@ async function connected(
   try {
     await client.connect(transport, limits);
   } catch (error) {
-    // Also ends the program that was started for it; its last words are complete then.
+    // Also ends the program that was started for it; its last output is complete then.
     await transport.close().catch(() => {});
     throw error;
   }
   return { client, lastWords: way.lastWords };
 }
 
-/** Results are data for the model, not values of this program: what a server promised of their form is its affair. */
+/** Results are data for the model, not values for this program, so the server's output schema is not enforced. */
 const ACCEPTING: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
   getValidator<T>() {
     return (input: unknown) =>
@@ -140,11 +140,11 @@ export function isTimeout(error: unknown): boolean {
 const REFUSED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 
 /**
- * Whether an error says that the connection is gone: `unsent` when the server cannot have taken the request,
- * `unknown` when it may have, null when the connection still stands.
+ * Whether an error means that the connection is lost: `unsent` when the server cannot have received the request,
+ * `unknown` when it may have, null when the connection still works.
  */
 export function lossOf(error: unknown): "unsent" | "unknown" | null {
-  // A server that has forgotten the session takes no request of it.
+  // A server that has forgotten the session has not run its request.
   if (error instanceof SdkHttpError) return error.status === 404 ? "unsent" : null;
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.NotConnected || error.code === SdkErrorCode.SendFailed) return "unsent";

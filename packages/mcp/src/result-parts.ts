@@ -3,23 +3,23 @@ import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { isSvg, mediaKind, SVG_MIME_TYPE } from "@burin/machine/files/media-kind";
 
-/** What a server answered to a call, in the order it gave it. */
+/** A server's result of a call, in its order. */
 export interface CallContent {
   /** Texts that follow each other are one. */
   readonly parts: readonly PartUnion[];
   readonly isError: boolean;
 }
 
-/** Base64 characters of all media of one answer together. */
+/** Base64 characters of all media of one result together. */
 const MOST_MEDIA_CHARACTERS = 14_000_000;
 const MOST_BLOCKS = 1000;
-/** Kinds of media that models can take. */
+/** Media types that models accept. */
 const MEDIA = /^(?:image|audio|video)\/[\w.+-]+$|^application\/pdf$/;
-/** A service that is sent a broken one refuses the whole talk. */
+/** A service that gets a broken one refuses the whole conversation. */
 const CHECKED = /^(?:image\/|application\/pdf)/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Reads a result of `tools/call`. Nothing in it is believed to have the form that the protocol gives it. */
+/** Reads a result of `tools/call`. It may have any shape, whatever the protocol says. */
 export function readCallResult(result: unknown): CallContent {
   if (!isRecord(result)) return { parts: ["(the server answered nothing)"], isError: true };
   const blocks = contentBlocks(result.content);
@@ -31,7 +31,7 @@ export function readCallResult(result: unknown): CallContent {
   return { parts: bounded(joinedTexts(blocks)), isError: result.isError === true };
 }
 
-/** The parts of content blocks, as results, prompts and resources hold them. */
+/** The parts of content blocks in results, prompts and resources. */
 export function contentBlocks(content: unknown): PartUnion[] {
   const given = Array.isArray(content) ? content : content === undefined ? [] : [content];
   let mediaLeft = MOST_MEDIA_CHARACTERS;
@@ -65,7 +65,7 @@ function blockPart(block: unknown): PartUnion {
   }
 }
 
-/** The content of one resource: its text below its address, or its bytes where models can take them. */
+/** The content of one resource: its text after its address, or its bytes if models accept them. */
 export function resourcePart(resource: unknown): PartUnion {
   if (!isRecord(resource)) return textFrom(resource);
   const uri = textFrom(resource.uri);
@@ -99,7 +99,7 @@ function textFrom(value: unknown): string {
   return value === undefined ? "" : keepHeadAndTail(jsonText(value), 2000, "not a text");
 }
 
-/** What came as JSON can be written again, unless it nests too deep for that. */
+/** Parsed JSON can be serialized again, unless its nesting is too deep. */
 function jsonText(value: unknown, indent = 0): string {
   try {
     return JSON.stringify(value, null, indent) ?? "";
@@ -112,7 +112,7 @@ function bytesOf(base64Characters: number): number {
   return Math.floor((base64Characters * 3) / 4);
 }
 
-/** One text for neighbours, so that what bounds a text bounds them all. */
+/** One text for neighbors, so that a limit for texts covers them all. */
 function joinedTexts(parts: readonly PartUnion[]): PartUnion[] {
   const joined: PartUnion[] = [];
   for (const part of parts) {
@@ -123,7 +123,7 @@ function joinedTexts(parts: readonly PartUnion[]): PartUnion[] {
   return joined;
 }
 
-/** Texts between media share what one answer may have. */
+/** Texts between media share the limit of one result. */
 function bounded(parts: readonly PartUnion[]): PartUnion[] {
   const texts = parts.filter((part) => typeof part === "string").length;
   const most = Math.max(500, Math.floor(MOST_ANSWER_CHARACTERS / Math.max(1, texts)));

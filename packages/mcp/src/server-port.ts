@@ -1,4 +1,4 @@
-/** How far a call is, as its server tells it. */
+/** The progress of a call, as its server reports it. */
 export interface CallProgress {
   readonly progress: number;
   readonly total?: number | undefined;
@@ -6,25 +6,25 @@ export interface CallProgress {
 }
 
 export interface CallRequest {
-  /** As the server calls it. */
+  /** The server's own name. */
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly inputSchema: object;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CallProgress) => void;
-  /** It may be done twice, should the connection break during it. */
+  /** Whether it may run twice if the connection breaks. */
   readonly mayRepeat: boolean;
 }
 
 /** How the user takes part in a login. */
 export interface McpLogin {
-  /** Told where the user has to go with a browser. */
+  /** Called with the address that the user has to open in a browser. */
   readonly onAddress: (url: URL) => void;
-  /** What the user pastes, where the browser cannot come back to this machine: the address or the code in it. */
+  /** What the user pastes if the browser cannot redirect to this machine: the address or the code in it. */
   readonly pasted?: Promise<string>;
 }
 
-/** A connection as tools and doors use it. The types here are our own, for whoever embeds the core without the SDK. */
+/** A connection as tools and doors use it. The types are our own, for programs that embed the core without the SDK. */
 export interface ServerLine {
   callTool(request: CallRequest): Promise<unknown>;
   request(method: string, params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown>;
@@ -33,12 +33,12 @@ export interface ServerLine {
 
 interface ListedTool {
   readonly name: string;
-  /** As the server calls it. */
+  /** The server's own name. */
   readonly plainName: string;
   readonly parameterSchema: object;
 }
 
-/** A server as the door to its prompts and resources uses it. */
+/** A server for the access to its prompts and resources. */
 export interface ServerPort {
   readonly alias: string;
   readonly connection: ServerLine;

@@ -2,17 +2,17 @@ import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { ServerProcess } from "@burin/machine/processes/server-processes";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 
-/** A message may be long, e.g. an image; one without an end must not fill the memory. */
+/** A message may be long, such as an image; one without an end must not fill the memory. */
 const MOST_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** Messages handled in a row before everything else has its turn. */
+/** Messages handled in a row before other work has its turn. */
 const MOST_AT_ONCE = 100;
 const NEWLINE = 0x0a;
 
-/** What a server wrote to its output that is no message of the protocol. */
+/** How much output of a server is kept that is not a message of the protocol. */
 const MOST_GARBAGE_CHARACTERS = 500;
 
 /**
- * Speaks with a server over its input and output, a message a line. It stands in the place of the SDK's own,
+ * Talks to a server over its input and output, one message per line. Used instead of the SDK's own transport,
  * because every process of Burin is started, recorded and ended in one place, with all that it has started.
  */
 export class StdioTransport implements Transport {
@@ -55,7 +55,7 @@ export class StdioTransport implements Transport {
     await this.#server?.end();
   }
 
-  /** What is known of why it does not work: its last words on the error stream, and what else it wrote. */
+  /** What is known about the failure: the last lines on the error stream, and other output. */
   lastWords(): string {
     const words = this.#server?.errorTail().trim() ?? "";
     if (this.#garbage === "") return words;
@@ -72,7 +72,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** A flood of messages takes turns with everything else, and is not read faster than it is handled. */
+  /** A flood of messages takes turns with other work, and is not read faster than it is handled. */
   #handleLines(): void {
     const all = Buffer.concat(this.#pieces);
     let from = 0;
@@ -104,7 +104,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Programs print greetings and warnings where only messages belong; those are left out. */
+/** Programs print greetings and warnings where only messages belong; those are skipped. */
 function parsed(line: string): JSONRPCMessage | null {
   const value = parseJson(line);
   const isMessage = typeof value === "object" && value !== null && "jsonrpc" in value;

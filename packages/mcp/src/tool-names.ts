@@ -4,8 +4,8 @@ const MOST_ALIAS = 30;
 const SEPARATOR = "__";
 
 /**
- * What the declared names of the tools of each server begin with, by alias. Where two aliases come to the same
- * once they are cleaned, the one that needed no cleaning keeps it, else the first; the others get a mark.
+ * The start of the declared names of each server's tools, by alias. If two aliases become the same after cleaning,
+ * the one that needed no cleaning keeps it, otherwise the first; the others get a hash.
  */
 export function namePrefixes(aliases: readonly string[]): ReadonlyMap<string, string> {
   const prefixes = new Map<string, string>();
@@ -19,11 +19,11 @@ export function namePrefixes(aliases: readonly string[]): ReadonlyMap<string, st
   return prefixes;
 }
 
-/** The name that a tool of the server with this prefix is declared by, the same at every start. */
+/** The declared name for a tool of the server with this prefix, the same at every start. */
 export function declaredName(prefix: string, tool: string): string {
   const cleaned = clean(tool);
   const most = MOST_NAME - prefix.length;
-  // Two names that look alike once they are cleaned must not meet.
+  // Two names that are the same after cleaning must stay different.
   return prefix + (cleaned === tool ? shortened(cleaned, tool, most) : marked(cleaned, tool, most));
 }
 

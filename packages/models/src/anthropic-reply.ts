@@ -101,7 +101,7 @@ export class AnthropicReply extends ReplyReader {
   #readDelta(delta: JsonRecord): ModelEvent[] {
     switch (delta.type) {
       case "input_json_delta":
-        // A tool that the service runs itself has input, too; it is no call to us.
+        // A tool that the service runs itself has input too, but it is not a call for us.
         if (!this.#callIndexes.has(this.#callIndex())) return [];
         this.calls.add([{ index: this.#callIndex(), arguments: delta.partial_json }]);
         return [];

@@ -23,14 +23,14 @@ interface WireMessage {
   readonly content: Block[];
 }
 
-/** The service wants a limit; this one is the least of what its current models allow. */
+/** The service requires a limit; this is the lowest of its current models' maximums. */
 const MOST_OUTPUT_TOKENS = 32_000;
-/** Thinking counts as output; so much is left for the answer itself. */
+/** Thinking counts as output; this much is left for the answer itself. */
 const LEAST_ANSWER_TOKENS = 8_000;
 
 /**
- * The body of a Messages request. Instructions and tools, and the last two messages of the user, are marked
- * as worth keeping, so that the next request pays only for what is new.
+ * The body of a Messages request. Instructions, tools and the last two user messages get cache marks, so that the
+ * next request pays only for what is new.
  */
 function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, tuning = {} } = request;
@@ -48,7 +48,7 @@ function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): st
   return [wireJson(mergedBody(body, tuning.body))];
 }
 
-/** How much the model may say and think. While it thinks, it takes no other say in how it speaks. */
+/** The limits of output and thinking. While the model thinks, it accepts no sampling options. */
 function generation(
   { reasoning, temperature, topP: top_p, maxOutput = MOST_OUTPUT_TOKENS }: Tuning,
   quirks: Quirks,
@@ -96,7 +96,7 @@ function wireMessages(history: readonly Message[], withThinking: boolean): WireM
   }));
 }
 
-/** The answers to a reply have to stand at the start of the message behind it. */
+/** Tool results must be at the start of the message after the reply. */
 function answersFirst(content: readonly Block[]): Block[] {
   const isAnswer = (block: Block): boolean => block.type === "tool_result";
   return [...content.filter(isAnswer), ...content.filter((block) => !isAnswer(block))];
@@ -104,7 +104,7 @@ function answersFirst(content: readonly Block[]): Block[] {
 
 function userBlocks(parts: readonly Part[]): Block[] {
   const blocks: Block[] = [];
-  /** Where a file stands that came with the last answer. */
+  /** Where to put a file that came with the last result. */
   let beside = blocks;
   for (const item of userItems(parts)) {
     if (item.type === "text") blocks.push(...textBlocks(item.text));
@@ -114,7 +114,7 @@ function userBlocks(parts: readonly Part[]): Block[] {
       const content = textBlocks(isError && text.trim() === "" ? "The tool failed." : text);
       const failed = isError ? { is_error: true } : {};
       blocks.push({ type: "tool_result", tool_use_id: wireId(id), content, ...failed });
-      // The result of a failure may hold text only.
+      // A failed result may contain text only.
       beside = isError ? blocks : content;
     }
   }
@@ -126,7 +126,7 @@ function mediaBlock({ mimeType, data }: { readonly mimeType: string; readonly da
   return { type: isShownImage(mimeType) ? "image" : "document", source };
 }
 
-/** A text of nothing but blanks has the whole request refused. */
+/** The whole request is refused if a text is only white space. */
 function textBlocks(text: string): Block[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
@@ -144,7 +144,7 @@ function assistantBlocks(parts: readonly Part[], withThinking: boolean): Block[]
   return blocks.every((block) => block.type.includes("thinking")) ? [] : blocks;
 }
 
-/** Only what the service has signed goes back to it; the thoughts of another model mean nothing to it. */
+/** Only what the service has signed is sent back; the thoughts of another model mean nothing to it. */
 function thinkingBlocks(part: Part): Block[] {
   const data = signatureOf("anthropic-redacted", part);
   if (data !== undefined) return [{ type: "redacted_thinking", data }];

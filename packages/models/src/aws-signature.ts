@@ -3,14 +3,14 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { readNamedText } from "@burin/machine/disk/regular-file";
 
-/** What may ask for something in Amazon's cloud. */
+/** Amazon credentials. */
 export interface AwsKeys {
   readonly id: string;
   readonly secret: string;
   readonly token?: string | undefined;
 }
 
-/** A request as far as it is signed; the body in pieces. */
+/** The parts of a request that are signed; the body in pieces. */
 export interface UnsignedRequest {
   readonly url: URL;
   readonly method: string;
@@ -21,16 +21,16 @@ export interface UnsignedRequest {
 export type Signer = (request: UnsignedRequest) => Record<string, string>;
 
 const MOST_BYTES = 256 * 1024;
-/** They say what is sent; others may be changed on the way. */
+/** These describe the content; other headers may be changed on the way. */
 const SIGNED = /^(?:content-type|host|x-amz-.*)$/;
 
-/** Signs for a service in a region, with the keys that are there now. Throws, in words that may be shown, where there are none. */
+/** Signs for a service in a region with the current keys. Throws a message for the user when there are none. */
 export function awsSigner(environment: NodeJS.ProcessEnv, place: Omit<Place, "at">): Signer {
   const keys = awsKeys(environment);
   return (request) => signedHeaders(request, keys, { ...place, at: new Date() });
 }
 
-/** From the variables, else from the profile in the file that Amazon's own tools write. */
+/** From the variables, otherwise from the profile in the file of Amazon's own tools. */
 function awsKeys(environment: NodeJS.ProcessEnv): AwsKeys {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = environment;
   if (id && secret && !environment.AWS_PROFILE) return { id, secret, token };
@@ -63,7 +63,7 @@ interface Place {
   readonly at: Date;
 }
 
-/** The headers to be added, by version 4 of Amazon's signatures. */
+/** Returns the headers to add, by Signature Version 4. */
 export function signedHeaders(
   { url, method, headers, body = [] }: UnsignedRequest,
   { id, secret, token }: AwsKeys,
@@ -107,7 +107,7 @@ function byName(one: readonly string[], other: readonly string[]): number {
   return one.join("=") < other.join("=") ? -1 : 1;
 }
 
-/** Amazon's own way, which leaves fewer characters alone than the standard. */
+/** Amazon escapes more characters than the standard. */
 function encoded(text: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text).replace(/[!'()*]/g, hex);

@@ -1,15 +1,15 @@
-/** Enough to be worth keeping, and few enough pieces for one write of the socket. */
+/** Large enough to be worth keeping, and few enough pieces for one write to the socket. */
 const SEGMENT_CHARACTERS = 64 * 1024;
 
-/** A run of pieces and its bytes, which nobody changes any more. */
+/** Pieces that do not change any more, and their bytes. */
 interface Segment {
   readonly pieces: readonly string[];
   readonly bytes: Uint8Array;
 }
 
 /**
- * Turns bodies into bytes. A body that begins like the one before it in the same conversation shares the bytes
- * of that beginning: a history of a megabyte is not copied for each request.
+ * Encodes bodies. A body that begins like the previous one of the same conversation shares the bytes of that
+ * beginning, so a megabyte of history is not copied for each request.
  */
 export class BodyBytes {
   readonly #known = new WeakMap<object, readonly Segment[]>();

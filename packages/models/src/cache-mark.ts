@@ -2,8 +2,8 @@ import type { TunedRequest } from "./prepare-request.ts";
 import type { Quirks } from "./quirks.ts";
 
 /**
- * What stands in a request of Claude at the end of what is worth keeping for the next one; null where nothing is
- * kept. For five minutes, or for an hour where settings or a likely pause say so and the service takes it.
+ * Returns the mark at the end of what Claude should cache for the next request; null without caching. It lasts five
+ * minutes, or an hour if the settings or a likely pause require it and the service accepts it.
  */
 export function cacheMark(
   { tuning: { cache } = {}, isPauseLikely }: TunedRequest,

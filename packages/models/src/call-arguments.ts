@@ -8,17 +8,17 @@ import {
 
 interface ArgumentsFate {
   readonly damaged: boolean;
-  /** How the reply ended inside or right after this call. */
+  /** How the reply ended inside or directly after this call. */
   readonly ending: "complete" | "limit" | "open";
-  /** Whether the output limit ended the reply, wherever that was. */
+  /** Whether the output limit ended the reply, anywhere in it. */
   readonly limited: boolean;
 }
 
 type ReadArguments = { readonly args: JsonRecord; readonly argsError?: string };
 
 /**
- * The arguments of one call as an object, or why they are none, in words that the model can act on.
- * Nothing is guessed: what was cut or damaged is an error, also where the rest happens to be valid.
+ * Returns the arguments of one call as an object, or why they are not valid, in words that the model can use.
+ * Nothing is guessed: if something was cut off or damaged, it is an error, even if the rest is valid.
  */
 export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArguments {
   if (fate.damaged) {
@@ -44,15 +44,15 @@ function readArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArg
   return read;
 }
 
-/** The texts of arguments that came whole and are not valid JSON, by the arguments that stand for them. */
+/** The original text of arguments that are complete but not valid JSON, by the arguments that replace them. */
 const UNREAD = new WeakMap<JsonRecord, string>();
 
-/** What came for arguments that could not be read, where nothing of it is missing. */
+/** Returns the original of arguments that could not be parsed, if it is complete. */
 export function unreadArguments({ args }: { readonly args: JsonRecord }): string | undefined {
   return UNREAD.get(args);
 }
 
-/** No tool takes so much, and what writes JSON would fail on some thousands. */
+/** No tool needs so much nesting, and JSON.stringify would fail at some thousands. */
 const MOST_LEVELS = 500;
 const TOO_DEEP = `The arguments are objects or lists nested more than ${MOST_LEVELS} levels deep. Nothing was run.`;
 
@@ -84,7 +84,7 @@ function faultOf(text: string): string {
   }
 }
 
-/** The JSON value of the text, seen through three habits of servers that leave its meaning beyond doubt. */
+/** Parses the JSON value of the text, and allows for three habits of servers whose meaning is certain. */
 function argumentsValue(text: string): unknown {
   const value = parseJson(text);
   if (typeof value === "string") {
@@ -98,12 +98,12 @@ function argumentsValue(text: string): unknown {
   const first = parseJson(text.slice(0, end));
   const second = parseJson(text.slice(end));
   if (!isRecord(first) || !isRecord(second)) return undefined;
-  // An empty object as a place holder before the real one, or the whole sent once more at the end.
+  // An empty object as a placeholder before the real one, or the whole object repeated at the end.
   const placeHolder = Object.keys(first).length === 0;
   return placeHolder || JSON.stringify(first) === JSON.stringify(second) ? second : undefined;
 }
 
-/** Where the object or list at the start of the text ends, if it does. */
+/** Returns where the object or list at the start of the text ends, if it does. */
 export function endOfJson(text: string): number | undefined {
   let depth = 0;
   let inString = false;

@@ -14,10 +14,10 @@ const WITHHELD = /^(?:content_?filter|safety|sensitive|recitation|blocklist|proh
 const BROKEN =
   /^(?:error|network_error|insufficient_system_resource|abort|cancell?ed|timeout|malformed|function_call_filter)/;
 
-/** A piece of reasoning as OpenRouter gives it; all of them go back as they came, in order. */
+/** A piece of reasoning in OpenRouter's format; all pieces are sent back unchanged, in order. */
 type ReasoningDetail = Record<string, unknown>;
 
-/** What grows from chunk to chunk; everything else comes once. */
+/** These fields grow from chunk to chunk; all others come once. */
 const GROWING = ["text", "summary", "data"] as const;
 
 /** Reads one reply in the chat completions protocol. */
@@ -25,9 +25,9 @@ export class ChatCompletionsReply extends ReplyReader {
   readonly #text: TextCalls;
   readonly #tags = new ThinkTags();
   readonly #details: ReasoningDetail[] = [];
-  /** Text has come as a part of what is said. */
+  /** Whether text has come in pieces. */
   #isInPieces = false;
-  /** What goes back with the message as a whole. */
+  /** Sent back with the message as a whole. */
   #extra: unknown;
 
   constructor(takenIds: ReadonlySet<string>, text: TextCalls) {
@@ -90,12 +90,12 @@ export class ChatCompletionsReply extends ReplyReader {
     const { message = { content: choice.text } } = choice;
     const delta = isWhole ? message : choice.delta;
     if (!isRecord(delta)) return [];
-    // Behind its pieces some give the whole once more.
+    // After the pieces, some services send the whole text again.
     const isRepeated = isWhole && this.#isInPieces;
     this.#isInPieces ||= !isWhole && textIn(delta.content) !== "";
     const events: ModelEvent[] = [];
     const detailed = readDetails(delta.reasoning_details, this.#details);
-    // Some services send the same reasoning under several names.
+    // Some services send the same reasoning in several fields.
     const thought =
       textIn(delta.reasoning_content) ||
       textIn(delta.reasoning) ||
@@ -139,7 +139,7 @@ export class ChatCompletionsReply extends ReplyReader {
   }
 }
 
-/** The fields that the service wants back, if there are any. */
+/** The fields that the service wants back, if any. */
 function signed(fields: JsonRecord): string | undefined {
   const given = JSON.stringify(fields);
   return given === "{}" ? undefined : ownedSignature("chat", given);
@@ -150,13 +150,13 @@ function writtenNotice(calls: readonly FunctionCall[]): string {
   return `The model wrote a call into its text (${names}), and the call is made. With model.callsInText: off such calls stay text.`;
 }
 
-/** Ollama's own form of a chunk, one to a line. */
+/** Ollama's own chunk format, one per line. */
 function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonRecord | undefined {
   if (!isRecord(message)) return undefined;
   return { delta: message, finish_reason: done === true ? (reason ?? "stop") : null };
 }
 
-/** Content is a string, or a list of parts that carry text. */
+/** Content is a string, or a list of parts with text. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (isRecord(content)) return textIn([content]);
@@ -169,7 +169,7 @@ function thinkingIn(content: unknown): string {
   return content.map((part) => (isRecord(part) ? textIn(part.thinking ?? part.summary) : "")).join("");
 }
 
-/** Takes the details of one chunk into the list, and gives the words in them. */
+/** Adds the details of one chunk to the list, and returns their text. */
 function readDetails(given: unknown, known: ReasoningDetail[]): string {
   if (!Array.isArray(given)) return "";
   let words = "";

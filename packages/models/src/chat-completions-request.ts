@@ -22,8 +22,8 @@ interface WireMessage {
 }
 
 /**
- * The body of a chat completions request as JSON, in pieces. The same request gives the same bytes, and a
- * longer history begins with the pieces of the shorter one, so that the service can reuse what it has computed.
+ * The body of a chat completions request as JSON, in pieces. The same request gives the same bytes, and a longer
+ * history begins with the pieces of the shorter one, so that the service can use its cache.
  */
 export function chatCompletionsBody(
   model: string,
@@ -33,7 +33,7 @@ export function chatCompletionsBody(
   const tools = request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {};
   const usage = quirks.has("no-stream-options") ? {} : { stream_options: { include_usage: true } };
   const last = { stream: true, ...usage };
-  // Whoever passes requests on to Claude hands these marks on; all others cache by themselves.
+  // Gateways pass these marks on to Claude; all other models cache automatically.
   const mark = /claude/i.test(model) ? cacheMark(request, quirks) : null;
   const [first = "", ...further] = writtenMessages(request, { quirks, mark });
   return [
@@ -48,7 +48,10 @@ function wireTool(tool: FunctionDeclaration): unknown {
   return { type: "function", function: { name, description, parameters } };
 }
 
-/** The JSON of messages that do not change any more: a long history is not written anew for each request. */
+/**
+ * The JSON of messages that do not change any more, so that a long history is not serialized again for each
+ * request.
+ */
 const WRITTEN = new Map<string, WeakMap<Message, string>>();
 
 function memoryFor(quirks: Quirks): WeakMap<Message, string> {
@@ -60,7 +63,7 @@ function memoryFor(quirks: Quirks): WeakMap<Message, string> {
 
 interface Writing {
   readonly quirks: Quirks;
-  /** Stands at the end of what the service should keep for the next request; null where there are no such marks. */
+  /** Marks the end of what the service should cache for the next request; null where there are no such marks. */
   readonly mark: object | null;
 }
 
@@ -115,7 +118,7 @@ function joined(wire: readonly object[]): string {
   return wire.length === 0 ? "" : `,${wireJson(wire).slice(1, -1)}`;
 }
 
-/** The message with a mark at its end: up to there it is worth keeping for the next request. */
+/** The message with a mark at its end: everything up to it should be cached for the next request. */
 function marked(message: WireMessage, mark: object | null): object {
   const { content } = message;
   if (mark === null) return message;
@@ -126,9 +129,9 @@ function marked(message: WireMessage, mark: object | null): object {
 }
 
 /**
- * All that stands between two replies of the model; `before` are instructions that have no message of their own.
- * A tool message can hold text only and every call must be answered before anybody speaks, so media wait for the
- * user message behind the answers.
+ * Everything between two replies of the model; `before` are instructions that have no message of their own. A tool
+ * message can contain text only, and every call must be answered before any other message, so media come in the
+ * user message after the results.
  */
 function userMessages(turn: readonly Message[], before: string, quirks: Quirks): WireMessage[] {
   const answers: WireMessage[] = [];
@@ -150,7 +153,7 @@ function userMessages(turn: readonly Message[], before: string, quirks: Quirks):
   return [...answers, ...bridge, { role: "user", content: withTextsJoined(content) }];
 }
 
-/** Plain text as a plain string, which every server understands; a list only where there is an image. */
+/** Text alone is a string, which every server accepts; a list is used only with an image. */
 function withTextsJoined(content: readonly UserContent[]): string | UserContent[] {
   const joined: UserContent[] = [];
   for (const item of content) {
@@ -165,7 +168,7 @@ function withTextsJoined(content: readonly UserContent[]): string | UserContent[
   return joined.length === 1 && only?.type === "text" ? only.text : joined;
 }
 
-/** What Google documents for calls that another model made. */
+/** Documented by Google for calls that another model made. */
 const UNSIGNED = { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
 
 /** None for a reply with neither text nor calls, which services refuse. */
@@ -195,7 +198,7 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
   return [{ role: "assistant", content, ...reasoning, ...extras, ...made }];
 }
 
-/** The fields that the service once gave with this part to get them back. */
+/** The fields that the service sent with this part to get them back. */
 function extraOf(part: Part, quirks: Quirks): Record<string, unknown> {
   const given = quirks.has("no-extras") ? undefined : signatureOf("chat", part);
   return given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>);
@@ -208,7 +211,10 @@ function wireCall({ id, name = "", args = {} }: NonNullable<Part["functionCall"]
 
 const MOST_ID_CHARACTERS = 40;
 
-/** The id of a call as the service takes it, always the same for the same one; another model may have made it. */
+/**
+ * The id of a call in a format that the service accepts, always the same for the same id; another model may have
+ * made it.
+ */
 function chatId(id: string, quirks: Quirks): string {
   if (quirks.has("nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
   return id.length <= MOST_ID_CHARACTERS ? id : wireId(id, MOST_ID_CHARACTERS);

@@ -12,7 +12,7 @@ import type { ModelChoice } from "./open-model.ts";
 
 type Environment = NodeJS.ProcessEnv;
 
-/** What of the settings names models. */
+/** The settings that name models. */
 export interface ModelNames {
   readonly model: ModelSettings;
   readonly models?: Readonly<Record<string, ModelEntry>>;
@@ -20,16 +20,16 @@ export interface ModelNames {
 
 interface Service {
   readonly protocol: ModelProvider;
-  /** The variables that may hold the key; the first one is the one that is spoken of. */
+  /** The variables that may contain the key; messages name the first one. */
   readonly keys: readonly string[];
   readonly model?: string;
   readonly url?: string;
   readonly home?: string;
-  /** Asked where nobody names a model. */
+  /** The model that is used if none is named. */
   readonly general?: string;
-  /** The variable without which it has no address. */
+  /** The variable without which there is no address. */
   readonly needs?: string;
-  /** How its own models are called; elsewhere only services for the models of many makers have them. */
+  /** The pattern of its own model names, which elsewhere only multi-vendor services offer. */
   readonly named?: RegExp;
 }
 
@@ -43,7 +43,7 @@ const OPENAI: Service = {
   named: /^(?:gpt-\d|chatgpt|codex|o\d)/,
 };
 
-/** Speaks chat completions at `home`, under variables of its own name. */
+/** A service with chat completions at `home`, and with variables of its own name. */
 function compatible(name: string, home: string, more: Pick<Service, "general" | "named">): Service {
   const start = name.toUpperCase();
   const service = { keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${home}` };
@@ -113,9 +113,9 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
   }),
 };
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
-/** The models that are asked where only a key is set. */
+/** The models that are used if only a key is set. */
 export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ general = [] }) => general);
-/** These are the same addresses and keys, once more. */
+/** Without those that only repeat another entry's address and key. */
 const SEARCHED = SERVICE_NAMES.filter((name) => name !== "openai-responses");
 
 /** All variables that name a model, its service or its key. */
@@ -123,17 +123,17 @@ export const MODEL_VARIABLES: ReadonlySet<string> = new Set(
   Object.values(SERVICES).flatMap(({ keys, model = [], url = [] }) => keys.concat(model, url)),
 );
 
-/** Whether the environment says itself which model to ask, or has a key. */
+/** Whether the environment itself names a model, or has a key. */
 export function namesModel(environment: Environment): boolean {
   return [...MODEL_VARIABLES].some((name) => Boolean(environment[name]));
 }
 
-/** What settings and environment name; null when they name no model, or no service that would have it. */
+/** The model that settings and environment name; null when they name none, or no service for it. */
 export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
   return chosen(entryOf(names.model, names), environment);
 }
 
-/** The same for a model that settings or a user name otherwise: by an alias, or with its own service. */
+/** The same for another model: by an alias, or with its own service. */
 export function chooseOther(
   named: NamedModel,
   names: ModelNames,
@@ -143,12 +143,12 @@ export function chooseOther(
   return chosen({ ...entryOf(named, names), ...given({ timeoutSeconds, callsInText, prices }) }, environment);
 }
 
-/** The variable that holds the key of the chosen service. */
+/** The variable with the key of the chosen service. */
 export function keyVariable({ service }: ModelChoice, named: NamedModel): string {
   return variableOf(named) ?? SERVICES[service ?? "openai"].keys[0] ?? "";
 }
 
-/** What is missing of a model that is half named; null where nothing is. */
+/** Returns what is missing if the settings for a model are incomplete, or null. */
 export function missingForModel(names: ModelNames, environment: Environment): string | null {
   const named = entryOf(names.model, names);
   const said = named.name ?? "";
@@ -171,12 +171,12 @@ function placeMissing(service: ServiceName, named: NamedModel, environment: Envi
   return `${variableOf(named) ?? keys[0]} is not set, which holds the key`;
 }
 
-/** What is written under the name in `models`, with what stands beside the name laid over it. */
+/** The entry of the name in `models`, overridden by the fields that are set with the name. */
 function entryOf(named: ModelSettings, { models = {} }: ModelNames): ModelSettings {
   const { name = "" } = named;
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return named;
-  // What says where the main model is, and what it is like, says nothing of this one.
+  // The main model's address and properties do not apply to this one.
   const { timeoutSeconds, callsInText, retries, prices } = named;
   return { ...given({ timeoutSeconds, callsInText, retries, prices }), ...entry, name: entry.model ?? name };
 }
@@ -210,7 +210,7 @@ function pricedIn(prices: ModelSettings["prices"], name: string): ModelPrice | u
   return prices?.[name] ?? prices?.[name.slice(name.lastIndexOf("/") + 1)];
 }
 
-/** What of it is said at all. */
+/** Only the fields that are set. */
 function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const said = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said) as { [K in keyof T]?: Exclude<T[K], undefined> };
@@ -250,7 +250,7 @@ interface Place {
   readonly hasKey: boolean;
 }
 
-/** Services that have a way of their own to be addressed; undefined for all others, and where something is missing. */
+/** Services with a special address; undefined for all others, and if something is missing. */
 function special(
   service: ServiceName,
   { name = "", address, environment, hasKey }: Place,
@@ -296,20 +296,20 @@ function vertex(
     keyHeader: "authorization",
     apiKey:
       token || (async (isRefused) => (await import("./key-source.ts")).googleToken(environment, isRefused)),
-    // The model stands in the path there, and the version in the body.
+    // The model is in the path there, and the version in the body.
     ...(isClaude ? { tuning: { body: { model: null, anthropic_version: "vertex-2023-10-16" } } } : {}),
   };
 }
 
-/** A key that a command or a file gives. */
+/** A key that a command or a file provides. */
 function keyGiven({ key }: NamedModel): ModelChoice["apiKey"] {
   if (typeof key !== "object" || "variable" in key) return undefined;
   return async (isRefused) => (await import("./key-source.ts")).keyFrom(key, isRefused);
 }
 
 /**
- * `provider/name` taken apart, where it can mean nothing else: services that have models of many makers name
- * them `maker/model`, so with a base URL of such a service the whole is the name.
+ * Splits `provider/name` if it can mean nothing else: multi-vendor services call their models `maker/model`, so
+ * with the base URL of such a service the whole is the name.
  */
 function prefixedName(
   named: NamedModel,
@@ -324,7 +324,7 @@ function prefixedName(
     mayHaveMakers && Boolean(named.baseUrl || environment.OPENAI_BASE_URL || isRouter(set));
   if (isManyMakers && prefix !== "openai-responses") return undefined;
   const rest = { provider: prefix, name: name.slice(slash + 1) };
-  // The address and the key in the settings belong to the provider that is set beside them.
+  // The address and the key in the settings belong to the provider that is set with them.
   const isSame = set === prefix || (mayHaveMakers && SERVICES[prefix].url === OPENAI.url);
   return isSame ? { ...named, ...rest } : rest;
 }
@@ -337,7 +337,7 @@ function isService(text: string): text is ServiceName {
   return Object.hasOwn(SERVICES, text);
 }
 
-/** Whose model it is, from its name and from the keys that are there. */
+/** The likely service, from the model's name and the keys that are set. */
 function likelyService(named: NamedModel, environment: Environment): ServiceName {
   const { name = "", baseUrl } = named;
   if (baseUrl || named.key || named.apiKeyEnv || environment.OPENAI_BASE_URL) return "openai";
@@ -347,7 +347,7 @@ function likelyService(named: NamedModel, environment: Environment): ServiceName
   return SEARCHED.find((service) => SERVICES[service].named === undefined && hasKey(service)) ?? maker;
 }
 
-/** Whose own models are called so. */
+/** The service whose own models have such names. */
 function makerOf(name: string): ServiceName | undefined {
   return SEARCHED.find((service) => SERVICES[service].named?.test(name));
 }
@@ -356,7 +356,10 @@ function hasKeyOf(service: ServiceName, environment: Environment): boolean {
   return SERVICES[service].keys.some((key) => environment[key]);
 }
 
-/** The maker of a model that is asked elsewhere only because OPENAI_BASE_URL is set, though its maker's key is set too. */
+/**
+ * The maker of a model that goes elsewhere only because OPENAI_BASE_URL is set, although the maker's key is set
+ * too.
+ */
 function passedOver({ name = "", provider, baseUrl, key, apiKeyEnv }: NamedModel, environment: Environment) {
   const isSaid =
     provider !== undefined || baseUrl !== undefined || key !== undefined || apiKeyEnv !== undefined;

@@ -5,13 +5,13 @@ import { type ModelChoice, openModel } from "./open-model.ts";
 import { retrying } from "./retry.ts";
 
 interface Asked extends ModelNames {
-  /** Stands around each single request to a service: also around one that is sent again. */
+  /** Wraps each single request to a service, including retries. */
   readonly around?: (model: ChatModel) => ChatModel;
 }
 
 /**
- * The model that settings and environment name, asked again when a failure passes, and behind it those of
- * `model.fallbacks`. Null when none is named. With a name: another one, by an alias of `models` or in full.
+ * The model that settings and environment name, with retries, and after it those of `model.fallbacks`. Null when
+ * none is named. With a name: another one, by an alias of `models` or in full.
  */
 export function configuredModel(
   names: Asked,
@@ -34,7 +34,7 @@ export function configuredModel(
   return { ...model, stream };
 }
 
-/** A name alone is one at the service that is set beside the main model's. */
+/** A name alone belongs to the service of the main model. */
 function besides({ model, models = {} }: ModelNames, name: string): NamedModel {
   return Object.hasOwn(models, name) ? { name } : { ...model, name };
 }
@@ -62,7 +62,7 @@ function others(names: Asked, environment: NodeJS.ProcessEnv): ChatModel[] {
   });
 }
 
-/** Stands for a fallback that names no service; it is heard of only when it is needed. */
+/** Stands for a fallback without a service; reports that only when it is needed. */
 function missing(name: string): ChatModel {
   const message = `The fallback model "${name}" has no service: set its API key or its baseUrl.`;
   return {

@@ -1,10 +1,10 @@
 /** A request that was longer than the model's window. */
 export interface TooLong {
-  /** The window, where the service said how large it is. */
+  /** The window, if the service said how large it is. */
   readonly contextWindow?: number;
 }
 
-/** What was sent, that it was too much, and in which measure: each service has its own sentence of the three. */
+/** What was sent, that it was too much, and in which unit: each service words the three differently. */
 const SENT = "(?:prompts?|inputs?|requests?|messages|conversation|tokens?|token count|sequence)";
 const TOO_MUCH =
   "(?:too (?:long|large|many)|longer than|larger than|greater than|exceed(?:s|ed|ing)?|more than|over the|must (?:be|have) (?:<=?|less|fewer|at most)|cannot exceed|is not possible)";
@@ -21,7 +21,7 @@ const WORDS = new RegExp(
     "exceed[^.\\n]{0,60}(?:maximum number of tokens|context|token limit)",
     "reduce (?:the length|your (?:prompt|message|input))",
     "request_too_large",
-    // What is left for the reply, reckoned from what was sent.
+    // The space left for the reply, computed from what was sent.
     "max_tokens must be at least 1, got -",
     "payload size exceeds",
     "(?:输入|上下文|提示词|对话|消息)[^\\n]{0,20}(?:过长|超过|超出|超限)",
@@ -30,7 +30,7 @@ const WORDS = new RegExp(
   ].join("|"),
   "i",
 );
-/** A limit of the reply alone; asking with less before it would change nothing. */
+/** A limit of the reply alone; a shorter request would change nothing. */
 const OUTPUT_LIMIT =
   /max_(?:completion_|output_)?tokens(?! must be at least 1, got -)|maximum tokens you requested/i;
 const OUTPUT_ALONE =
@@ -44,7 +44,7 @@ const OTHER_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 /** Then a number in it is no number of tokens. */
 const NO_TOKENS = /\bstring too long|\b(?:characters|bytes|message size)\b/i;
 
-/** In the order in which they are believed. */
+/** The first match counts. */
 const SIZES = [
   /n_ctx"?\W{1,3}(\d+)/,
   /\d(?: tokens)? > (\d+)/,
@@ -56,7 +56,10 @@ const SIZES = [
   /(?:limit(?: of| is| ?:)?|(?:less|fewer) than|<=|maximum(?: of| is)|cannot exceed|at most) \(?(\d+)/i,
 ];
 
-/** Whether a refusal means that the request is too long for the model; undefined when it means anything else. */
+/**
+ * Returns whether a refusal means that the request is too long for the model; undefined when it means something
+ * else.
+ */
 export function tooLongIn(status: number, answer: string): TooLong | undefined {
   if (OTHER_STATUSES.has(status)) return undefined;
   if (status !== 413 && !isAboutLength(answer)) return undefined;

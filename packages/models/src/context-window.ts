@@ -1,9 +1,9 @@
-/** What is assumed of a model that nobody knows: small enough for most that can use tools at all. */
+/** Assumed for an unknown model: less than most models that can use tools have. */
 const UNKNOWN_WINDOW = 32_768;
 
 /**
- * The windows of well-known models, in tokens, by the start of their names; the first row that fits counts.
- * Only a default: `model.contextWindow` in the settings beats it, and so does what a service says.
+ * The windows of well-known models, in tokens, by the start of their names; the first match counts. Only a default:
+ * `model.contextWindow` in the settings and the service's own number take precedence.
  */
 const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^claude-(?:[a-z]+-)?(?:3|4(?![.-][6-9]))/, 200_000],
@@ -36,7 +36,7 @@ const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^llama-?3[.-][123]|^llama-?[4-9]|^gemma-?[3-9]|^phi-?4-mini/, 128_000],
 ];
 
-/** How many tokens a request and its reply may take together. A maker before a slash is not looked at. */
+/** How many tokens a request and its reply may have together. Ignores a maker before a slash. */
 export function defaultContextWindow(model: string): number {
   const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
   return WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? UNKNOWN_WINDOW;

@@ -1,11 +1,11 @@
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 
-/** How long the model that helped out stays the one that is asked first. */
+/** How long the fallback model stays the first choice. */
 const STAY_MS = 300_000;
 
 /**
- * Several models as one: when a model fails for good before it has said anything, the next one is asked, and
- * the user is told. The one that answered stays for a while, so that not every request has to fail first.
+ * Several models as one: when a model fails permanently before it has said anything, the next one is asked, and the
+ * user gets a notice. The one that answered stays first for a while, so that not every request has to fail first.
  */
 export function fallbackChain(
   models: readonly [ChatModel, ...ChatModel[]],
@@ -33,7 +33,7 @@ class Chain {
       const model = this.#at(begun + step);
       const failure = yield* firstWord(model.stream(request, signal), () => this.#stayAt(begun + step));
       if (!failure) return;
-      // A conversation that is too long is made shorter, not carried to another model.
+      // A conversation that is too long is shortened, not sent to another model.
       const isOver = failure.type === "context_length" || step + 1 >= this.#models.length;
       if (isOver || signal.aborted) return yield { type: "end", reason: "error", error: failure };
       const next = this.#at(begun + step + 1).name;
@@ -54,7 +54,7 @@ class Chain {
   }
 }
 
-/** Passes the events on; a failure before the first word or call is returned instead. */
+/** Passes the events on; returns a failure that comes before the first text or call. */
 async function* firstWord(
   events: AsyncIterable<ModelEvent>,
   onAnswer: () => void,

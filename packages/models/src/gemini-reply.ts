@@ -3,9 +3,9 @@ import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-js
 import { count, ReplyReader, thought, withheld } from "./reply-reader.ts";
 import { wordSet } from "./word-set.ts";
 
-/** A reply that ended in one of these has said what it had to say. */
+/** A reply that ended with one of these is complete. */
 const FINE_REASONS = wordSet("STOP MAX_TOKENS FINISH_REASON_UNSPECIFIED OTHER");
-/** The model tried to make a call and failed; asking once more often helps. */
+/** The model tried to make a call and failed; asking again often helps. */
 const FAILED_CALLS = wordSet(
   "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE",
 );
@@ -67,12 +67,12 @@ export class GeminiReply extends ReplyReader {
       return { type: "bad_reply", message, isPassing: true };
     }
     if (reason !== "" && !FINE_REASONS.has(reason)) return withheld(reason);
-    // The service is known to finish properly with nothing said.
+    // The service is known to end normally without saying anything.
     return isEmpty && reason !== "MAX_TOKENS" ? this.empty() : undefined;
   }
 }
 
-/** Some gateways wrap what the service says. */
+/** Some gateways wrap the service's response. */
 function inner(chunk: JsonRecord): JsonRecord {
   return isRecord(chunk.response) ? chunk.response : chunk;
 }

@@ -37,7 +37,7 @@ function geminiBody(model: string, request: TunedRequest, quirks: Quirks): strin
   return [wireJson(mergedBody(own, body))];
 }
 
-/** Models before Gemini 3 know numbers only, and those after it words. */
+/** Models before Gemini 3 accept only numbers, later ones words. */
 function thinking(model: string, reasoning: Reasoning): JsonRecord {
   const isOld = /gemini-(?:1|2)\b/.test(model);
   const told =
@@ -48,12 +48,12 @@ function thinking(model: string, reasoning: Reasoning): JsonRecord {
 }
 
 function declaration({ name, description, parameters }: FunctionDeclaration, isOld: boolean): object {
-  // A tool without parameters is declared without a schema: an object with no properties is refused.
+  // A tool without parameters is declared without a schema: an object without properties is refused.
   if (Object.keys(parameters.properties ?? {}).length === 0) return { name, description };
   return isOld ? { name, description, parameters } : { name, description, parametersJsonSchema: parameters };
 }
 
-/** Whether signatures go back as they came, and calls without one get a stand-in. */
+/** Whether signatures are sent back unchanged, and calls without one get a placeholder. */
 type Signing = Readonly<Record<"returns" | "standsIn", boolean>>;
 
 function contents(history: readonly Message[], signing: Signing): JsonRecord[] {
@@ -89,7 +89,7 @@ function modelPart({ text = "", thought, functionCall }: Part, signature: string
     return [{ functionCall: { id, name, args }, ...signed }];
   }
   if (!thought) return text === "" ? [] : [{ text, ...signed }];
-  // A signature in a part without text came on the reply's own text.
+  // A signature in a part without text came with the reply's own text.
   return signature === undefined ? [] : [{ text, ...(text === "" ? {} : { thought: true }), ...signed }];
 }
 

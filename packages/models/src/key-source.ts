@@ -5,7 +5,7 @@ import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/u
 import { readNamedText } from "@burin/machine/disk/regular-file";
 import { type ClientCertificate, httpRequest, startOfText } from "@burin/machine/http/http-request";
 
-/** Where a key is kept that stands in no variable. */
+/** Where a key is stored that is not in a variable. */
 export type KeyPlace = { readonly command: string } | { readonly file: string };
 
 const MOST_BYTES = 64 * 1024;
@@ -15,7 +15,7 @@ const SPARE_MS = 60_000;
 
 const known = new Map<string, { readonly key: string; readonly until: number }>();
 
-/** The key as a command or a file gives it; a command is asked again only when its key was refused. */
+/** Returns the key from a command or a file; the command runs again only when its key was refused. */
 export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<string> {
   if ("file" in place) return textOf(atHome(place.file));
   const kept = known.get(place.command);
@@ -25,14 +25,14 @@ export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<stri
   return key;
 }
 
-/** Where a client certificate is kept. */
+/** Where a client certificate is stored. */
 export interface CertificatePlace {
   readonly cert: string;
   readonly key: string;
   readonly passphraseEnv?: string | undefined;
 }
 
-/** Throws, in words that may be shown, where a file is missing. */
+/** Throws a message for the user when a file is missing. */
 export function certificateFrom(place: CertificatePlace, environment: NodeJS.ProcessEnv): ClientCertificate {
   const passphrase = environment[place.passphraseEnv ?? ""];
   const certificate = { cert: textOf(atHome(place.cert)), key: textOf(atHome(place.key)) };
@@ -71,7 +71,7 @@ async function said(command: string): Promise<string> {
   throw new Error(`the command "${command}" failed: ${why}`);
 }
 
-/** A token for Google's cloud, from the credentials that its own tools keep or that the environment names. */
+/** A token for Google Cloud, from the credentials of Google's own tools or those that the environment names. */
 export async function googleToken(environment: NodeJS.ProcessEnv, isRefused: boolean): Promise<string> {
   const folder = environment.CLOUDSDK_CONFIG ?? join(homedir(), ".config/gcloud");
   const file =
@@ -111,7 +111,7 @@ async function exchanged(credentials: JsonRecord): Promise<{ key: string; second
   return { key: given.access_token, seconds: Number(given.expires_in ?? 3600) };
 }
 
-/** The word of a service account for itself. */
+/** The signed statement of a service account about itself. */
 function assertion(email: string, secret: string, address: string): string {
   const now = Math.floor(Date.now() / 1000);
   const scope = "https://www.googleapis.com/auth/cloud-platform";

@@ -1,7 +1,7 @@
 import type { ModelPrice } from "@burin/contract/settings/settings";
 import table from "./model-table.json" with { type: "json" };
 
-/** When the data of the table were published. */
+/** When the table's data was published. */
 export const TABLE_DATE = table.date;
 
 export interface KnownModel {
@@ -12,7 +12,7 @@ export interface KnownModel {
   readonly price: ModelPrice;
 }
 
-/** What the table says of the model, under whatever name a service has it; undefined for one that it does not know. */
+/** What the table has about the model, whatever a service calls it; undefined for an unknown model. */
 export function knownModel(name: string): KnownModel | undefined {
   const start = `${plainName(name)} `;
   const row = table.models.find((model) => model.startsWith(start));
@@ -34,7 +34,7 @@ function readRow(row: string): KnownModel {
   };
 }
 
-/** Without the maker, the cloud, the date and the tags that services put around a name, and with one sign for dots. */
+/** The name without maker, cloud, date and tags, and with one character for dots. */
 function plainName(name: string): string {
   return name
     .trim()

@@ -7,7 +7,7 @@ import type { Lessons } from "./lessons.ts";
 import type { PreparedRequest } from "./prepare-request.ts";
 import { learnedQuirk } from "./quirks.ts";
 
-/** What was sent, and what is known of the service. */
+/** The request, and what is known about the service. */
 export interface Lesson {
   readonly lessons: Lessons;
   readonly sent: PreparedRequest;
@@ -15,21 +15,20 @@ export interface Lesson {
   readonly protocol: ModelProvider;
 }
 
-/** Statuses under which a service says what is wrong with the request itself. */
+/** Statuses with which a service refuses the request itself. */
 const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422, 424]);
-/** Those under which a model or its chat template may be what does not take the request. */
+/** Statuses with which a model or its chat template may refuse the request. */
 const FAULTS: ReadonlySet<number | undefined> = new Set([404, 500, 501, 503]);
 const OTHER_FAULTS: ReadonlySet<string> = new Set(["quota", "rate_limited", "unauthorized", "forbidden"]);
 
-/** What the user should know of what the refusal teaches; undefined when it teaches nothing. */
+/** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
 export function learn(
   lesson: Lesson,
   { status, type, message }: ModelFailure,
   refusal: string | undefined,
 ): string | undefined {
   if (OTHER_FAULTS.has(type)) return undefined;
-  // Inside a stream there is no status, and the message is all there is.
-  // What is null in it says nothing of what was sent.
+  // In a stream there is no status, only the message. A null in it says nothing about what was sent.
   const reason = (refusal ?? message).replace(/\\*"\w+\\*"\s*:\s*null\b/g, "");
   const isRefusal = refusal === undefined ? type === "bad_request" : REFUSALS.has(status);
   const isTooLarge = status === 413;
@@ -60,7 +59,7 @@ const NO_IMAGES = new RegExp(
   ].join("|"),
   "i",
 );
-/** Then it is this one picture, and another one may be shown. */
+/** Then only this image is wrong, and others may be accepted. */
 const ONE_PICTURE =
   /format|media.?type|mime|corrupt|could not process|uploaded|dimension|pixels|too (?:large|small|many)/i;
 
@@ -71,7 +70,7 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
   return `The model ${model} cannot see images; it gets a line of text in place of each.`;
 }
 
-/** A chat template says by an error of the server what it does not take. */
+/** A chat template reports what it does not accept as a server error. */
 const TEMPLATE = /template|jinja|\broles?\b|alternate/i;
 
 function quirkLesson({ lessons, protocol }: Lesson, isRefusal: boolean, reason: string) {
@@ -108,7 +107,7 @@ function refusedTool({ tools }: PreparedRequest, reason: string) {
 const MEDIA_WORDS =
   /image|media|\bdocuments?\b|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
 
-/** What is too large is so because of its media, if it has any, whoever says it. */
+/** If a request with media is too large, the media are the reason, whoever says it. */
 function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: string) {
   const files = isTooLarge || MEDIA_WORDS.test(reason) ? lessons.refuseMedia(sent.history) : 0;
   if (files === 0) return undefined;
@@ -116,10 +115,13 @@ function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: str
   return `The model's service refused ${what}; the work goes on without.`;
 }
 
-/** Without these a schema says no longer what the arguments are; every other keyword only narrows it. */
+/** Without these a schema does not describe the arguments any more; all other keywords only narrow it. */
 const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
 
-/** The keywords of the schema that a refusal names: in quotes, at the end of a path, or by a name that is no word. */
+/**
+ * The schema keywords that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary
+ * word.
+ */
 function refusedKeywords(reason: string, schema: JsonSchema): string[] {
   const used = new Set<string>();
   collectKeywords(schema, used);
@@ -132,7 +134,7 @@ function refusedKeywords(reason: string, schema: JsonSchema): string[] {
   });
 }
 
-/** The schema without those keywords, wherever they stand in it. */
+/** The schema without those keywords, anywhere in it. */
 function withoutKeywords(schema: JsonSchema, keywords: ReadonlySet<string>): JsonSchema {
   const stripped = (inner: unknown): unknown => {
     if (!isRecord(inner)) return inner;

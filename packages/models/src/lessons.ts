@@ -10,11 +10,11 @@ export class Lessons {
   readonly quirks = new Set<Quirk>();
   /** The tools that it does not take. */
   readonly tools = new Set<string>();
-  /** The model has made a call in the proper way. */
+  /** The model has made a call in the protocol's own way. */
   makesCalls = false;
-  /** The model sees no images at all. */
+  /** The model accepts no images at all. */
   showsNoImages = false;
-  /** Strips from a schema what the service does not take in it; set when there is something to strip. */
+  /** Removes from a schema what the service does not accept; set when there is something to remove. */
   strip: ((schema: JsonSchema, keywords: ReadonlySet<string>) => JsonSchema) | undefined;
   readonly #refusedKeywords = new Map<string, Set<string>>();
   readonly #refusedMedia = new Set<string>();
@@ -24,7 +24,7 @@ export class Lessons {
     return this.#refusedMedia.has(data);
   }
 
-  /** Whether that was new. */
+  /** Returns whether that was new. */
   leaveOut(tool: string, keyword: string): boolean {
     const known = this.#refusedKeywords.get(tool) ?? new Set();
     this.#refusedKeywords.set(tool, known);
@@ -37,20 +37,20 @@ export class Lessons {
     return keywords && this.strip ? this.strip(schema, keywords) : schema;
   }
 
-  /** Whether there are images among those media that it has never taken, and none among those that it has. */
+  /** Whether the media include images that it has never accepted, and none that it has. */
   showsNewImages(history: readonly Message[]): boolean {
     const images = mediaIn(history).filter(({ mimeType }) => isShownImage(mimeType));
     return images.length > 0 && !images.some(({ data = "" }) => this.#takenMedia.has(data));
   }
 
-  /** The service has answered a request with this history, so nothing in it is wrong by itself. */
+  /** The service has accepted a request with this history, so nothing in it is wrong by itself. */
   noteTaken(history: readonly Message[]): void {
     for (const { data = "" } of mediaIn(history)) this.#takenMedia.add(data);
   }
 
   /**
-   * The service has refused a request because of its media: those that it has never taken are to blame, or
-   * when it has taken each before, they have become too many, and the older half has to go. Gives how many.
+   * The service has refused a request because of its media. Media that it has never accepted are the reason; if it
+   * has accepted each one before, there are too many, and the older half is left out. Returns how many.
    */
   refuseMedia(history: readonly Message[]): number {
     const all = new Set(mediaIn(history).map(({ data = "" }) => data));

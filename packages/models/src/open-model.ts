@@ -5,18 +5,18 @@ import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { openAiBase, type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
 import { isShownImage } from "./user-items.ts";
 
-/** A model that can be asked, named by settings and environment or by a program. */
+/** A model that can be used, named by settings and environment or by a program. */
 export interface ModelChoice extends ServiceOptions {
   readonly provider: ModelProvider;
-  /** The service by its name, where it was chosen by one. */
+  /** The service's name, if it was chosen by name. */
   readonly service?: ServiceName | undefined;
-  /** Nobody has named a model: it is the general one of the service whose key is there. */
+  /** No model was named: it is the default model of the service whose key is set. */
   readonly isGeneral?: boolean | undefined;
-  /** The model's maker, whose key is there too, where OPENAI_BASE_URL has it asked elsewhere. */
+  /** The model's maker, whose key is set too, although OPENAI_BASE_URL sends the request elsewhere. */
   readonly passedOver?: ServiceName | undefined;
-  /** How often a request that failed for a passing reason is sent again. */
+  /** How often a request is repeated after a temporary failure. */
   readonly retries?: number | undefined;
-  /** In tokens, where somebody says so. */
+  /** In tokens, if it is configured. */
   readonly window?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ async function responses(): Promise<Protocol> {
   return (await import("./openai-responses.ts")).RESPONSES;
 }
 
-/** The commonest one is there at once; the others are loaded with their first request. */
+/** The most common one is loaded at once; the others with their first request. */
 export const PROTOCOLS: Readonly<Record<ModelProvider, () => Promise<Protocol>>> = {
   openai: () => Promise.resolve(CHAT_COMPLETIONS),
   "openai-responses": responses,
@@ -63,7 +63,7 @@ export function openModel(choice: ModelChoice): ChatModel {
   return serviceModel(PROTOCOLS[choice.provider], choice);
 }
 
-/** A model of any service that speaks streamed chat completions. */
+/** A model of any service that offers streamed chat completions. */
 export function openAiCompatible(options: ServiceOptions): ChatModel {
   return openModel({ ...options, provider: "openai" });
 }

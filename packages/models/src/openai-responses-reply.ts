@@ -6,12 +6,12 @@ import { ownedSignature } from "./thought-signature.ts";
 
 const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_arguments|reasoning\w*)\./;
 
-/** One item of the output as far as it has come. */
+/** One output item, as far as it has come. */
 class Item {
   callId: unknown;
   name: unknown;
   arguments = "";
-  /** The service has given the item as a whole; until then a lost event may have held a piece of it. */
+  /** The service has sent the complete item; until then a lost event may have contained a part of it. */
   isWhole = false;
   isDamaged = false;
   isCall = false;
@@ -24,7 +24,7 @@ export class ResponsesReply extends ReplyReader {
   readonly #mayBeSilent: boolean;
   #isCut = false;
 
-  /** Behind the answers of tools a model may have nothing more to say. */
+  /** After tool results a model may have nothing more to say. */
   constructor(takenIds: ReadonlySet<string>, mayBeSilent = false) {
     super(takenIds);
     this.#mayBeSilent = mayBeSilent;
@@ -116,7 +116,7 @@ export class ResponsesReply extends ReplyReader {
     }
   }
 
-  /** The event says by position, by id, or not at all which item it belongs to: then it is the last one. */
+  /** An event names its item by position, by id, or not at all: then it is the last one. */
   #itemOf({ output_index: index, item_id: id, item }: JsonRecord): Item {
     const inner = isRecord(item) ? item.id : undefined;
     const keys = [index, id, inner].filter((key) => key !== undefined);
@@ -157,7 +157,7 @@ export class ResponsesReply extends ReplyReader {
     return [...(item.hasText ? [] : thoughtOf(item, summary)), ...signed(given)];
   }
 
-  /** The response as a whole, which ends the stream; what has not come before is taken from it. */
+  /** The complete response, which ends the stream. Supplies whatever has not come before. */
   #readResponse(response: JsonRecord, type = "response.completed"): ModelEvent[] {
     this.isOver = true;
     if (type === "response.failed" || response.status === "failed") {
@@ -195,14 +195,14 @@ function thoughtOf(item: Item, text: unknown): ModelEvent[] {
   return events;
 }
 
-/** Reasoning can be sent back only where the service has given it in a form that it can open again. */
+/** Reasoning can be sent back only if the service has sent it in encrypted form. */
 function signed({ id, summary, encrypted_content }: JsonRecord): ModelEvent[] {
   if (typeof encrypted_content !== "string" || encrypted_content === "") return [];
   const item = { id, summary: Array.isArray(summary) ? summary : [], encrypted_content };
   return [{ type: "thought", text: "", signature: ownedSignature("openai-responses", JSON.stringify(item)) }];
 }
 
-/** Whether the text was a word between or the answer; the service wants to hear it again. */
+/** Whether the text was a comment or the answer; the service wants that back. */
 function phaseOf({ phase }: JsonRecord): ModelEvent[] {
   if (typeof phase !== "string" || phase === "") return [];
   const signature = ownedSignature("openai-responses-message", JSON.stringify({ phase }));

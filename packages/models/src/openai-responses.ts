@@ -12,8 +12,8 @@ import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 
 /**
- * The body of a Responses request. Nothing is kept at the service: the whole conversation travels each time,
- * the model's reasoning with it, encrypted.
+ * The body of a Responses request. The service stores nothing: each request has the whole conversation, with the
+ * model's reasoning in encrypted form.
  */
 function responsesBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
@@ -43,7 +43,7 @@ function inputItems(history: readonly Message[], withReasoning: boolean): JsonRe
   return items;
 }
 
-/** The answers first; media have their place in the user's message behind them. */
+/** The results first; media belong in the user message after them. */
 function inputOf(parts: readonly Part[]): JsonRecord[] {
   const answers: JsonRecord[] = [];
   const content: JsonRecord[] = [];
@@ -78,7 +78,7 @@ function modelItems(parts: readonly Part[], withReasoning: boolean): JsonRecord[
     } else if (isRecord(told)) {
       if (last?.type === "message") items[items.length - 1] = { ...last, ...told };
     } else if (thought) items.push(...(withReasoning ? reasoningItem(part) : []));
-    // As text: whoever made a list of it would also have to say the id that the service gave it.
+    // As text: a list would also need the id that the service has given it.
     else if (text !== "") items.push({ type: "message", role: "assistant", content: text });
   }
   // Reasoning alone, from a reply that was broken off, is refused.

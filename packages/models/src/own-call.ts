@@ -4,7 +4,7 @@ import { unreadArguments } from "./call-arguments.ts";
 import type { PreparedRequest } from "./prepare-request.ts";
 import { repairedArguments } from "./repair-arguments.ts";
 
-/** A call of a reply as the tools know it: under the name that it means, with arguments that can be read. */
+/** A call of a reply as the tools know it: with the name that was meant, and with valid arguments. */
 export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest): FunctionCall {
   const offered = tools.map(({ name }) => name);
   const wireName = offered.includes(call.name) ? call.name : (meantTool(call.name, offered) ?? call.name);
@@ -21,11 +21,11 @@ export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest)
   return { ...whole, args };
 }
 
-/** What some models put before and behind the name of a tool: a module, a channel, a number. */
+/** What some models put before and after the name of a tool: a module, a channel, a number. */
 const BEFORE = /^(?:functions?|tools?|default_api|api)[.:/]+/i;
 const BEHIND = /(?:<\|.*|:\d+|\(\))$/s;
 
-/** The one offered tool that a name means which is none; undefined when there are several, or none. */
+/** The one offered tool that an unknown name means; undefined when there are several, or none. */
 function meantTool(name: string, offered: Iterable<string>): string | undefined {
   const bare = name.trim().replace(BEHIND, "").replace(BEFORE, "").replace(BEHIND, "");
   const all = [...offered];

@@ -11,19 +11,19 @@ import { isShownImage } from "./user-items.ts";
 import { wireName } from "./wire-names.ts";
 import { wordSet } from "./word-set.ts";
 
-/** How a model is asked, where somebody says so; what is left out the service decides. */
+/** Options for the model; the service decides about those that are not set. */
 export type Tuning = Pick<ModelEntry, "maxOutput" | "reasoning" | "temperature" | "topP" | "cache" | "body">;
 export type Reasoning = NonNullable<Tuning["reasoning"]>;
 
-/** What a body is made of. */
+/** Everything that a body is made from. */
 export interface TunedRequest extends ModelRequest {
   readonly tuning?: Tuning;
 }
 
-/** A request in a form that the provider takes, with the way back from its names to ours. */
+/** A request that the provider accepts, with the map from its tool names to ours. */
 export interface PreparedRequest extends TunedRequest {
   readonly ownName: (wireName: string) => string;
-  /** The same object for each request of one conversation: the list that its history is kept in. */
+  /** The same object for each request of one conversation: its history list. */
   readonly conversation: object;
 }
 
@@ -31,7 +31,7 @@ const PLAIN_KEYWORDS = wordSet(
   "type description properties required items enum minimum maximum minItems maxItems minLength maxLength pattern default additionalProperties",
 );
 
-/** Whether every service takes the schema as it stands, so that nothing has to be loaded to write it anew. */
+/** Whether every service accepts the schema unchanged, so that no code has to be loaded to rewrite it. */
 function isPlain(schema: unknown, isTop = true): boolean {
   if (!isRecord(schema) || typeof schema.type !== "string") return false;
   const { properties = {}, items, required = [], type, additionalProperties } = schema;
@@ -44,14 +44,14 @@ function isPlain(schema: unknown, isTop = true): boolean {
   return required.every(isKnown) && Object.values(properties).every((inner) => isPlain(inner, false));
 }
 
-/** What of a protocol a request depends on. */
+/** What a request needs to know about its protocol. */
 export interface Taker {
   readonly dialect: SchemaDialect;
-  /** Whether a message of the user may hold media of this type. */
+  /** Whether a user message may contain media of this type. */
   carries(mimeType: string): boolean;
 }
 
-/** The request without what the service is known to refuse, each tool under a name and a schema that it takes. */
+/** The request without what the service is known to refuse, each tool with a name and a schema that it accepts. */
 export async function prepareRequest(
   request: TunedRequest,
   lessons: Lessons,
@@ -62,7 +62,7 @@ export async function prepareRequest(
   const tools: FunctionDeclaration[] = [];
   for (const tool of request.tools) {
     const name = wireName(tool.name);
-    // Two tools of one name would have the service refuse all of them; the first one keeps it.
+    // With two tools of the same name the service would refuse all tools; the first one keeps it.
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
     const parameters = lessons.schemaOf(tool.name, written(tool.parameters));
@@ -73,7 +73,7 @@ export async function prepareRequest(
   return { ...request, history, tools, conversation, ownName: (name) => ownNames.get(name) ?? name };
 }
 
-/** The tools of our own have schemas that need no change for most services. */
+/** The schemas of our own tools need no change for most services. */
 async function schemaWriter(
   { dialect }: Taker,
   { tools }: ModelRequest,
@@ -83,7 +83,7 @@ async function schemaWriter(
   return (schema) => (dialect === "full" && isPlain(schema) ? schema : toolSchema(schema, dialect));
 }
 
-/** The same object where nothing changes, which is nearly always. */
+/** The same object when nothing changes, which is nearly always. */
 function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Message {
   // Services refuse a message without words, and one that is left out would put two replies side by side.
   if (message.role === "user" && !message.parts.some(isSaid))
@@ -120,7 +120,7 @@ function preparedMedia(part: Part, why: string | undefined, origin: string): Par
   if (why === undefined) return part;
   const from = origin === "" ? "" : ` from ${origin}`;
   const { mimeType = "" } = part.inlineData ?? {};
-  // Still a file, so that what stands behind it is known to come from the same tool.
+  // Still a file part, so that what follows it is known to come from the same tool.
   return { text: `[A file${from} of type ${mimeType} ${why} and is left out.]`, inlineData: { mimeType } };
 }
 

@@ -2,11 +2,11 @@ import type { Usage } from "@burin/contract/chat-model";
 import type { ModelPrice } from "@burin/contract/settings/settings";
 
 const MILLION = 1_000_000;
-/** What it costs above plain input to have it kept for five minutes, and for an hour. */
+/** The extra cost of caching, relative to plain input: for five minutes, and for an hour. */
 const SHORT_WRITE = 0.25;
 const HOUR_WRITE = 1;
 
-/** What that costs; what the service itself says of it is believed. */
+/** The cost; the service's own number takes precedence. */
 export function costOf(usage: Usage, price: ModelPrice | undefined): number | undefined {
   if (usage.cost !== undefined || price === undefined) return usage.cost;
   const cached = Math.min(usage.cachedTokens, usage.inputTokens);

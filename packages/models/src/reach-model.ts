@@ -4,7 +4,7 @@ import { innermost } from "@burin/machine/http/innermost-error";
 import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
 import { certificateOf, keyOf, serviceHeaders, signerOf } from "./service-model.ts";
 
-/** What came of asking a service for its models: an HTTP status and their names, or why there is none. */
+/** The result of asking a service for its models: an HTTP status and their names, or the reason why there is none. */
 export type Reached =
   | { readonly status: number; readonly models?: readonly string[] }
   | { readonly fault: string };
@@ -17,7 +17,7 @@ export interface LocalServerPort {
 export interface LocalServer {
   readonly name: string;
   readonly baseUrl: string;
-  /** The first models that it offers; it may offer none yet. */
+  /** The first models that it offers; possibly none yet. */
   readonly models: readonly string[];
 }
 
@@ -32,14 +32,14 @@ const MOST_LOCAL_WAIT_MS = 300;
 const MOST_LOCAL_MODELS = 5;
 const MOST_ANSWER_BYTES = 1_500_000;
 
-/** Asks the service what models it has, with the key; nothing is paid for that. Never rejects. */
+/** Asks the service for its models, with the key; that costs nothing. Never rejects. */
 export async function reachModel(choice: ModelChoice, signal: AbortSignal): Promise<Reached> {
   return listed(choice, { signal, waitMs: MOST_WAIT_MS });
 }
 
 /**
- * The model servers that listen on this machine, in the order of the list. Any program may use these ports,
- * so only one that answers like a model server counts. Never fails; what does not answer at once is not there.
+ * Finds the model servers on this machine, in the order of the list. Any program may use these ports, so only one
+ * that answers like a model server counts. Never fails; a server that does not answer at once is ignored.
  */
 export async function findLocalServers(
   signal: AbortSignal,
@@ -80,9 +80,9 @@ async function listed(
   }
 }
 
-/** The names in a list of models, in the forms that services give it. */
+/** The names in a list of models, in the formats that services use. */
 function modelIds(answer: unknown): string[] | undefined {
-  // Ollama without a single model answers null in place of an empty list.
+  // Ollama without a single model returns null instead of an empty list.
   const isEmpty = isRecord(answer) && answer.data === null && answer.object === "list";
   const list = isEmpty ? [] : isRecord(answer) ? (answer.data ?? answer.models) : answer;
   if (!Array.isArray(list) || (list === answer && list.length === 0)) return undefined;

@@ -6,12 +6,12 @@ import { detailOf, looksLikeHtml, statusFailure } from "./service-failure.ts";
 import { shownUrl } from "./shown-url.ts";
 import { readServerSentEvents } from "./sse.ts";
 
-/** How long the connection may stay open after the service has said it is done, in the hope to use it again. */
+/** How long the connection may stay open after the service has finished, to be used again. */
 const CLOSING_TIME_MS = 100;
-/** As much of an error answer as is read to find the reason in it. */
+/** How much of an error response is read to find the reason. */
 const MOST_ERROR_BYTES = 64 * 1024;
 
-/** What was asked of whom. */
+/** One request and its connection. */
 interface Asked {
   readonly url: URL;
   readonly model: string;
@@ -20,12 +20,12 @@ interface Asked {
   readonly connection: AbortController;
 }
 
-/** How one request ended, with the service's whole reason for not taking it, where that was so. */
+/** How one request ended, with the service's full reason if it was refused. */
 export type Ending = Extract<ModelEvent, { type: "end" }> & { readonly refusal?: string };
 
 export type AnswerEvent = Exclude<ModelEvent, { type: "end" }> | Ending;
 
-/** The events of an answer. Throws what the network throws. */
+/** The events of a response. Throws network errors. */
 export async function* readAnswer(
   answer: HttpAnswer,
   asked: Asked,
@@ -33,7 +33,7 @@ export async function* readAnswer(
 ): AsyncGenerator<AnswerEvent, void, undefined> {
   const { status, headers } = answer;
   const packed = headers["content-encoding"] ?? "identity";
-  // Nobody was asked to pack it, and some gateways do.
+  // It was not requested to be compressed, but some gateways do it.
   const body =
     packed === "identity"
       ? answer.body
@@ -53,7 +53,7 @@ async function* readBody(
     for await (const data of readServerSentEvents(body)) {
       yield* reply.read(data);
       if (reply.hasFailed) return;
-      // Read to the end, so that the next request finds the connection free; but do not wait for it.
+      // Read to the end, so that the next request can use the connection; but do not wait for it.
       if (reply.isDone) closing ??= setTimeout(() => connection.abort(), CLOSING_TIME_MS);
     }
   } catch (error) {
@@ -66,7 +66,7 @@ async function* readBody(
 async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Promise<Ending> {
   const { url, model, hasKey } = asked;
   const { location } = headers;
-  // A redirect is not followed: it would carry the conversation to a host that nobody chose.
+  // Redirects are not followed: they would send the conversation to a host that the user did not choose.
   if (status < 400 && location && URL.canParse(location, url.href)) {
     const target = shownUrl(new URL(location, url));
     const message = `${shownUrl(url)} sends on to ${target}: set the base URL to the service's real address.`;

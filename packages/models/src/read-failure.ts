@@ -2,38 +2,38 @@ import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { type TooLong, tooLongIn } from "./context-length.ts";
 import { wordSet } from "./word-set.ts";
 
-/** What a service that does not do what it was asked means by it. */
+/** Why a service refuses a request or fails. */
 export type FailureKind =
   /** Too many requests or tokens in a short time. */
   | "limit"
-  /** No money, or nothing left of the plan or the day. */
+  /** No money left, or nothing left of the plan or the day. */
   | "quota"
   | "context"
-  /** The model wrote a call that the service could not read. */
+  /** The model wrote a call that the service could not parse. */
   | "malformed_call"
   | "key"
-  /** Nobody says whether it is the key, or what stands in the way. */
+  /** It is unclear whether the key or something else is the reason. */
   | "refused"
-  /** The key is fine; a region, a verification, an API that is switched off stands in the way. */
+  /** The key is valid; a region, a verification or a disabled API is the reason. */
   | "permission"
-  /** Locked, suspended, not active: nobody's key helps. */
+  /** Locked, suspended, not active: no key helps. */
   | "account"
   | "model"
-  /** Nobody answers under this address. */
+  /** There is no API at this address. */
   | "path"
-  /** A gateway that knows nobody who has the model. */
+  /** A gateway that has no provider for the model. */
   | "channel"
   | "no_tools"
   | "protocol"
-  /** A filter of the service finds fault with what was said. */
+  /** A filter of the service rejects the content. */
   | "filtered"
-  /** The request is wrong, and stays so. */
+  /** The request is wrong, and repeating it does not help. */
   | "request"
-  /** On the side of the service, and likely to pass. */
+  /** An error of the service that is likely to pass. */
   | "server"
-  /** The model cannot be run at the moment; a server of one's own loads it again when it is asked. */
+  /** The model is not loaded at the moment; a local server loads it again with the next request. */
   | "lost_model"
-  /** On the side of the service, and the same next time: a chat template, a lack of memory. */
+  /** An error of the service that will happen again: a chat template, a lack of memory. */
   | "unfit_server";
 
 export interface ReadFailure {
@@ -44,15 +44,15 @@ export interface ReadFailure {
 
 interface Told {
   readonly status: number;
-  /** The service's answer, whole: text, or what was read of it. */
+  /** The whole response: text, or what was parsed from it. */
   readonly answer: unknown;
-  /** It said how long to wait. */
+  /** Whether it said how long to wait. */
   readonly hasHint: boolean;
-  /** What `x-should-retry` says. */
+  /** The value of `x-should-retry`. */
   readonly shouldRetry?: boolean | undefined;
 }
 
-/** What is closed within each kind by name: codes, types, reasons, whoever calls them so. */
+/** The names of each kind: codes, types, reasons, of any service. */
 const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ["malformed_call", /^(?:tool_use_failed|output_parse_failed)$/],
   [
@@ -89,14 +89,14 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ["server", /overloaded|^(?:server_error|api_error|internal_error|UNAVAILABLE|INTERNAL)$|capacity_exceeded/],
   ["request", /^(?:invalid_?(?:request|argument|parameter)|bad_?request|context_?length)/i],
 ];
-/** Names that services use for nearly everything: words say more. */
+/** Names that services use for nearly everything; the message says more. */
 const VAGUE: ReadonlySet<FailureKind | undefined> = new Set([undefined, "server", "request"]);
 
 const NOT = "(?:not |n't |un|dis)(?:be )?(?:currently )?(?:support|enabl|allow|availab|accept|implement)";
-/** How one is chosen is another matter. */
+/** An error about choosing a tool is something else. */
 const TOOLS = "(?:tools?|functions?)(?:[ _-](?:use|usage|call(?:s|ing)?|param))?(?!\\w|[ _-]?choice)";
 
-/** What a service says in words; a code beats them. */
+/** The message of a service; a code takes precedence. */
 const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   [
     "malformed_call",
@@ -126,7 +126,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
     /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was |has |has been )?(?:not match|invalid|revoked|expired)|user not found|reported as leaked/i,
   ],
   ["channel", /no available channels?\b|无可用渠道|incorrect model id/i],
-  // What a service has no access to it calls missing as well, in one breath.
+  // Services also call a model missing if the account has no access to it, in the same sentence.
   ["model", /(?:not|n't) (?:be )?(?:found|exist)\b[^\n]{0,80}\bor (?:you|permission|access)/i],
   [
     "account",
@@ -181,11 +181,14 @@ const USED_UP = /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|excee
 const NO_SHARE = /\blimit: 0\b|credits are depleted|extra usage/i;
 /** Names of no quota under which a service means tokens per minute. */
 const PASSING_QUOTA = /error-code#token-limit/;
-/** The request alone is more than may be sent in a minute. */
+/** This single request is more than may be sent in a minute. */
 const OVER_A_LIMIT =
   /request too large|(?:requested|input) tokens?[^.\n]{0,40}exceeds?[^.\n]{0,40}\bper.min/i;
 
-/** The one place that reads what a failure is: by codes and types first, then by words, then by the status. */
+/**
+ * The one place that decides what kind of failure it is: by codes and types first, then by words, then by the
+ * status.
+ */
 export function readFailure(told: Told): ReadFailure {
   const { status, hasHint, shouldRetry } = told;
   const { codes, words } = saidIn(told.answer);
@@ -220,7 +223,7 @@ function kindOf(
   return kindOfStatus(status);
 }
 
-/** Where what is said is truer than the name that it comes under. */
+/** Kinds for which the message is more reliable than the code it comes with. */
 const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   protocol: ["model", "path"],
   no_tools: ["model", "path"],
@@ -232,16 +235,16 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   key: ["permission"],
 };
 
-/** Whether a service that answers with this status can mean that. */
+/** Whether a service that answers with this status can mean that kind. */
 function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
-  // A limit that will be over names the page on billing as well.
+  // A temporary limit also mentions the billing page.
   if (kind === "quota") return !hasHint || status !== 429;
   if (kind === "account" || kind === "channel") return true;
   if (["key", "model", "path", "permission"].includes(kind)) return status < 500 && status !== 429;
   if (kind === "unfit_server" || kind === "lost_model")
     return status !== 429 && status !== 401 && status !== 403;
   if (kind === "no_tools" || kind === "protocol") return status !== 429 && status !== 401;
-  // A service may call all of its refusals by one name.
+  // A service may use one name for all of its refusals.
   if (kind === "server") return status >= 500 || status === 0;
   if (kind === "request")
     return status === 0 || (![401, 403, 404].includes(status) && !isPassingStatus(status));
@@ -282,7 +285,7 @@ function kindIn(
 const CODE_KEYS = wordSet("code Code type status reason quotaId error error_code errorCode error_type");
 const MOST_NODES = 500;
 
-/** The short names and the sentences in an answer, however deep, also those of a service behind the service. */
+/** The short names and the sentences in a response, at any depth, also those of a service behind the service. */
 function saidIn(answer: unknown): { readonly codes: readonly string[]; readonly words: string } {
   const codes: string[] = [];
   const words: string[] = [];

@@ -1,14 +1,14 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 
-/** So many tries are enough for what a slip has spoilt. */
+/** This many steps are enough for any slip. */
 const MOST_STEPS = 20_000;
 const LONGEST_TEXT = 200_000;
 
 type Reading = readonly [value: unknown, end: number];
 
 /**
- * The one object that a text can mean which is nearly JSON: in a fence, with a comma too many, in single
- * quotes or with a line break in a string. Undefined when it can mean several that fit, or none.
+ * The one object that an almost valid JSON text can mean: in a fence, with an extra comma, in single quotes or with
+ * a line break in a string. Undefined when it can mean several that fit, or none.
  */
 export function repairedArguments(
   text: string,
@@ -30,7 +30,7 @@ export function repairedArguments(
   return [...found.values()][0];
 }
 
-/** Reads a value in every way that it can be read. Throws when that are too many. */
+/** Reads a value in every possible way. Throws when there are too many. */
 class LenientReader {
   readonly #text: string;
   #steps = 0;
@@ -119,7 +119,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map(
   Object.entries({ true: true, false: false, null: null, True: true, False: false, None: null }),
 );
 
-/** What stands between the quotes, with JSON's escapes; line breaks stand for themselves. */
+/** The string between the quotes, with JSON's escapes; line breaks are taken literally. */
 function stringOf(inner: string): string | undefined {
   const escaped = inner
     .replace(/\\'/g, "'")

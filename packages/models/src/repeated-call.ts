@@ -1,15 +1,15 @@
 import type { ModelRequest } from "@burin/contract/chat-model";
 import type { WrittenCall } from "./text-call-forms.ts";
 
-/** Between the name of a tool and the last of its values, beside the values themselves. */
+/** Between the name of a tool and the last of its values, not counting the values. */
 const MOST_BETWEEN = 60;
-/** Values shorter than this stand anywhere. */
+/** Shorter values occur everywhere. */
 const LEAST_LETTERS = 6;
 
 /**
- * Whether a call that a model has written stands in what it was told: then it may only repeat a file that it
- * has read, and whoever wrote that would run the call. Only letters are compared, so that line numbers,
- * escapes and other brackets make no difference; the same name and values in another form count as well.
+ * Whether a call in the model's text also occurs in what the model was sent. Then the model may only repeat a file
+ * that it has read, and the file's author would run the call. Only letters are compared, so that line numbers,
+ * escapes and other brackets make no difference; the same name and values in another format count as well.
  */
 export function isToldAlready(
   call: WrittenCall,
@@ -45,7 +45,7 @@ function standInOrder(letters: string, name: string, values: readonly string[]):
   return false;
 }
 
-/** Escapes as JSON writes them hold letters of their own, so they go first. */
+/** JSON escapes contain letters of their own, so they are removed first. */
 function lettersOf(text: string): string {
   return text.replace(/\\+(?:u[0-9a-f]{4}|[nrtbf])/gi, "").replace(/[^\p{L}]+/gu, "");
 }

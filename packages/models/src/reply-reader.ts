@@ -11,7 +11,7 @@ export abstract class ReplyReader {
   protected readonly calls = new ToolCallAssembly();
   protected readonly takenIds: ReadonlySet<string>;
   protected usage: Usage | undefined;
-  /** As the service names it; empty while it has not said so. */
+  /** The service's own name for it; empty until it is sent. */
   protected finishReason = "";
   protected isOver = false;
   /** The service has begun a reply of a kind whose end it tells. */
@@ -21,7 +21,7 @@ export abstract class ReplyReader {
   #unreadable: string | undefined;
   #isLastUnreadable = false;
 
-  /** `takenIds` are the call ids of the history, which no new call may carry. */
+  /** `takenIds` are the call ids of the history, which no new call may have. */
   constructor(takenIds: ReadonlySet<string>) {
     this.takenIds = takenIds;
   }
@@ -43,12 +43,12 @@ export abstract class ReplyReader {
   /** Takes the data of one event and gives the text in it. */
   read(data: string): ModelEvent[] {
     const text = data.trim();
-    // Some hand on the comments of others as data: ": keepalive".
+    // Some services pass on comments of others as data: ": keepalive".
     if (this.isOver || this.failure || text === "" || text.startsWith(":")) return [];
     this.isOver = text === "[DONE]";
     if (this.isOver) return [];
     const parsed = parseJson(data);
-    // Some give one chunk, or the whole stream, as a list.
+    // Some services send one chunk, or the whole stream, as a list.
     const chunks: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
     return chunks.flatMap((chunk) => this.#readChunk(chunk, data));
   }
@@ -64,7 +64,7 @@ export abstract class ReplyReader {
     return [...last, ...said, ...this.#closing(calls, failure)];
   }
 
-  /** The events that end a reply. After a failure no call is given: nothing of a broken reply may run. */
+  /** The events that end a reply. After a failure there is no call: nothing of a broken reply may run. */
   #closing(calls: readonly SignedCall[], failure: ModelFailure | undefined): ModelEvent[] {
     const { usage, isLimited } = this;
     const told: ModelEvent[] = usage ? [{ type: "usage", usage }] : [];
@@ -78,7 +78,7 @@ export abstract class ReplyReader {
     return [...made, ...told, { type: "end", reason: isLimited ? "length" : "stop" }];
   }
 
-  /** The output limit cut it. */
+  /** Whether the output limit cut it. */
   protected abstract get isLimited(): boolean;
 
   protected get areCallsComplete(): boolean {
@@ -91,10 +91,10 @@ export abstract class ReplyReader {
   /** Takes one chunk or event; undefined where it holds nothing that anybody knows. */
   protected abstract readChunk(chunk: JsonRecord): ModelEvent[] | undefined;
 
-  /** Why this is no reply that anybody can use, as far as the protocol says so. */
+  /** Returns why this is not a usable reply, as far as the protocol says so. */
   protected abstract faultOf(isEmpty: boolean): ModelFailure | undefined;
 
-  /** The error that stands in a chunk. */
+  /** The error in a chunk. */
   protected errorIn(chunk: JsonRecord): unknown {
     return chunk.error;
   }
@@ -104,12 +104,12 @@ export abstract class ReplyReader {
     this.calls.loseChunk();
   }
 
-  /** What was held back until the end. */
+  /** Text that was held back until the end. */
   protected lastWords(): ModelEvent[] {
     return [];
   }
 
-  /** All calls of the reply, and what is to be said before them. */
+  /** All calls of the reply, and the text before them. */
   protected completed(
     calls: readonly SignedCall[],
     _isFine: boolean,
@@ -123,7 +123,7 @@ export abstract class ReplyReader {
     return [{ type: "text", text }];
   }
 
-  /** A reply with nothing in it. */
+  /** A reply without content. */
   protected empty(): ModelFailure {
     return emptyReply(this.#unreadable);
   }
@@ -170,7 +170,7 @@ export function thought(text: unknown): ModelEvent[] {
   return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
 }
 
-/** A reply with nothing in it; `unreadable` is the first thing that could not be understood, if any. */
+/** A reply without content; `unreadable` is the first thing that could not be parsed, if any. */
 function emptyReply(unreadable: string | undefined): ModelFailure {
   const failure = { type: "bad_reply", isPassing: true };
   if (unreadable === undefined) {
@@ -217,7 +217,7 @@ export function openAiUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** What went into a cache, as Anthropic says it and those who pass its replies on; undefined where nothing did. */
+/** How much was written to a cache, as reported by Anthropic and its gateways; undefined if nothing was. */
 export function cacheWrites(usage: JsonRecord): Pick<Usage, "cacheWrites"> | undefined {
   const tokens = count(usage.cache_creation_input_tokens) || count(usage.cache_write_tokens);
   if (tokens === 0) return undefined;

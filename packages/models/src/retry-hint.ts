@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 export interface RetryHint {
-  /** How long the service asks to be left alone. */
+  /** How long the service asks clients to wait. */
   readonly retryAfterMs?: number;
-  /** Whether it says that the same request may succeed. */
+  /** Whether the service says that the same request may succeed. */
   readonly shouldRetry?: boolean;
 }
 
-/** What the service says of another attempt, in its headers first and then in its answer. */
+/** What the service says about another attempt, first in its headers, then in the response. */
 export function retryHint(headers: IncomingHttpHeaders, answer: string): RetryHint {
   const asked = ofHeaders(headers) ?? hintIn(answer);
   const should = String(headers["x-should-retry"] ?? "").toLowerCase();
@@ -17,7 +17,7 @@ export function retryHint(headers: IncomingHttpHeaders, answer: string): RetryHi
   };
 }
 
-/** A proxy may add a header of its own with less in it: the longer pause is the one that helps. */
+/** A proxy may add a header with a shorter time: the longer pause is the right one. */
 function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
   const milliseconds = String(headers["retry-after-ms"] ?? "").trim();
   const times = [
@@ -28,7 +28,7 @@ function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
   return untilReset(String(headers["x-ratelimit-reset"] ?? ""));
 }
 
-/** A moment in seconds or milliseconds since 1970; one that is far off is that of a day's quota. */
+/** A time in seconds or milliseconds since 1970; one that is far off is that of a daily quota. */
 function untilReset(moment: string): number | undefined {
   if (!/^\d{10}(?:\d{3})?$/.test(moment)) return undefined;
   const left = Number(moment.padEnd(13, "0")) - Date.now();
@@ -55,7 +55,7 @@ const FIELD = /"(?:retryDelay|retry_delay)"\s*:\s*"(\d+(?:\.\d+)?)s"/;
 const RESET = /"x-ratelimit-reset"\s*:\s*"?(\d+)/i;
 const SECONDS = /"retry_?after(?:_?seconds)?"\s*:\s*"?(\d+(?:\.\d+)?)"?\s*[,}]/i;
 
-/** The pause that an answer asks for: Google's RetryInfo, a field, or a sentence such as "try again in 11s". */
+/** The pause that a response asks for: Google's RetryInfo, a field, or a sentence such as "try again in 11s". */
 export function hintIn(answer: string): number | undefined {
   const field = FIELD.exec(answer)?.[1] ?? SECONDS.exec(answer)?.[1];
   if (field !== undefined) return Number(field) * 1000;

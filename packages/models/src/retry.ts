@@ -4,12 +4,12 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/c
 export interface RetryOptions {
   /** How often the same request is sent at most. */
   readonly mostAttempts?: number;
-  /** The pause behind the first attempt; each further one is twice as long, up to half a minute. */
+  /** The pause after the first attempt; each further one is twice as long, up to half a minute. */
   readonly firstDelayMs?: number;
 }
 
 const MOST_ATTEMPTS = 6;
-/** Where nothing answers at all, a user who mistyped the address should not wait long to hear it. */
+/** If nothing answers at all, a user who mistyped the address should not wait long. */
 const MOST_FRUITLESS_ATTEMPTS = 3;
 const NOTHING_SAID: ModelFailure = {
   type: "empty_reply",
@@ -18,12 +18,12 @@ const NOTHING_SAID: ModelFailure = {
 };
 const FIRST_DELAY_MS = 1000;
 const MOST_DELAY_MS = 30_000;
-/** A service that asks for a longer pause than this will not be waited for. */
+/** A longer pause than this is not waited for. */
 const MOST_ASKED_DELAY_MS = 300_000;
 
 /**
- * The same model, asked again after failures that pass: overload, lost connections, empty replies. Never once
- * a word or a call of the reply was given out, so nothing is said or done twice. An abort ends the waiting.
+ * The same model with retries after temporary failures: overload, lost connections, empty replies. Never retries
+ * after the first text or call, so nothing is said or done twice. An abort ends the waiting.
  */
 export function retrying(model: ChatModel, options: RetryOptions = {}): ChatModel {
   return { name: model.name, stream: (request, signal) => attempts({ model, options, request }, signal) };
@@ -65,7 +65,7 @@ async function* attempts(
   }
 }
 
-/** A proper end with nothing said is an answer to what tools brought, and none to what a user said. */
+/** A normal end without text is a valid reply to tool results, but not to a user. */
 function failureIn(event: ModelEvent, { history }: ModelRequest, isGiven: boolean): ModelFailure | undefined {
   if (event.type !== "end") return undefined;
   if (event.reason === "error") return event.error;
@@ -84,11 +84,11 @@ function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptio
   if (!isPassing || attempt >= mostAttempts(failure, options)) return undefined;
   const { firstDelayMs = FIRST_DELAY_MS } = options;
   const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MOST_DELAY_MS);
-  // Many clients that were turned away at once should not come back at once.
+  // Clients that were refused at the same time should not all come back at the same time.
   return retryAfterMs ?? backoff * (0.5 + Math.random() / 2);
 }
 
-/** What the user is told of another attempt. */
+/** The notice for the user about another attempt. */
 function noticeOf(
   { status, message, type }: ModelFailure,
   attempt: number,

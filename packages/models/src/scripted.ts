@@ -12,25 +12,25 @@ export interface ScriptedCall {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** One reply of a scripted model: first the thought, then the text, then the calls; or a failure after these. */
+/** One reply of a scripted model: first the thought, then the text, then the calls, or a failure after these. */
 export interface ScriptLine {
   readonly thought?: string;
   readonly text?: string;
   readonly calls?: readonly ScriptedCall[];
   readonly usage?: Partial<Usage>;
-  /** Ends the reply as a failure. A `status` makes it an HTTP error where the reply travels over HTTP. */
+  /** Ends the reply as a failure. A `status` makes it an HTTP error if the reply is sent over HTTP. */
   readonly error?: { readonly type?: string; readonly message: string; readonly status?: number };
 }
 
 export interface ScriptedModel extends ChatModel {
-  /** The lines that no request has asked for yet; a run that played the whole script leaves none. */
+  /** The lines that no request has used yet; empty after a run that played the whole script. */
   unusedLines(): readonly ScriptLine[];
 }
 
 /**
- * A model that plays a script, one line a request, the same way each time. It is strict: a history in which
- * a call is not answered exactly once, an answer without a call, or a request after the last line ends as an
- * error of the type `script`.
+ * A model that plays a script, one line per request, always in the same way. It is strict: a history in which a
+ * call is not answered exactly once, an answer without a call, or a request after the last line ends as an error of
+ * the type `script`.
  */
 export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
   const lines = [...script];
@@ -57,7 +57,7 @@ async function* playEvents(
 ): AsyncGenerator<ModelEvent, void, undefined> {
   if (!signal.aborted) {
     for (const event of reply()) {
-      // A real model never answers in the same turn of the event loop; an abort gets its chance here.
+      // A real model never answers in the same turn of the event loop; this gives an abort its chance.
       await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) break;
       yield event;
@@ -103,7 +103,7 @@ function callIdsOf(history: readonly Message[]): Set<string> {
   return new Set(history.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall?.id || [])));
 }
 
-/** What is wrong with the calls and answers of the history, if anything. */
+/** Returns what is wrong with the calls and answers of the history, if anything. */
 function historyFault(history: readonly Message[]): string | undefined {
   const calls: Calls = new Map();
   for (const { role, parts } of history) {
@@ -147,8 +147,8 @@ function answerFault(answer: NonNullable<Part["functionResponse"]>, role: Role, 
 }
 
 /**
- * Reads a script file: JSON Lines, one reply a line, blank lines left out. Throws with the number of the
- * line and what is wrong in it.
+ * Reads a script file: JSON Lines, one reply per line; empty lines are skipped. Throws with the number of the line
+ * and what is wrong in it.
  */
 export function parseScript(text: string): ScriptLine[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);

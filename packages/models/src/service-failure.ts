@@ -6,7 +6,7 @@ import { hintIn, type RetryHint } from "./retry-hint.ts";
 import { shownUrl } from "./shown-url.ts";
 import { wordSet } from "./word-set.ts";
 
-/** What of a service's own words is shown; they may be a whole web page. */
+/** How much of the service's own words is shown; they may be a whole web page. */
 const MOST_DETAIL_CHARACTERS = 500;
 
 const DETAIL_KEYS = wordSet(
@@ -33,9 +33,9 @@ export function detailOf(answer: unknown): string {
   );
   const detail = [...said, ...wrapped].map(detailOf).find((text) => text !== "");
   const place = Array.isArray(answer.loc) ? answer.loc.join(".") : "";
-  // Where the name of a field should stand, some say what is wrong with it.
+  // Some services put the problem where the name of a field should be.
   const field = typeof answer.param === "string" && answer.param.includes(" ") ? answer.param : "";
-  // A service that passes requests on says what the one behind it said.
+  // A gateway also says what the service behind it said.
   const behind = isRecord(answer.metadata) ? detailOf(answer.metadata.raw) : "";
   return bounded([place, detail ?? "", field, behind].filter((text) => text !== "").join(": "));
 }
@@ -53,7 +53,7 @@ export function bounded(text: string): string {
 interface RefusedRequest {
   readonly status: number;
   readonly detail: string;
-  /** The whole answer, whose codes say more than its words. */
+  /** The whole response; its codes say more than its words. */
   readonly answer: string;
   readonly url: URL;
   readonly model: string;
@@ -61,7 +61,7 @@ interface RefusedRequest {
   readonly hint: RetryHint;
 }
 
-/** What a status that is no success means, and what to do about it. */
+/** What an error status means, and what to do about it. */
 export function statusFailure(refused: RefusedRequest): ModelFailure {
   const { status, url, hint } = refused;
   const read = readFailure({
@@ -75,7 +75,7 @@ export function statusFailure(refused: RefusedRequest): ModelFailure {
   return failureOf(read, message, { status, retryAfterMs: hint.retryAfterMs });
 }
 
-/** Of each kind: the type for programs, and what to do about it; `MODEL` stands for the name of the model. */
+/** For each kind: the type for programs, and what to do about it; `MODEL` stands for the name of the model. */
 const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string]>> = {
   limit: ["rate_limited", "Too many requests or tokens in a short time: wait, or check the plan."],
   quota: [
@@ -154,7 +154,7 @@ function adviceFor(kind: FailureKind, { status, model, hasKey }: RefusedRequest)
   return KINDS[kind][1].replace("MODEL", () => model);
 }
 
-/** A failure that the service reports inside an answer that began as a success. */
+/** A failure that the service reports inside a response that began as a success. */
 export function reportedFailure(error: unknown): ModelFailure {
   const detail = detailOf(error) || "no reason given";
   const record = isRecord(error) ? error : {};
@@ -163,12 +163,12 @@ export function reportedFailure(error: unknown): ModelFailure {
   const retryAfterMs = hintIn(JSON.stringify(error) ?? "");
   const read = readFailure({ status: status ?? 0, answer: error, hasHint: retryAfterMs !== undefined });
   const head = `The service reported an error in its reply: ${detail}`;
-  // Which model that is stands in no part of the answer.
+  // The response does not name the model.
   const advice = read.isPassing ? "" : KINDS[read.kind][1].replace(/ \(?"MODEL"\)?/, "");
   return failureOf(read, advice === "" ? head : `${ended(head)} ${advice}`, { status, retryAfterMs });
 }
 
-/** What the network layer threw, as a failure that names the host and the port and says what to check. */
+/** A network error as a failure that names the host and the port and says what to check. */
 export function connectionFailure(error: unknown, url: URL): ModelFailure {
   const { code, message } = innermost(error);
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
@@ -180,14 +180,14 @@ export function connectionFailure(error: unknown, url: URL): ModelFailure {
   return isPassing ? { ...failure, isPassing } : failure;
 }
 
-/** What the codes of the network mean, whether that passes, and what to do about it at `PLACE`. */
+/** What network error codes mean, whether they are temporary, and what to do about it at `PLACE`. */
 const CODES: readonly (readonly [codes: RegExp, isPassing: boolean, advice?: string])[] = [
   [
     /^ECONNREFUSED$/,
     true,
     "Nothing answers at PLACE: is the model server started, and are host and port of the base URL right?",
   ],
-  // A name server that is asked while the network comes up knows nobody.
+  // While the network comes up, a name server may not find any host.
   [
     /^ENOTFOUND$/,
     true,
@@ -226,7 +226,7 @@ const CODES: readonly (readonly [codes: RegExp, isPassing: boolean, advice?: str
   ],
 ];
 
-/** A service from which nothing came for as long as it may be silent. */
+/** A service that has sent nothing for as long as it may be silent. */
 export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
   const seconds = Math.round(silenceMs / 100) / 10;
   const message =
@@ -235,7 +235,7 @@ export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
   return { type: "timeout", message, isPassing: true };
 }
 
-/** The sentence with a full stop, unless it has an end already. */
+/** The sentence with a full stop, unless it already ends with a mark. */
 function ended(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

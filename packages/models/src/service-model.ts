@@ -15,41 +15,41 @@ import type { AnswerEvent, Ending } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { shownUrl } from "./shown-url.ts";
 
-/** A model at a service, whatever protocol that speaks. */
+/** A model at a service, in any protocol. */
 export interface ServiceOptions {
-  /** The model, as the service names it. */
+  /** The service's name for the model. */
   readonly name: string;
   /**
-   * The address before the part that the protocol lays down; it usually ends in a version, as in `/v1`. What
-   * stands behind a `?` goes with every request.
+   * The address before the part that the protocol defines; it usually ends in a version, as in `/v1`. What follows
+   * a `?` is sent with every request.
    */
   readonly baseUrl: string;
-  /** The key, or what gets it; then it is asked for anew when the service has refused the last one. */
+  /** The key, or a function that returns it, which is called again when the service has refused the last key. */
   readonly apiKey?: string | ((isRefused: boolean) => Promise<string>) | undefined;
-  /** The header that carries the key where it is not the protocol's own; `authorization` is as a bearer. */
+  /** The header for the key if it is not the protocol's own; `authorization` means a bearer token. */
   readonly keyHeader?: string | undefined;
-  /** What signs each request, where no key is sent. */
+  /** Signs each request if no key is sent. */
   readonly signer?: (() => Promise<Signer>) | undefined;
-  /** What Burin shows of itself where the service asks for it. */
+  /** The client certificate, if the service requires one. */
   readonly certificate?: CertificatePlace | undefined;
-  /** Sent with each request; they stand in the place of the protocol's own. */
+  /** Sent with each request; they replace the protocol's own. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** False: the model sees no images, and is told of them in words. */
+  /** False: the model accepts no images, and gets a description instead. */
   readonly images?: boolean | undefined;
   /** False: the model is offered no tools. */
   readonly tools?: boolean | undefined;
   readonly tuning?: Tuning | undefined;
-  /** What the model costs, unless the service says it itself. */
+  /** The model's price, unless the service reports the cost itself. */
   readonly price?: ModelPrice | undefined;
-  /** Where a proxy is named, instead of this process's own. */
+  /** Where a proxy is named, instead of this process's own environment. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  /** The longest silence of the service that is waited for. */
+  /** The longest silence of the service. */
   readonly silenceMs?: number | undefined;
-  /** Whether calls that the model writes into its text are run. */
+  /** Whether calls in the model's text are run. */
   readonly callsInText?: CallsInText | undefined;
 }
 
-/** What one protocol lays down. */
+/** What one protocol defines. */
 export interface Protocol extends Taker {
   readonly name: ModelProvider;
   /** The path of a request, from the path of the base URL without slashes at its end. */
@@ -57,36 +57,36 @@ export interface Protocol extends Taker {
   /** The path that lists the service's models. */
   listing(basePath: string): string;
   readonly query?: string;
-  /** What carries the key. */
+  /** The header for the key. */
   readonly keyHeader: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** In pieces; a longer conversation gives those of the shorter one first, where the protocol allows it. */
+  /** In pieces; a longer conversation begins with those of the shorter one, if the protocol allows it. */
   body(
     model: string,
     request: PreparedRequest,
     quirks: Quirks,
   ): readonly string[] | Promise<readonly string[]>;
-  /** `isWriter`: calls in the text count. Asked for when the request is on its way; what reads replies is loaded only then. */
+  /** `isWriter`: calls in the text count. Called after the request was sent; the reader's code is loaded only then. */
   reply(request: PreparedRequest, takenIds: ReadonlySet<string>, isWriter: boolean): Promise<ReplyReader>;
   /** What a model speaks that refuses this protocol. */
   otherwise?(): Promise<Protocol>;
 }
 
 declare const BURIN_VERSION: string | undefined;
-/** The build puts it in; code that runs from its sources has none. */
+/** Set by the build; missing when running from the sources. */
 const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
-/** Local servers may think over a long prompt for minutes before the first byte. */
+/** Local servers may take minutes for a long prompt before the first byte. */
 const DEFAULT_SILENCE_MS = 600_000;
-/** A service that refuses one thing after the other is not asked for ever. */
+/** The most requirements that are learned from one request. */
 const MOST_LESSONS = 8;
 
-/** The model of a service. Nothing is opened before `stream` is read, and a protocol is loaded only then. */
+/** The model of a service. Opens nothing before `stream` is read, and loads its protocol only then. */
 export function serviceModel(protocol: () => Promise<Protocol>, options: ServiceOptions): ChatModel {
   const service = new Service(protocol, options);
   return { name: options.name, stream: (request, signal) => service.stream(request, signal) };
 }
 
-/** What one request to the service needs beside the service. */
+/** What one request needs besides the service. */
 interface Asking {
   readonly protocol: Protocol;
   readonly endpoint: Endpoint;
@@ -130,7 +130,7 @@ class Service {
     }
   }
 
-  /** Asks again, at once, without what the service has just refused, as long as nothing else was given out. */
+  /** Asks again, at once, without what the service has just refused, as long as no event was passed on. */
   async *#learningReply(
     request: ModelRequest,
     connection: AbortController,
@@ -168,7 +168,7 @@ class Service {
     }
   }
 
-  /** What the user should know of what the refusal teaches; undefined when it teaches nothing. */
+  /** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
   async #learn(sent: PreparedRequest, error: ModelFailure, refusal?: string): Promise<string | undefined> {
     const { name: model } = this.#options;
     const protocol = this.#protocol ?? (await this.#load());
@@ -180,7 +180,7 @@ class Service {
     return learn({ lessons: this.#lessons, sent, model, protocol: protocol.name }, error, refusal);
   }
 
-  /** One request and its streamed reply. Throws what the network throws. */
+  /** One request and its streamed reply. Throws network errors. */
   async *#ask({
     protocol,
     endpoint,
@@ -220,7 +220,7 @@ class Service {
     }
   }
 
-  /** The event as the session knows it: a call under the tool's own name, a usage with its price. */
+  /** The event for the session: a call with the tool's own name, a usage with its price. */
   async #known(event: AnswerEvent, prepared: PreparedRequest): Promise<AnswerEvent> {
     if (event.type === "usage") {
       const cost = costOf(event.usage, this.#options.price);
@@ -232,7 +232,7 @@ class Service {
     return { type: "function_call", call: ownCall(event.call, prepared) };
   }
 
-  /** Whether calls in the text of the model count: by default where it has never made one in the proper way. */
+  /** Whether calls in the model's text count: by default if it has never made one in the protocol's own way. */
   #mayWriteCalls({ history }: ModelRequest): boolean {
     const { callsInText = "auto" } = this.#options;
     if (callsInText !== "auto") return callsInText === "on";
@@ -242,10 +242,10 @@ class Service {
   }
 }
 
-/** Loads what reads the answer only when the request is on its way: nothing may stand before its first byte. */
+/** Loads the code that reads the response only after the request was sent: nothing may delay its first byte. */
 function whileWaiting<T>(load: () => Promise<T>): Promise<T> {
   const loading = new Promise((resolve) => setImmediate(resolve)).then(load);
-  // A request that fails meanwhile leaves nobody to hear of it.
+  // If the request fails first, this error has no other handler.
   loading.catch(() => {});
   return loading;
 }
@@ -254,10 +254,10 @@ function failed(error: ModelFailure): Ending {
   return { type: "end", reason: "error", error };
 }
 
-/** What a local server is given for a key may be a word that stands in any message. */
+/** A local server's placeholder key may be a word that occurs in any message. */
 const SHORTEST_KEY = 8;
 
-/** Services like to quote the key they refuse; it must not reach a screen or a log. */
+/** Services like to quote the key that they refuse; it must not reach a screen or a log. */
 function withoutKey(failure: ModelFailure, key: string): ModelFailure {
   if (key.length < SHORTEST_KEY) return failure;
   return { ...failure, message: failure.message.replaceAll(key, "[the API key]") };
@@ -305,12 +305,12 @@ async function endpointOf(
   }
 }
 
-/** Some people copy the address of what is asked for, with its path. */
+/** Some users copy the full address of an endpoint, with its path. */
 export function openAiBase(base: string): string {
   return base.replace(/\/(?:chat\/completions|completions|responses|models)$/, "");
 }
 
-/** The key of the service; throws where there is none, in words that may be shown. */
+/** The key of the service; throws a message for the user when there is none. */
 export async function keyOf({ apiKey = "" }: ServiceOptions, isRefused = false): Promise<string> {
   const none = "There is no API key";
   const key = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));
@@ -318,12 +318,12 @@ export async function keyOf({ apiKey = "" }: ServiceOptions, isRefused = false):
   throw new Error(`${none}: it contains a space, a line break or a character that no key has: set it again.`);
 }
 
-/** What signs a request; throws like `keyOf`. */
+/** Returns what signs a request; throws like `keyOf`. */
 export async function signerOf({ signer }: ServiceOptions): Promise<Signer | undefined> {
   return signer && orFault("There is no key to sign with", signer);
 }
 
-/** What the service may ask for; throws like `keyOf`. */
+/** The client certificate; throws like `keyOf`. */
 export async function certificateOf({ certificate, environment = process.env }: ServiceOptions) {
   if (certificate === undefined) return undefined;
   const { certificateFrom } = await import("./key-source.ts");
@@ -338,7 +338,7 @@ async function orFault<T>(what: string, get: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** What goes with every request to the service, whatever it asks for. */
+/** The headers of every request to the service. */
 export function serviceHeaders(
   protocol: Pick<Protocol, "keyHeader" | "headers">,
   options: ServiceOptions,
@@ -354,12 +354,12 @@ export function serviceHeaders(
   };
 }
 
-/** The ids of calls that were found in text begin so; see `freshCallId`. */
+/** The ids of calls that were found in text begin like this; see `freshCallId`. */
 function isWritten(id = ""): boolean {
   return /^text\d{5,}$/.test(id);
 }
 
-/** Plain loops, here as in all that is done with each part of a history: it may hold thousands of turns. */
+/** Plain loops, as everywhere that each part of a history is visited: it may have thousands of turns. */
 function callIds({ history }: ModelRequest): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { parts } of history) {

@@ -1,4 +1,4 @@
-/** The address as it may be shown: no query, no user name, nothing secret. */
+/** The address for messages: no query, no user name, nothing secret. */
 export function shownUrl(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname}`;
 }

@@ -3,10 +3,10 @@ import { isPlainJson } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 
-/** A model that does not respect the abort is left behind after this. */
+/** A model that ignores the abort is abandoned after this time. */
 const GRACE_MS = 1000;
 
-/** The reply as its contract describes it, whoever wrote the model: it never throws, and ends with one `end`. */
+/** Makes sure that any model's reply follows the contract: it never throws, and ends with one `end`. */
 export async function* soundEvents(
   model: ChatModel,
   request: ModelRequest,
@@ -37,7 +37,7 @@ async function leave(iterator: AsyncIterator<ModelEvent> | null): Promise<void> 
   try {
     await iterator?.return?.();
   } catch {
-    // Nobody wants anything more of it.
+    // Its result is not used any more.
   }
 }
 
@@ -67,7 +67,7 @@ function failed(message: string): ModelEvent {
 
 const ENDS = ["stop", "length", "cancelled", "error"];
 
-/** What no reader of the reply could use, in words. */
+/** Returns why an event cannot be used, if so. */
 function faultOf(event: unknown): string | null {
   if (!isRecord(event)) return "an event of it is not an object";
   switch (event.type) {

@@ -5,9 +5,9 @@ import { createParser, type ParseError } from "eventsource-parser";
 const MOST_BUFFERED_CHARACTERS = 64 * 1024 * 1024;
 
 /**
- * The data of each server-sent event of a body, in order, also of a last event that no blank line closes. A
- * body that is plainly something else (JSON or a web page, from a server that ignores `stream`) is given
- * whole, as one string. Throws when the connection breaks or is aborted; leaving the loop early closes it.
+ * The data of each server-sent event of a body, in order, also of a last event without an empty line after it. A
+ * body that is plainly something else (JSON or a web page, from a server that ignores `stream`) is returned whole,
+ * as one string. Throws when the connection breaks or is aborted; leaving the loop early closes it.
  */
 export async function* readServerSentEvents(
   body: AsyncIterable<Uint8Array>,
@@ -23,13 +23,13 @@ export async function* readServerSentEvents(
   yield* splitter.take();
 }
 
-/** Where no line has ended by then, it is no body of lines. */
+/** If no line has ended by then, the body does not consist of lines. */
 const MOST_FIRST_LINE = 1024 * 1024;
 
-/** Takes the text of a body piece by piece and gives what is complete. */
+/** Takes the text of a body piece by piece and returns what is complete. */
 class BodySplitter {
   #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
-  /** Of a body of one JSON document to a line: the line that has not ended. */
+  /** In a body with one JSON document per line: the line that has not ended. */
   #line = "";
   readonly #pieces: string[] = [];
   #pieceCharacters = 0;
@@ -46,8 +46,8 @@ class BodySplitter {
     },
     onError: (error) => {
       if (error.type === "max-buffer-size-exceeded") this.#broken = error;
-      // Some servers report a failure in a field of its own, `error: {...}`, which the standard would drop;
-      // it is given as the object that the others send.
+      // Some servers report a failure in a field `error: {...}`, which the standard would drop; it is passed on as an
+      // object, like other errors.
       else if (error.field === "error" && error.value) this.#ready.push(`{"error":${error.value}}`);
       else this.#odd ??= error.line;
     },
@@ -61,7 +61,7 @@ class BodySplitter {
     if (this.#broken) throw this.#broken;
   }
 
-  /** A body may end without the blank line that closes its last event. */
+  /** A body may end without the empty line that closes its last event. */
   end(): void {
     if (this.#kind === "events") this.#parser.feed("\n\n");
     if (!this.#hasEvents && this.#odd) this.#ready.push(this.#odd);
@@ -88,7 +88,7 @@ class BodySplitter {
     if (this.#pieceCharacters < MOST_FIRST_LINE && text.includes("\n")) {
       const whole = this.#pieces.join("") + text;
       const [first = ""] = whole.trimStart().split("\n", 1);
-      // A document that is laid out over several lines has none in its first.
+      // The first line of a document with several lines is not a complete one.
       if (first.startsWith("{") && parseJson(first) !== undefined) {
         this.#kind = "lines";
         this.#readLines(whole);

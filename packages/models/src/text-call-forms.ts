@@ -1,13 +1,13 @@
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { endOfJson } from "./call-arguments.ts";
 
-/** A call that a model wrote down instead of making it. */
+/** A call that a model wrote as text instead of making it. */
 export interface WrittenCall {
   readonly name: string;
   readonly args: JsonRecord;
 }
 
-/** What stands at the start of a text: calls, something else (undefined), or perhaps calls once more has come. */
+/** What is at the start of a text: calls, something else (undefined), or perhaps calls when more has come. */
 export type WrittenCalls =
   | { readonly calls: readonly WrittenCall[]; readonly length: number }
   | "unfinished"
@@ -24,8 +24,8 @@ const FORMS: readonly { readonly marker: string; readonly read: Read }[] = [
 export const MARKERS: readonly string[] = FORMS.map(({ marker }) => marker);
 
 /**
- * Reads the calls at the start of a text that begins with a marker or, at the start of a line, with a
- * brace or bracket. `isWhole`: nothing more will come, so that a missing closing tag is forgiven.
+ * Reads the calls at the start of a text that begins with a marker or, at the start of a line, with a brace or
+ * bracket. `isWhole`: nothing more will come, so a missing closing tag is accepted.
  */
 export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
   if (!isWhole && MARKERS.some((marker) => marker.startsWith(text))) return "unfinished";
@@ -36,7 +36,7 @@ export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
 function readTagged(text: string, isWhole: boolean): WrittenCalls {
   const start = "<tool_call>".length;
   const closing = "</tool_call>";
-  // The closing tag may also stand inside an argument.
+  // The closing tag may also occur inside an argument.
   for (let end = text.indexOf(closing, start); end !== -1; end = text.indexOf(closing, end + 1)) {
     const calls = callsInTag(text.slice(start, end));
     if (calls) return { calls, length: end + closing.length };
@@ -90,7 +90,7 @@ function readJsonBody(body: string): ReadBody | undefined {
   return end !== undefined && isRecord(args) ? { args, length: end } : undefined;
 }
 
-/** A value goes to the closing tag behind which another parameter or the end follows. */
+/** A value ends at the closing tag that is followed by another parameter or the end. */
 const PARAMETER =
   /\s*<parameter=([^>\s]{1,200})>([\s\S]*?)<\/parameter>(?=\s*(?:<parameter=|<\/function>|$))/y;
 
@@ -107,11 +107,11 @@ function readParameters(body: string): ReadBody {
   }
 }
 
-/** A marker is no list, though the arguments behind it may not have come yet. */
+/** A marker is not a list, even if the arguments after it have not come yet. */
 const BRACKETED_HEAD =
   /^\s*(?:([A-Za-z0-9_.-]{1,200})(?:\[CALL_ID\][A-Za-z0-9]*)?(?:\[ARGS\])?)?\s*(?=\{|\[(?!ARGS\]|CALL_ID\]))/;
 
-/** `[TOOL_CALLS]` with a list of calls behind it, or with `name{...}` or `name[ARGS]{...}`. */
+/** `[TOOL_CALLS]` followed by a list of calls, or by `name{...}` or `name[ARGS]{...}`. */
 function readBracketed(text: string, isWhole: boolean): WrittenCalls {
   const start = "[TOOL_CALLS]".length;
   const head = BRACKETED_HEAD.exec(text.slice(start));
@@ -130,7 +130,7 @@ function readBracketed(text: string, isWhole: boolean): WrittenCalls {
 
 const CALL_KEYS = "name tool tool_name function arguments parameters args input type id".split(" ");
 
-/** An answer may be JSON too, so that here only what has nothing but the parts of a call is taken for one. */
+/** An answer may be JSON too, so only an object with nothing but the parts of a call counts as one. */
 function readBareJson(text: string): WrittenCalls {
   const head = /^\[?\s*\{?\s*(?:"([^"]*)("?))?/.exec(text);
   const [whole = "", key, quote] = head ?? [];

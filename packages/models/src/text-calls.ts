@@ -5,36 +5,36 @@ import { freshCallId } from "./tool-call-assembly.ts";
 /** Enough of a line to see whether it opens or closes a code block. */
 const LINE_START = 200;
 
-/** What came after the first written call waits for the end, when it is known what becomes of the call. */
+/** What comes after the first written call is held until the end, when it is clear whether the call counts. */
 type Held = { readonly text: string } | { readonly calls: readonly WrittenCall[]; readonly text: string };
 
-/** Whether the model may only repeat in a call, as it was written, what it was told. */
+/** Whether the model may only repeat, in a call as it was written, something that it was sent. */
 type IsRepeated = (call: WrittenCall, written: string) => boolean;
 
-/** What is open in a text stays so until it is closed, and a call in it is shown, not made. */
+/** An open tag or quote lasts until it is closed; a call in it is an example and does not count. */
 const OPEN_TAG =
   /<(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)\b[^>]*>|<!--|\u201c/gi;
 const CLOSED_TAG =
   /<\/(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)>|-->|\u201d/gi;
 
 /**
- * Finds the calls that a model writes into its text because its server does not know how to read them. Only
- * what names an offered tool, begins a line outside code, quotes and markup, and has nothing behind it is
- * taken out; everything else stays text, in order and once.
+ * Finds the calls that a model writes into its text because its server cannot parse them. Takes out only what names
+ * an offered tool, begins a line outside code, quotes and markup, and is the end of the text. Everything else stays
+ * text, in order and once.
  */
 export class TextCalls {
   readonly #offered: ReadonlySet<string>;
   readonly #isRepeated: IsRepeated;
-  /** All that was let through. */
+  /** All text that was passed on. */
   #shown = "";
   #isInQuote = false;
   #pending = "";
-  /** The start of what of the current line has been let through; lines may be very long. */
+  /** The start of the current line, as far as it was passed on; lines may be very long. */
   #line = "";
-  /** The backticks or tildes that opened the code block that we are in. */
+  /** The backticks or tildes that opened the current code block. */
   #fence = "";
   #held: Held[] = [];
-  /** A candidate is looked at again only when it has grown a good deal; that keeps long ones cheap. */
+  /** A candidate is checked again only when it has grown a lot, so that long ones stay cheap. */
   #lookAgainAt = 0;
 
   /** `offered` are the tools that a call may name. */
@@ -43,14 +43,14 @@ export class TextCalls {
     this.#isRepeated = isRepeated;
   }
 
-  /** Takes a piece of text and gives what can be shown already. */
+  /** Takes a piece of text and returns what can be shown already. */
   add(piece: string): string {
     if (this.#offered.size === 0) return piece;
     this.#pending += piece;
     return this.#pending.length < this.#lookAgainAt ? "" : this.#scan(false);
   }
 
-  /** Gives what is held back as text, and begins anew: what came so far was no answer. */
+  /** Returns the held text, and starts again: what came so far was not the answer. */
   forget(): string {
     const text = this.#held.map((item) => item.text).join("") + this.#pending;
     this.#held = [];
@@ -64,8 +64,8 @@ export class TextCalls {
   }
 
   /**
-   * The rest of the text and the calls in it. A reply that makes calls in the proper way too is taken at its
-   * word: a written call that is among them is the same one, another one was only talk.
+   * The rest of the text and the calls in it. If the reply also makes calls in the protocol's own way, those count:
+   * a written call that is among them is the same one, any other was only text.
    */
   finish(
     made: readonly FunctionCall[],
@@ -73,7 +73,7 @@ export class TextCalls {
     takenIds: ReadonlySet<string>,
   ): { readonly text: string; readonly calls: readonly FunctionCall[] } {
     let text = this.#scan(isWhole);
-    // What could not be decided stands behind what is held.
+    // What is undecided comes after what is held.
     if (this.#held.length > 0) this.#held.push({ text: this.#pending });
     else text += this.#pending;
     this.#pending = "";
@@ -89,7 +89,7 @@ export class TextCalls {
     return { text: isOnlySpace ? "" : text, calls };
   }
 
-  /** Whether what is held is at the end of the reply, in nothing that is open, and the model's own. */
+  /** Whether what is held is at the end of the reply, not inside anything open, and the model's own. */
   #count(): boolean {
     const last = this.#held.at(-1);
     if (last && !("calls" in last) && last.text.trim() !== "") return false;
@@ -107,7 +107,7 @@ export class TextCalls {
     return shown;
   }
 
-  /** Lets through or takes out what stands first; undefined when more has to come before it can be decided. */
+  /** Passes on or takes out what comes first; undefined when it can be decided only with more text. */
   #next(isWhole: boolean): string | undefined {
     if (this.#pending === "") return undefined;
     const newline = this.#pending.indexOf("\n");
@@ -132,7 +132,7 @@ export class TextCalls {
     return "";
   }
 
-  /** Where in the rest of the line a call may begin: at its start, and further in it is code. */
+  /** Where in the rest of the line a call may begin: at its start, and later only after certain text. */
   #candidateIn(end: number): number | undefined {
     const rest = this.#pending.slice(0, end);
     const blank = rest.length - rest.trimStart().length;
@@ -148,21 +148,21 @@ export class TextCalls {
     if (this.#line.length < LINE_START) this.#line += text.slice(0, LINE_START);
     if (text.endsWith("\n")) {
       this.#fence = fenceAfter(this.#fence, this.#line);
-      // A quote goes on in the lines that follow it, up to an empty one.
+      // A quote continues in the following lines, up to an empty one.
       this.#isInQuote = /^\s*>/.test(this.#line) || (this.#isInQuote && this.#line.trim() !== "");
       this.#line = "";
     }
     if (this.#held.length === 0) return text;
     this.#held.push({ text });
     if (text.trim() === "") return "";
-    // With words behind it, it was no call.
+    // With words after it, it was not a call.
     const held = this.#held.map((item) => item.text).join("");
     this.#held = [];
     return held;
   }
 }
 
-/** The fence that is open behind the line. */
+/** The fence that is open after the line. */
 function fenceAfter(open: string, line: string): string {
   const [, marks = "", rest = ""] = /^\s*(`{3,}|~{3,})(.*)/.exec(line) ?? [];
   if (open === "") return marks.startsWith("`") && rest.includes("`") ? "" : marks;

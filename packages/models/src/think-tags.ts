@@ -1,4 +1,4 @@
-/** A piece of content; `takesText`: all that was shown before it was thought as well. */
+/** A piece of content; `takesText`: all text before it was thinking as well. */
 export interface ContentPiece {
   readonly text: string;
   readonly isThought: boolean;
@@ -11,17 +11,17 @@ const LONE = /(?:(?<=\n)[ \t]*<\/think>|<\/think>(?=[ \t]*\n))/;
 const LONE_LENGTH = "</think>".length;
 
 /**
- * Takes the thoughts out of content in which a model says them between tags. Where a chat template has begun
- * the thought already, only the closing tag comes, and what stood before it was no answer.
+ * Separates thoughts that a model writes between tags from its content. If a chat template has already opened the
+ * thought, only the closing tag comes, and the text before it was not part of the answer.
  */
 export class ThinkTags {
   #state: "start" | "thinking" | "text" = "start";
   #closing = "";
   #pending = "";
   #mayBeLone = true;
-  /** The character before what is pending; a reply begins a line. */
+  /** The character before the pending text; a reply begins a line. */
   #before = "\n";
-  /** Backticks so far: a tag between two of them is spoken of. */
+  /** The backticks so far: a tag between two of them is only mentioned. */
   #ticks = 0;
 
   add(piece: string): ContentPiece[] {
@@ -83,7 +83,7 @@ export class ThinkTags {
       this.#mayBeLone = false;
       return [{ text, isThought: true, takesText: true }];
     }
-    // The tag, and what stands on both sides of it, has to come whole.
+    // The tag, and the text on both sides of it, must be complete.
     const kept = this.#mayBeLone && !isWhole ? beginningOf("\n</think>\n", this.#pending) : 0;
     return [{ text: this.#pass(kept), isThought: false }];
   }
@@ -105,7 +105,7 @@ function ticksIn(text: string): number {
   return text.split("`").length - 1;
 }
 
-/** How much of the end may be the beginning of the tag; of one that a line break leads, also without that. */
+/** How much of the end may be the beginning of the tag, with or without the line break before it. */
 function beginningOf(tag: string, text: string): number {
   const forms = tag.startsWith("\n") ? [tag, tag.slice(1)] : [tag];
   for (let length = Math.min(text.length, LONE_LENGTH + 4); length > 0; length -= 1) {

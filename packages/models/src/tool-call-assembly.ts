@@ -6,11 +6,11 @@ import { parseCallArguments } from "./call-arguments.ts";
 export interface ReplyEnd {
   /** `limit`: the output limit cut it. `open`: it stopped with no sign of being complete. */
   readonly ending: "complete" | "limit" | "open";
-  /** The call ids of the history, which must not come again. */
+  /** The call ids of the history, which must not be used again. */
   readonly takenIds: ReadonlySet<string>;
 }
 
-/** A call with what its provider wants back together with it. */
+/** A call with what its provider wants back. */
 export interface SignedCall {
   readonly call: FunctionCall;
   readonly signature?: string | undefined;
@@ -32,7 +32,7 @@ class GrowingCall {
   text = "";
   /** Arguments that came as an object and not as text. */
   object: JsonRecord | undefined;
-  /** A piece of the stream got lost while this call was unfinished. */
+  /** A piece of the stream was lost while this call was unfinished. */
   damaged = false;
   signature: string | undefined;
   /** The chunk in which its name came last. */
@@ -40,9 +40,8 @@ class GrowingCall {
 }
 
 /**
- * Puts the calls of one streamed reply together from their fragments. Servers disagree on how a fragment
- * says which call it belongs to (index, id, both, neither, all the same index), so each sign is used for
- * what it can prove.
+ * Assembles the calls of one streamed reply from their fragments. Servers disagree on how a fragment says which
+ * call it belongs to (index, id, both, neither, all the same index), so each sign is used for what it can prove.
  */
 export class ToolCallAssembly {
   readonly #calls: GrowingCall[] = [];
@@ -54,7 +53,7 @@ export class ToolCallAssembly {
     return this.#calls.length === 0;
   }
 
-  /** Takes the `tool_calls` of one chunk, whatever they are; `signatureOf` reads what goes back with one. */
+  /** Takes the `tool_calls` of one chunk, whatever they are; `signatureOf` returns what is sent back with one. */
   add(toolCalls: unknown, signatureOf: (item: JsonRecord) => string | undefined = () => undefined): void {
     this.#chunk += 1;
     const list = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
@@ -64,21 +63,21 @@ export class ToolCallAssembly {
     }
   }
 
-  /** A chunk could not be read. It may have held a piece of any unfinished call, which then must not run. */
+  /** A chunk could not be parsed. It may have contained a part of any unfinished call, which then must not run. */
   loseChunk(): void {
     for (const call of this.#calls) {
       if (!hasWholeArguments(call)) call.damaged = true;
     }
   }
 
-  /** A tool that the service runs itself is told in the same list by some; it is no call to us. */
+  /** Some services list tools that they run themselves too; those are not calls for us. */
   #isHosted({ type, index, function: called }: JsonRecord): boolean {
     const isOther = typeof type === "string" && type !== "" && type !== "function" && !isRecord(called);
     if (isOther) this.#hosted.add(index);
     return isOther || (index !== undefined && this.#hosted.has(index) && !isRecord(called));
   }
 
-  /** The calls in the order in which they began, each with an id of its own. */
+  /** The calls in the order in which they began, each with its own id. */
   finish(end: ReplyEnd): SignedCall[] {
     const used = new Set(end.takenIds);
     const calls = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
@@ -118,7 +117,7 @@ export class ToolCallAssembly {
         : this.#calls.findLast((call) => call.index === fragment.index);
     if (fragment.id !== "") {
       const sameId = this.#calls.filter((call) => call.id === fragment.id);
-      // Two calls may carry one id by mistake; an index that differs tells them apart.
+      // Two calls may have the same id by mistake; a different index tells them apart.
       const owner =
         fragment.index === undefined ? sameId.at(-1) : sameId.find((call) => this.#fits(call, fragment));
       if (owner) return this.#repeatsIdForAnother(owner, fragment) ? undefined : owner;
@@ -136,7 +135,10 @@ export class ToolCallAssembly {
     return last && (fragment.index === undefined || this.#fits(last, fragment)) ? last : undefined;
   }
 
-  /** A server may give one id to two calls: seen where one list names both, or where both are whole and differ. */
+  /**
+   * A server may give one id to two calls: visible when one list contains both, or when both are complete and
+   * differ.
+   */
   #repeatsIdForAnother(call: GrowingCall, fragment: Fragment): boolean {
     if (fragment.name === "") return false;
     if (call.namedInChunk === this.#chunk) return true;
@@ -151,16 +153,16 @@ export class ToolCallAssembly {
     if (fragment.name !== "" && call.name !== "") {
       if (otherId || call.namedInChunk === this.#chunk) return true;
       if (fragment.name === call.name) return hasWholeArguments(call);
-      // A name may come in pieces, too, where the place in the list says that it is the same call.
+      // A name may come in pieces too, if the index says that it is the same call.
       return hasArguments(call) || fragment.index === undefined || fragment.index !== call.index;
     }
-    // Some servers make up a new id for every fragment, so an id alone begins a call only where the
-    // arguments before it are complete, or where it brings none itself.
+    // Some servers create a new id for every fragment. So an id alone begins a call only if the arguments before it
+    // are complete, or if it brings none itself.
     return otherId && (hasWholeArguments(call) || fragment.arguments === "");
   }
 }
 
-/** An id not in use, made of nine letters and digits because some services accept no other form. */
+/** An unused id of nine letters and digits, because some services accept no other format. */
 export function freshCallId(used: ReadonlySet<string>, start: "call" | "text" = "call"): string {
   for (let number = used.size + 1; ; number += 1) {
     const id = `${start}${String(number).padStart(5, "0")}`;
@@ -168,7 +170,7 @@ export function freshCallId(used: ReadonlySet<string>, start: "call" | "text" = 
   }
 }
 
-/** Some send the name once, some with each fragment, some so far as it has come, and some in pieces. */
+/** Some servers send the name once, some with each fragment, some as far as it has come, and some in pieces. */
 function grownName(known: string, more: string): string {
   if (more === "") return known;
   return more.startsWith(known) ? more : known + more;

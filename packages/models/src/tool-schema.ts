@@ -5,12 +5,12 @@ import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-js
 import { wordSet } from "./word-set.ts";
 
 /**
- * What a provider understands. `full`: JSON Schema, as long as nothing is a reference and the top is a plain
- * object. `plain`: only type, description, properties, required, items, enum, anyOf and the bounds.
+ * What a provider accepts. `full`: JSON Schema without references and with a plain object at the top. `plain`: only
+ * type, description, properties, required, items, enum, anyOf and the bounds.
  */
 export type SchemaDialect = "full" | "plain";
 
-/** References can be piled up so that a small schema unfolds to a huge one. */
+/** References can be nested so that a small schema expands to a huge one. */
 const MOST_NODES = 3000;
 const MOST_DEPTH: Readonly<Record<SchemaDialect, number>> = { full: 24, plain: 12 };
 
@@ -21,14 +21,14 @@ const PLAIN = wordSet(
   "type description required enum minimum maximum minItems maxItems nullable items properties anyOf",
 );
 const PLAIN_FORMATS: ReadonlySet<unknown> = wordSet("date-time date time int32 int64 float double");
-/** What no provider takes at the top of the parameters. */
+/** Keywords that no provider accepts at the top of the parameters. */
 const NOT_AT_TOP = wordSet("not if then else enum const nullable type");
 
 type Form = SchemaDialect | "narrow";
 
 const written = new WeakMap<JsonSchema, Partial<Record<Form, JsonSchema>>>();
 
-/** The same for the same schema, so that it costs nothing twice. */
+/** Cached for each schema. */
 function remembered(schema: JsonSchema, form: Form, write: () => JsonRecord): JsonSchema {
   const known = written.get(schema) ?? {};
   written.set(schema, known);
@@ -36,16 +36,16 @@ function remembered(schema: JsonSchema, form: Form, write: () => JsonRecord): Js
   return known[form];
 }
 
-/** The parameters of a tool as services that speak this dialect take them. */
+/** The parameters of a tool in a form that services with this dialect accept. */
 export function toolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   const clean = schemaFor(schema, dialect);
   return dialect === "plain" ? clean : remembered(schema, "narrow", () => narrowed(clean));
 }
 
 /**
- * The parameters of a tool in the words of a provider: the same for the same schema, references replaced by
- * what they name (cut where they would never end), and an object at the top. Arguments are still checked
- * against the tool's own schema, so what is left out here is only not told.
+ * The parameters of a tool for a provider: the same for the same schema, references replaced by their targets (cut
+ * if they would never end), and an object at the top. Arguments are still checked against the tool's own schema, so
+ * what is left out here is only not shown to the model.
  */
 export function schemaFor(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   return remembered(schema, dialect, () => {
@@ -57,15 +57,15 @@ export function schemaFor(schema: JsonSchema, dialect: SchemaDialect): JsonSchem
 
 interface Place {
   readonly root: JsonSchema;
-  /** So much deeper it may go. */
+  /** How many more levels are allowed. */
   readonly levels: number;
   /** The references that led here. */
   readonly via: readonly string[];
-  /** Shared by all places of one schema. */
+  /** Shared by all parts of one schema. */
   readonly budget: { nodes: number };
 }
 
-/** The schema with what its references name in their place. */
+/** The schema with references replaced by their targets. */
 function unfolded(schema: unknown, place: Place): JsonRecord {
   const { levels, via, budget } = place;
   budget.nodes -= 1;
@@ -93,13 +93,13 @@ function followed(schema: JsonRecord, reference: string, place: Place): JsonReco
   return mergedSchemas(clean, unfolded(own, place));
 }
 
-/** What is left of a schema that is not followed further. */
+/** The rest of a schema that is not expanded further. */
 function outline({ type, description, title }: JsonRecord): JsonRecord {
   const told = [description, title].find((text) => typeof text === "string");
   return { ...(type === undefined ? {} : { type }), ...(told === undefined ? {} : { description: told }) };
 }
 
-/** The schema in the plain dialect, which says some keywords in another way and others not at all. */
+/** The schema in the plain dialect, which writes some keywords differently and lacks others. */
 function plain(schema: unknown): JsonRecord {
   if (!isRecord(schema)) return {};
   const { allOf, oneOf, prefixItems, ...own } = mapInnerSchemas(schema, plain);
@@ -120,7 +120,7 @@ function plain(schema: unknown): JsonRecord {
     result.enum = choices;
   }
   if (nullable === true && typeof result.type === "string") result.type = [result.type, "null"];
-  // To ask for a property that is not described is an error there.
+  // There, requiring a property without a description is an error.
   const isWhole = rest.properties !== undefined || rest.type === "object";
   const asked = isWhole ? knownNames(required, rest.properties) : names(required);
   return asked.length > 0 ? { ...result, required: asked } : result;
@@ -130,7 +130,7 @@ function isNamable(value: unknown): boolean {
   return typeof value === "string" || typeof value === "number";
 }
 
-/** The parameters as one plain object, with what all of a choice's parts say in it. */
+/** The parameters as one plain object, with the properties of all alternatives in it. */
 function atTop(clean: JsonRecord): JsonSchema {
   const { allOf, anyOf, oneOf, ...rest } = clean;
   // Each part may be made of parts itself.
@@ -145,7 +145,7 @@ function atTop(clean: JsonRecord): JsonSchema {
   return { type: "object", properties: isRecord(properties) ? properties : {}, ...others } as JsonSchema;
 }
 
-/** Both schemas at once, as `allOf` means it; where they say different things, the second is believed. */
+/** Both schemas at once, as `allOf` means it; where they differ, the second one counts. */
 function mergedSchemas(first: JsonRecord, second: JsonRecord): JsonRecord {
   const merged: Record<string, unknown> = { ...first, ...second };
   if (isRecord(first.properties) && isRecord(second.properties)) {
@@ -156,7 +156,7 @@ function mergedSchemas(first: JsonRecord, second: JsonRecord): JsonRecord {
   return merged;
 }
 
-/** One object for several that an `anyOf` offers: every property of them, and asked for only what all ask for. */
+/** One object instead of several in an `anyOf`: it has all their properties, and requires only what all require. */
 function unitedSchemas(choices: readonly JsonRecord[]): JsonRecord {
   const properties = new Map<string, unknown[]>();
   for (const choice of choices) {
@@ -185,7 +185,7 @@ function names(required: unknown): string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }
 
-/** Keywords that say which type is meant where `type` does not. */
+/** Keywords that imply a type if `type` is missing. */
 const TYPE_OF: Readonly<Record<string, ReadonlySet<string>>> = {
   object: wordSet("properties additionalProperties"),
   array: wordSet("items prefixItems minItems"),
@@ -193,7 +193,7 @@ const TYPE_OF: Readonly<Record<string, ReadonlySet<string>>> = {
   number: wordSet("minimum maximum"),
 };
 const SAYS_TYPE = ["type", "anyOf", "oneOf", "allOf", "not", "$ref", "if"];
-/** Any value at all, in words that narrow services take. */
+/** Any value, written for restrictive services. */
 const ANYTHING = [
   { type: "string" },
   { type: "number" },
@@ -203,15 +203,15 @@ const ANYTHING = [
 ];
 
 /**
- * The same schema for services that take a narrow dialect only, and it means the same to the others: a choice
- * says its type in each of its parts, everything has a type, and only what is described is asked for.
+ * The same schema for services that accept only a narrow dialect; for others it means the same: each part of a
+ * choice has a type, everything has a type, and only described properties are required.
  */
 function narrowed(schema: JsonRecord): JsonRecord {
   const { anyOf, oneOf, ...rest } = mapInnerSchemas(schema, (inner, keyword) => {
     if (!isRecord(inner)) return inner;
     return keyword === "properties" || keyword === "items" ? typed(narrowed(inner)) : narrowed(inner);
   });
-  // That exactly one fits is still checked; narrow services know no word for it.
+  // That exactly one matches is still checked later; narrow services have no keyword for it.
   const choices = anyOf ?? oneOf;
   if (!Array.isArray(choices)) return withKnownRequired(rest);
   const { type, ...others } = rest;
@@ -223,7 +223,7 @@ function narrowed(schema: JsonRecord): JsonRecord {
   return { ...withKnownRequired(others), anyOf: parts, ...both };
 }
 
-/** A part of a choice that only asks for properties is told what they are. */
+/** A part of a choice that only has `required` gets the descriptions of those properties. */
 function withParentsProperties(part: JsonRecord, { properties: described }: JsonRecord): JsonRecord {
   if (part.properties !== undefined || !Array.isArray(part.required) || !isRecord(described)) return part;
   const entries = knownNames(part.required, described).map((name) => [name, described[name]]);
@@ -237,7 +237,7 @@ function withKnownRequired(schema: JsonRecord): JsonRecord {
   return kept.length > 0 ? { ...schema, required: kept } : rest;
 }
 
-/** A property or an item, which has to say its type. */
+/** A property or an item, which must have a type. */
 function typed(schema: JsonRecord): JsonRecord {
   if (SAYS_TYPE.some((key) => schema[key] !== undefined)) return schema;
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];

@@ -2,7 +2,7 @@ import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-js
 import type { Reasoning, Tuning } from "./prepare-request.ts";
 import type { Quirks } from "./quirks.ts";
 
-/** What the words for the amount of thinking stand for, where a service counts it in tokens. */
+/** The token budgets for the words that name an amount of thinking. */
 const BUDGETS: Readonly<Record<string, number>> = {
   off: 0,
   none: 0,
@@ -25,10 +25,10 @@ export function effortOf(reasoning: Reasoning): string {
   return fitting.at(-1) ?? "none";
 }
 
-/** What the body is about is not for others to say. */
+/** Settings must not replace the content of the request. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(["messages", "contents", "input", "tools", "stream"]);
 
-/** Our body with the fields that somebody else wants in it; null takes one of ours out. */
+/** Our body with the fields from the settings; null removes one of ours. */
 export function mergedBody(body: JsonRecord, more: JsonRecord = {}): JsonRecord {
   const merged: Record<string, unknown> = { ...body };
   for (const [name, value] of Object.entries(more)) {

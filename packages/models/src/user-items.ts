@@ -1,7 +1,7 @@
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 
-/** What stands in a message of the user: the answer of a tool, a file, or words. */
+/** A part of a user message: a tool result, a file, or text. */
 export type UserItem =
   | {
       readonly type: "answer";
@@ -10,7 +10,7 @@ export type UserItem =
       readonly text: string;
       readonly isError: boolean;
     }
-  /** `origin`: the tool whose answer the file came with; empty where the user gave it. */
+  /** `origin`: the tool that returned the file; empty if the user gave it. */
   | { readonly type: "media"; readonly mimeType: string; readonly data: string; readonly origin: string }
   | { readonly type: "text"; readonly text: string };
 
@@ -27,7 +27,7 @@ export function userItems(parts: readonly Part[]): UserItem[] {
       return [{ type: "media", mimeType, data, origin }];
     }
     if (!text) return [];
-    // What follows the user's own words is not the tool's.
+    // What follows the user's own words does not come from the tool.
     if (!inlineData) origin = "";
     return [{ type: "text", text }];
   });
@@ -40,7 +40,7 @@ function answerIn(response: Readonly<Record<string, unknown>> = {}) {
   return { text: Object.keys(response).length === 0 ? "" : JSON.stringify(response), isError: false };
 }
 
-/** What stands in the messages of a history; those of one role in a row are one, and those with nothing in them none. */
+/** The items of a history; messages of the same role in a row are joined, and empty ones left out. */
 export function inTurns<Item>(
   history: readonly Message[],
   itemsOf: (message: Message) => readonly Item[],
@@ -55,12 +55,12 @@ export function inTurns<Item>(
   return turns;
 }
 
-/** The answer where the protocol has no mark for an error, so that the text has to say it. */
+/** The result, where the protocol has no flag for an error, so the text must say it. */
 export function markedText({ text, isError }: { readonly text: string; readonly isError: boolean }): string {
   return isError ? `Error: ${text}` : text;
 }
 
-/** The image types that vision services agree on; another one would make them refuse the whole request. */
+/** The image types that all vision services accept; any other would make them refuse the whole request. */
 const SHOWN_IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 export function isShownImage(mimeType = ""): boolean {

@@ -1,4 +1,7 @@
-/** JSON as services take it: half a character (a cut through an emoji) is legal, yet strict ones refuse all of it. */
+/**
+ * JSON as services accept it: half a surrogate pair (a cut through an emoji) is legal, but strict services refuse
+ * the request.
+ */
 export function wireJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!json.includes("\\ud") || !/(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(json)) return json;

@@ -1,11 +1,11 @@
-/** What every provider takes as the name of a tool; some want no digit or hyphen at its start. */
+/** The tool names that every provider accepts; some allow no digit or hyphen at the start. */
 const WIRE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const MOST_CHARACTERS = 64;
 
 /**
- * The name under which a provider knows a tool. It depends on nothing but the tool's own name, so it is the
- * same at every start and for a tool that is no longer offered; two tools never share one, however alike they
- * are, because a changed name carries a trace of the whole one.
+ * The name of a tool for providers. It depends only on the tool's own name, so it is the same at every start, also
+ * for a tool that is not offered any more. Two tools never share one, because a changed name contains a hash of the
+ * original.
  */
 export function wireName(name: string): string {
   return WIRE_NAME.test(name) ? name : changedName(name);
@@ -13,12 +13,12 @@ export function wireName(name: string): string {
 
 const WIRE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The id of a call in a form that strict providers take; another provider or model may have made it. */
+/** The id of a call in a format that strict providers accept; another provider or model may have made it. */
 export function wireId(id: string, mostCharacters = MOST_CHARACTERS): string {
   return WIRE_ID.test(id) && id.length <= mostCharacters ? id : changedName(id, mostCharacters);
 }
 
-/** An id made of nine letters and digits for services that take no other. */
+/** An id of nine letters and digits for services that accept no other. */
 export function nineCharacters(id: string): string {
   const trace =
     Number.parseInt(traceOf(id, 0x811c9dc5), 16) * 2 ** 20 +
@@ -32,7 +32,7 @@ function changedName(name: string, mostCharacters = MOST_CHARACTERS): string {
   return `${readable.slice(0, mostCharacters - trace.length - 1)}_${trace}`;
 }
 
-/** Nothing is kept secret by it; names only have to differ. */
+/** Not for secrets; names only have to differ. */
 function traceOf(text: string, seed: number): string {
   let hash = seed;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

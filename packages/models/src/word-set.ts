@@ -1,4 +1,4 @@
-/** Names with spaces between them, as a set. */
+/** A set from a string of names with spaces between them. */
 export function wordSet(names: string): ReadonlySet<string> {
   return new Set(names.split(" "));
 }

@@ -20,19 +20,19 @@ import { readProgram } from "./programs/read-program.ts";
 import { attachedValue } from "./programs/simple-programs.ts";
 import type { PartVerdict } from "./verdict.ts";
 
-/** Shells within shells that are followed; a deeper one asks. */
+/** The deepest nesting of shells that is followed; a deeper one asks. */
 const DEEPEST = 5;
-/** Variables that a program may be given without a question: they choose no file and no program. */
+/** Variables that may be set without a question: they choose no file and no program. */
 const HARMLESS_VARIABLES = new Set("CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL".split(" "));
 interface Judging {
   readonly allow: readonly CommandRule[];
   readonly reach: CommandReach;
   readonly depth: number;
-  /** The command whose output is read, where that is known. */
+  /** The command whose output this one reads, if known. */
   readonly input?: SimpleCommand | undefined;
 }
 
-/** Each simple command of a line, judged by the rules that allow and by what is known of programs. */
+/** Judges each simple command of a line by the allow rules and by the knowledge of programs. */
 export function judgeParts(
   line: ShellCommand,
   allow: readonly CommandRule[],
@@ -96,7 +96,7 @@ function isGlob(word: Argument): boolean {
   return word.isGlob;
 }
 
-/** null when a word is known only as the command runs. */
+/** null when a word is known only at run time. */
 function literalWords(command: SimpleCommand): Argument[] | null {
   const words: Argument[] = [];
   for (const { value, isGlob, isMany = false, lineOf } of command.words) {
@@ -112,7 +112,7 @@ function pathBelow(below: Below): Argument {
   return { value: below.folders[0] ?? ".", isGlob: false, below };
 }
 
-/** Words that are not known may be handed to what shows or compares them and does nothing else. */
+/** Unknown words may be passed to a program that only shows or compares them. */
 function judgeAnyText(command: SimpleCommand, { reach }: Judging): Judged {
   const isText = command.words.every(({ value, isAnyText }) => value !== null || isAnyText === true);
   if (isText && takesAnyText(command.words.map(({ value }) => value))) {
@@ -123,7 +123,7 @@ function judgeAnyText(command: SimpleCommand, { reach }: Judging): Judged {
   return { findings: [unknownFinding(command.problems[0] ?? `${known} is known only when it runs`)] };
 }
 
-/** A program that only the project brings is not one of those that are known. */
+/** A program that only the project provides is not one of the known ones. */
 function projectFindings(name: string, reach: CommandReach): Finding[] {
   const folder = name.includes("/") ? null : reach.projectFolderOf(name);
   return folder === null
@@ -131,7 +131,7 @@ function projectFindings(name: string, reach: CommandReach): Finding[] {
     : [unknownFinding(`\`${name}\` is found only in \`${folder}\`, a folder of the project`)];
 }
 
-/** What stands around the words: variables and redirections. No rule speaks of those. */
+/** The variables and redirections of a command. Rules do not cover those. */
 function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] {
   const findings = folderFindings(command, reach);
   for (const { text, name, value } of command.assignments) {
@@ -154,7 +154,7 @@ function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] 
   return findings;
 }
 
-/** The folder it runs in, and those that the shell itself looks into for what a pattern matches. */
+/** Its working directory, and the folders that the shell itself reads for a pattern. */
 function folderFindings({ words }: SimpleCommand, reach: CommandReach): Finding[] {
   const isElsewhere = words.length > 0 && reach.outside(".", false) !== null;
   const patterns = words.map(({ value, isGlob }) => (isGlob ? (value ?? "") : ""));
@@ -183,7 +183,10 @@ interface Judged {
   readonly rule?: CommandRule;
 }
 
-/** What no rule excuses. A rule excuses what it spells out, and that a program is not known to be read-only. */
+/**
+ * The findings that no rule covers. A rule covers the words that it spells out, and that a program is not known to
+ * be read-only.
+ */
 function judgeWords(words: readonly Argument[], judging: Judging): Judged {
   if (words.length === 0) return { findings: [] };
   const launches = launchesOf(words.map(({ value, below }) => (below === undefined ? value : null)));
@@ -206,7 +209,7 @@ function judgeWords(words: readonly Argument[], judging: Judging): Judged {
   );
 }
 
-/** What the rule does not excuse; null when it does not speak of these words. */
+/** The findings that the rule does not cover; null when it does not match these words. */
 function leftBy(
   rule: CommandRule,
   words: readonly Argument[],
@@ -265,7 +268,7 @@ function launchedWordsFindings(
     return [launchFinding(`\`${words[0]?.value}\` launches \`${name}\``, to - 1)];
   }
   const launched = words.slice(from, to);
-  // When nothing comes, the program runs all the same, and then some look at the folder that they are in.
+  // Without input the program runs all the same, and some then read the current folder.
   const wordings = handed === null ? [launched] : launch.isOpen ? [handed, launched] : [handed];
   const findings = wordings.flatMap((wording) =>
     judgeWords(wording, inner).findings.map((finding) => ({
@@ -282,8 +285,8 @@ function launchedWordsFindings(
 }
 
 /**
- * The launched words with all that is handed over in its place: twice where there may be several. null when
- * nothing is known of it, and `program` when it would be the program or a part of another word.
+ * The launched words with everything that is passed to it in place: twice if there may be several. null when
+ * nothing is known about it, and `program` when it would be the program or a part of another word.
  */
 function handedWords(
   words: readonly Argument[],
@@ -316,7 +319,7 @@ function scriptFindings({ text, at }: Extract<Launch, { kind: "script" }>, judgi
   return what === undefined ? [] : [launchFinding(what, open?.isBeyondRules ? BEYOND_RULES : at)];
 }
 
-/** Any word may be what a program writes to, unless it is known to do nothing but read. */
+/** Any word may be a file that a program writes, unless the program is known to only read. */
 function protectedFindings(words: readonly Argument[], reach: CommandReach): Finding[] {
   return words.flatMap((word, index) => {
     const option = word.value.startsWith("-") ? word.value : (words[index - 1]?.value ?? "");

@@ -4,43 +4,52 @@ import type { GitUse, RepositoryFault } from "./grammar/git-use.ts";
 import type { Below, Reach } from "./programs/finding.ts";
 import { protectedFile } from "./protected-files.ts";
 
-/** Where a command would run, and what is known of that place. */
+/** Where a command would run, and what is known about that place. */
 export interface CommandPlace {
-  /** The real path of the folder that all work stays in. */
+  /** The real path of the root. */
   readonly root: string;
-  /** Real paths of more folders that may be used beside it. */
+  /** Real paths of more folders that may be used. */
   readonly includeDirectories?: readonly string[];
-  /** The real path of the folder in which the command starts; the root when absent. */
+  /** The real path of the command's working directory; the root when absent. */
   readonly directory?: string;
   /**
-   * Whether an absolute path, followed step by step through links as the system does, ends outside the
-   * root; for a pattern, whether any file that it matches does. Without it only names are judged.
+   * Whether an absolute path, with its links resolved as the system does, is outside the root; for a pattern,
+   * whether any matching file is. Without this function only names are judged.
    */
   readonly leadsOutside?: (path: string, isPattern: boolean) => boolean;
-  /** Where an absolute path, or each file that a pattern matches, really is. Without it only names are judged. */
+  /**
+   * The real location of an absolute path, or of each file that a pattern matches. Without this function only names
+   * are judged.
+   */
   readonly realPaths?: (path: string, isPattern: boolean) => readonly string[];
-  /** The absolute paths of all files below a folder; null when they are too many to look through. */
+  /** The absolute paths of all files below a folder; null when there are too many. */
   readonly filesBelow?: (folder: string) => readonly string[] | null;
-  /** What a look at the tree below a folder shows; null when it is too large to be looked through. */
+  /** What is in the tree below a folder; null when it is too large. */
   readonly treeBelow?: (folder: string) => TreeBelow | null;
   /**
-   * Of the names in git's index there, and in the commits that the words name: those that a program which takes
-   * text apart would take for something else. null when git does not tell.
+   * Those names in git's index there, and in the commits that the words name, that a text-processing program would
+   * misread. null when git does not answer.
    */
   readonly oddNamesInGit?: (folder: string, words: readonly string[]) => readonly string[] | null;
-  /** The folder of the project in which alone a program would be found, or null. Without it none is. */
+  /**
+   * The project's folder in which the program would be found if it is nowhere else, or null. Without this function
+   * always null.
+   */
   readonly projectFolderOf?: (program: string) => string | null;
-  /** The command is for cmd or PowerShell, whose grammar nobody here reads. */
+  /** The command is for cmd or PowerShell, whose grammar is not parsed here. */
   readonly isOtherShell?: boolean;
-  /** What git would do in that folder beside what its words say, or null. Without it only the first folder is trusted. */
+  /**
+   * What git would do in that folder besides what its words say, or null. Without this function only the first
+   * folder is trusted.
+   */
   readonly repositoryFault?: (directory: string, use: GitUse) => RepositoryFault | null;
 }
 
-/** What is known of all paths below a folder, links followed. */
+/** What is known about all paths below a folder, links followed. */
 interface TreeBelow {
-  /** Links that lead out of the root, by their last part. */
+  /** Links that lead out of the root, by their last segment. */
   readonly linksOut: readonly string[];
-  /** Names that a program which takes text apart would take for something else. */
+  /** Names that a text-processing program would misread. */
   readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
 }
 
@@ -56,15 +65,15 @@ type Folder = readonly string[];
 /** Judges paths while a command line moves from folder to folder. */
 export class CommandReach implements Reach {
   readonly #place: CommandPlace | undefined;
-  /** Of the root, or of a folder without a name where none is known. */
+  /** The root, or an unnamed folder when none is known. */
   readonly #root: Folder;
   readonly #start: Folder;
-  /** Where the next command may run when nothing is known about what succeeded before. */
+  /** The folders in which the next command may run when it is not known what succeeded before. */
   #possible: readonly Folder[];
-  /** Where it runs if everything so far succeeded. */
+  /** The folders in which it runs if everything so far succeeded. */
   #definite: readonly Folder[];
   #current: readonly Folder[];
-  /** What was found out in the current folders: most parts of a line ask of the same few paths. */
+  /** Results for the current folders: most parts of a line ask about the same few paths. */
   readonly #known = new Map<string, string | null>();
   #knownIn: readonly Folder[] = [];
 
@@ -86,7 +95,7 @@ export class CommandReach implements Reach {
     return reach;
   }
 
-  /** The commands one after the other, each judged from where it would run. */
+  /** The commands in order, each judged from where it would run. */
   *inTurn(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
     for (const command of commands) {
       if (!command.followsSuccess) this.#definite = this.#possible;
@@ -99,14 +108,14 @@ export class CommandReach implements Reach {
     }
   }
 
-  /** The command `cd path` ran; in a shell of its own it moves only what else runs there. */
+  /** The command `cd path` ran; in a subshell it only affects what else runs there. */
   #move(path: string, isApart: boolean): void {
     const moved = this.#current.map((folder) => joined(folder, path));
     this.#possible = unique([...this.#possible, ...moved]);
     this.#definite = isApart ? this.#possible : moved;
   }
 
-  /** Why a path may be outside the root; null when it is surely inside. */
+  /** Why a path may be outside the root; null when it is certainly inside. */
   outside(path: string, isGlob: boolean): string | null {
     return this.#once(`outside ${isGlob} ${path}`, () => this.#outside(path, isGlob));
   }
@@ -177,7 +186,7 @@ export class CommandReach implements Reach {
     return this.#place?.projectFolderOf?.(program) ?? null;
   }
 
-  /** What makes a file that would be written a protected one, by its name or by where its links lead; or null. */
+  /** What makes a file that would be written a protected one, by its name or by its links; or null. */
   protectedBy(path: string, isPattern = false): string | null {
     return this.#once(`protected ${isPattern} ${path}`, () => this.#protectedBy(path, isPattern));
   }
@@ -186,7 +195,7 @@ export class CommandReach implements Reach {
     for (const folder of this.#current) {
       const named = path.startsWith("/") ? path : [...this.#below(folder), path].join("/");
       for (const place of [named, ...this.#realPaths(folder, path, isPattern)]) {
-        // The names of the folders above the root are no reason to ask about all that is in it.
+        // The names of the folders above the root are no reason to ask about everything in it.
         const what = protectedFile(place.startsWith("/") ? this.#below(joined([], place)).join("/") : place);
         if (what !== null) return what;
       }
@@ -194,7 +203,7 @@ export class CommandReach implements Reach {
     return null;
   }
 
-  /** Where a path may be, counted from the root: as it is spelled, and where its links lead. */
+  /** Where a path may be, relative to the root: as it is spelled, and where its links lead. */
   placesOf(path: string): string[] {
     return this.#current.flatMap((folder) => {
       const real = this.#realPaths(folder, path, false).map((one) => joined([], one));
@@ -203,7 +212,7 @@ export class CommandReach implements Reach {
     });
   }
 
-  /** Every file below a folder, counted from the root; null when that cannot be known. */
+  /** Every file below a folder, relative to the root; null when that is not known. */
   pathsBelow(path: string): string[] | null {
     const found = this.#current.map((folder) => this.#place?.filesBelow?.(absolute(joined(folder, path))));
     if (found.some((files) => !files)) return null;
@@ -229,7 +238,7 @@ export class CommandReach implements Reach {
     return [this.#root, ...included.map((one) => joined([], one))].some((one) => startsWith(path, one));
   }
 
-  /** Counted from the root where it is in there. */
+  /** Relative to the root if it is inside. */
   #below(path: Folder): Folder {
     return startsWith(path, this.#root) ? path.slice(this.#root.length) : ["", ...path];
   }
@@ -260,7 +269,7 @@ function joined(folder: Folder, path: string): Folder {
   return segments;
 }
 
-/** As the system follows it, one link after the other. */
+/** As the system resolves it, one link after the other. */
 function spelled(folder: Folder, path: string): string {
   return path.startsWith("/") ? path : `${absolute(folder)}/${path}`;
 }

@@ -25,8 +25,8 @@ export interface CommandRequest {
 }
 
 /**
- * Whether a command line runs unasked. Every simple command in it must be plain words that a rule covers or
- * that are known to do nothing but read inside the root; a rule that forbids needs only one of them.
+ * Decides whether a command line runs without a question. Every simple command in it must be plain words that a
+ * rule covers or that are known to only read inside the root. A deny rule needs to match only one of them.
  */
 export function judgeCommand({ command, mode, rules, place }: CommandRequest): Verdict {
   if (place?.isOtherShell) return judgeUnread(command, mode, rules);
@@ -49,7 +49,7 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   return judgedByParts(line, allowingRules(rules), place);
 }
 
-/** In a grammar that is not known nothing runs unasked, and a rule that forbids counts wherever its program is named. */
+/** With an unknown grammar nothing runs without a question, and a deny rule counts wherever its program is named. */
 function judgeUnread(command: string, mode: ApprovalMode, rules: Rules): Verdict {
   const text = command.toLowerCase().replace(/["'^`]/g, "");
   const named = (rule: CommandRule) => rule.isUnclear || text.includes(rule.words[0]?.toLowerCase() ?? "");
@@ -92,7 +92,7 @@ function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): 
   return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
 }
 
-/** In plan mode no rule helps: every part must be known to do nothing but read. */
+/** In plan mode no rule helps: every part must be known to only read. */
 function planRefusal(line: ShellCommand, place: CommandPlace | undefined): Verdict | null {
   const parts = judgeParts(line, [], place);
   const refused = parts.find(({ isOnlyReading }) => !isOnlyReading);
@@ -131,7 +131,7 @@ function judgedByParts(
   return { verdict: "allow", reason, rule: only.text, ...read };
 }
 
-/** A rule that covers what only reads anyway gives it no more than it needs. */
+/** A command that only reads anyway gets no more access because a rule covers it. */
 function readsOf(parts: readonly PartVerdict[]): Verdict["reads"] {
   const reading = parts.filter(({ verdict }) => verdict === "allow");
   if (reading.length === parts.length) return "wholly";

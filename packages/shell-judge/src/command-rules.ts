@@ -5,21 +5,21 @@ import { gitSubcommand } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
 import type { Rule, Rules } from "./rules.ts";
 
-/** A rule for commands, its pattern taken apart. */
+/** A parsed rule for commands. */
 export interface CommandRule extends CommandPattern {
   readonly text: string;
-  /** The pattern is more than words: it covers nothing, and may mean anything that it forbids. */
+  /** The pattern is more than words: it allows nothing, and may forbid anything that it could mean. */
   readonly isUnclear: boolean;
-  /** It comes from an "always", which never speaks of what destroys. */
+  /** It comes from an "always", which never covers anything destructive. */
   readonly isGrant: boolean;
 }
 
-/** The rules that allow commands, those of "always" after those of settings. */
+/** The rules that allow commands, first those of the settings, then those of "always". */
 export function allowingRules({ allow, granted = [] }: Rules): CommandRule[] {
   return [...commandRules(allow), ...commandRules(granted).map((rule) => ({ ...rule, isGrant: true }))];
 }
 
-/** The rules that speak of commands. */
+/** The rules for commands. */
 export function commandRules(rules: readonly Rule[]): CommandRule[] {
   return rules
     .filter(({ tool }) => globMatcher(tool, { caseSensitive: true })(SHELL_TOOL))
@@ -29,7 +29,7 @@ export function commandRules(rules: readonly Rule[]): CommandRule[] {
     });
 }
 
-/** For reasons: a user looks for the one in the settings and for the other with `burin grants`. */
+/** For messages: the user finds the one in the settings and the other with `burin grants`. */
 export function ruleInWords({ text, isGrant }: CommandRule): string {
   return isGrant ? `the grant ${text}` : `the rule allow ${text}`;
 }
@@ -48,7 +48,7 @@ export function coveredWords(rule: CommandRule, command: readonly Argument[]): n
   return agrees ? words.length : 0;
 }
 
-/** Whether a rule that forbids or asks speaks of a command; `maybe` when a word is known only as it runs. */
+/** Whether a deny or ask rule matches a command; `maybe` when a word is known only at run time. */
 export function mentions(rule: CommandRule, command: readonly (string | null)[]): "yes" | "maybe" | "no" {
   if (rule.isUnclear) return "maybe";
   if (rule.words.length === 0) return "yes";
@@ -83,7 +83,7 @@ function isOption(word: string | null): word is string {
   return word !== null && word.length > 1 && word.startsWith("-");
 }
 
-/** `-rf` is found in `-fr` and in `-r -f`, `--force` in `--force=x` and, cut short, in `--forc`. */
+/** `-rf` is found in `-fr` and in `-r -f`, `--force` in `--force=x` and in the abbreviation `--forc`. */
 function isGiven(wanted: string, given: readonly (string | null)[]): boolean {
   const options = given.filter(isOption);
   if (options.includes(wanted)) return true;
@@ -96,8 +96,8 @@ function isGiven(wanted: string, given: readonly (string | null)[]): boolean {
 }
 
 /**
- * The plain words of a rule must stand first, in order; options may stand between, each with or without a
- * value. Walks all ways to read them at once, so that no number of options takes long.
+ * The plain words of a rule must come first, in order; options may come between, each with or without a value.
+ * Tries all readings at once, so that the number of options does not matter.
  */
 function agree(wanted: readonly string[], given: readonly (string | null)[]): "yes" | "maybe" | "no" {
   let starts = new Set([0]);

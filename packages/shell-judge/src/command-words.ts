@@ -5,16 +5,16 @@ import { launchesOf } from "./programs/launches.ts";
 /** The words of one command that would run, as far as they are known; null stands for any number of words. */
 export interface CommandWords {
   readonly words: readonly (string | null)[];
-  /** The part of the line in which it stands. */
+  /** The part of the line that contains it. */
   readonly part: string;
 }
 
-/** Shells within shells that are followed; a deeper one counts as not known. */
+/** The deepest nesting of shells that is followed; a deeper one counts as unknown. */
 const DEEPEST = 8;
 
 /**
- * Every command that a line may run, also those in substitutions, behind wrappers such as `env` or
- * `xargs`, and in the text that is handed to another shell.
+ * Every command that a line may run, also those in substitutions, after wrappers such as `env` or `xargs`, and in
+ * the text that is passed to another shell.
  */
 export function allCommandWords(line: ShellCommand): CommandWords[] {
   const found = linesWords(line, 0, null);

@@ -2,15 +2,15 @@ import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { printedByFind } from "./programs/find.ts";
 import type { Below } from "./programs/finding.ts";
 
-/** Words of a command, all of them known; null otherwise. */
+/** The words of a command if all are known; otherwise null. */
 function plainWords({ words, redirections }: SimpleCommand): string[] | null {
   const values = words.map(({ value }) => value);
-  // What an error says is no name; elsewhere it does not get into the pipe.
+  // An error message is not a name; redirected elsewhere it does not get into the pipe.
   if (redirections.some(({ text }) => !/^2>\s*\/dev\/null$/.test(text))) return null;
   return values.includes(null) ? null : (values as string[]);
 }
 
-/** They print some of the lines that they read, each whole. */
+/** They print some of the lines that they read, each unchanged. */
 const FILTERS: Readonly<Record<string, RegExp>> = {
   grep: /^(?:-[viEFPwx]+ )*(?:-e )?[^\s-]\S*$/,
   egrep: /^(?:-[viwx]+ )*[^\s-]\S*$/,
@@ -21,14 +21,14 @@ const FILTERS: Readonly<Record<string, RegExp>> = {
   cat: /^$/,
 };
 
-/** A program that prints names, as they are and counted from here, with no other options than these. */
+/** A program that prints names, unchanged and relative to the current folder, with no other options than these. */
 interface Printer {
   readonly options: RegExp;
   /** Options that take the next word. */
   readonly values?: RegExp;
   /** Without such an option it prints more than names. */
   readonly needs?: RegExp;
-  /** With such an option all of its operands are places to look at; otherwise the first one is a pattern. */
+  /** With such an option all of its operands are places to search; otherwise the first one is a pattern. */
   readonly searches?: RegExp;
   readonly isGit?: boolean;
 }
@@ -41,7 +41,7 @@ const GREP: Printer = {
   searches: /^-e/,
 };
 const PRINTERS: Readonly<Record<string, Printer>> = {
-  // The folder above is listed with -a.
+  // -a would also list the parent folder.
   ls: { options: /^-[1AtrSdR]+$/ },
   grep: GREP,
   egrep: GREP,
@@ -64,7 +64,7 @@ const PRINTERS: Readonly<Record<string, Printer>> = {
   },
 };
 
-/** What is known of the names that a command prints, one a line or each before a NUL; null when nothing is. */
+/** What is known about the names that a command prints, one per line or each ended by a NUL; null when nothing is. */
 export function printedNames(command: SimpleCommand | undefined): Below | null {
   if (command === undefined) return null;
   const words = plainWords(command);
@@ -93,7 +93,7 @@ function printedBelow([name = "", ...rest]: readonly string[]): Below | null {
   return printer.isGit ? { ...below, inGit: operands } : below;
 }
 
-/** null when there is an option that it may not have. */
+/** null when there is an option that is not listed. */
 function readPrinting(words: readonly string[], { options: allowed, values }: Printer) {
   const options: string[] = [];
   const operands: string[] = [];

@@ -10,9 +10,9 @@ import type { Verdict } from "./verdict.ts";
 
 interface Hidden {
   readonly text: string;
-  /** Of a word as it stands. */
+  /** For a word as it is. */
   readonly matches: (path: string) => boolean;
-  /** Of a path from the root: that one or a folder that it is in. */
+  /** For a path from the root: the path itself or a folder above it. */
   readonly covers: (path: string) => boolean;
 }
 
@@ -22,8 +22,8 @@ interface Found {
 }
 
 /**
- * A path that another tool may not touch is no business of a command either, as far as its words show it:
- * as they are spelled, where they lead, and what is below a folder that is searched.
+ * A path that no other tool may read must not be read by a command either, as far as its words show it: as they are
+ * spelled, where they lead, and what is below a folder that is searched.
  */
 export function hiddenPath(
   line: ShellCommand,
@@ -60,7 +60,7 @@ function foundIn(
   reach: CommandReach,
 ): Found | undefined {
   for (const [index, { words, part }] of commands.entries()) {
-    // A shell inside the command that moves is not followed.
+    // A nested shell that changes its folder is not followed.
     const isLost = words[0] === "pushd" || (index > 0 && words[0] === "cd");
     const rule = isLost ? hidden[0] : ruleFor(words, hidden, reach);
     if (rule !== undefined) return { rule, part };
@@ -80,7 +80,7 @@ function ruleFor(words: CommandWords["words"], hidden: readonly Hidden[], reach:
   return read === null ? hidden[0] : hidden.find(({ covers }) => read.some(covers));
 }
 
-/** What of a word may be a path: behind `--option=` or `-o`, behind `HEAD:` or `@`. */
+/** The parts of a word that may be a path: after `--option=` or `-o`, after `HEAD:` or `@`. */
 function spellings(word: string): string[] {
   const plain = word.replace(/^(?:--?[\w-]+=|\w+=|@|\.\/+)/, "").replace(/\/+$/, "");
   const attached = /^-\w(.+)$/.exec(word)?.[1];
@@ -94,7 +94,7 @@ const RECURSES = /^(?:-[A-Za-z]*[rR]|-d(?:recurse)?$|--(?:dereference-)?rec|--di
 const GIVES_PATTERN = /^(?:-[A-Za-z]*[ef]$|--regexp|--file)/;
 const SEES_DOT_FILES = /^-(?:[A-Za-z]*[ug.]|-hid|-unr|-i?glob)/;
 
-/** Every file that a program reads without being told its name; null when that cannot be known. */
+/** Every file that a program reads without being given its name; null when that is unknown. */
 function searchedFiles(all: CommandWords["words"], reach: CommandReach): string[] | null {
   const words = all.filter((word) => word !== null);
   const name = words[0]?.split("/").at(-1);
@@ -104,14 +104,14 @@ function searchedFiles(all: CommandWords["words"], reach: CommandReach): string[
   const searches = SEARCHERS.has(name) || isGitGrep || ((GREPS.has(name) || name === "diff") && recurses);
   if (!searches) return [];
   const operands = words.slice(isGitGrep ? words.indexOf("grep") + 1 : 1).filter((word) => !/^-./.test(word));
-  // A number may be the value of an option, and then what follows it the pattern.
+  // A number may be the value of an option, and then the next word the pattern.
   const isUnclear = words.some((word) => GIVES_PATTERN.test(word) || /^\d+$/.test(word));
   const folders = isUnclear || name === "diff" ? operands : operands.slice(1);
   const below = folders.map((folder) => reach.pathsBelow(folder));
   if (isUnclear || below.every((files) => files?.length === 0)) below.push(reach.pathsBelow("."));
   if (below.includes(null)) return null;
   const files = below.flatMap((found) => found ?? []);
-  // ripgrep leaves out what begins with a dot unless it is told not to.
+  // ripgrep skips names with a leading dot unless an option says otherwise.
   const seesAll = name !== "rg" || words.some((word) => SEES_DOT_FILES.test(word));
   return seesAll ? files : files.filter((path) => !/(?:^|\/)\./.test(path));
 }

@@ -1,10 +1,10 @@
 /**
- * The one list of names that run code later, hold keys, or change what Burin itself may do. No mode but yolo
- * and no "always" covers them, and the sandbox keeps them from being written. Files that only speak to the
- * model, such as AGENTS.md, are ordinary work and not among them.
+ * The one list of names that run code later, contain keys, or change what Burin itself may do. No mode but yolo and
+ * no "always" covers them, and the sandbox keeps them from being written. Files that only speak to the model, such
+ * as AGENTS.md, are ordinary work and not in it.
  *
- * In small letters: the last segment of a path, `x/` for a folder with all that is in it, `x/y` for two segments
- * that stand together.
+ * In lower case: the last segment of a path, `x/` for a folder with everything in it, `x/y` for two segments in a
+ * row.
  */
 export const PROTECTED: Readonly<Record<string, string>> = {
   "inside the repository's own folder": ".git/ git~1/",
@@ -31,15 +31,15 @@ export const PROTECTED: Readonly<Record<string, string>> = {
 const WHAT = new Map(
   Object.entries(PROTECTED).flatMap(([what, names]) => names.split(" ").map((name) => [name, what] as const)),
 );
-/** What two segments end in; nothing else is looked up with the segment before it. */
+/** The last segments of two-segment names; only for these is the previous segment looked up. */
 const SECONDS = new Set([...WHAT.keys()].map((name) => name.split("/")[1]));
 
 const ENVIRONMENT = /^\.env(?:\..+)?$/;
 const ENVIRONMENT_EXAMPLE = /^\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$/;
 
 /**
- * What makes a file one that runs code later or holds keys, or null for any other. By name alone, whatever
- * the case of its letters: give it the name to which a path resolves, not that of a link.
+ * Why a file runs code later or contains keys, or null for any other. Only looks at the name, ignoring case: pass
+ * the name to which a path resolves, not that of a link.
  */
 export function protectedFile(path: string): string | null {
   const segments = path.split(/[\\/]+/);
@@ -52,7 +52,7 @@ export function protectedFile(path: string): string | null {
   return null;
 }
 
-/** The same for one name in a folder of that name. */
+/** The same for a name in a folder with that name. */
 export function protectedName(name: string, folder?: string): string | null {
   const what = folderName(name, folder);
   if (what !== null) return what;
@@ -69,15 +69,15 @@ function folderName(name: string, folder = ""): string | null {
   return WHAT.get(`${plain}/`) ?? pair ?? null;
 }
 
-/** In small letters, without what some systems leave out of a name. */
+/** In lower case, without what some systems ignore in a name. */
 function plainName(name: string): string {
   const small = name.toLowerCase();
   return /[. ]$|:/.test(small) ? small.replace(/(?:::?\$.*|[. ]+)$/, "") || small : small;
 }
 
 /**
- * The same names as one regular expression over whole paths, for the sandbox of macOS, which knows no other way
- * to deny what does not exist yet. The folders of git are not among them.
+ * The same names as regular expressions over whole paths, for the macOS sandbox, which has no other way to deny
+ * what does not exist yet. Git folders are not included.
  */
 export function protectedPaths(): { readonly denied: string; readonly allowed: string } {
   const names = [...WHAT.keys()]
@@ -97,10 +97,10 @@ function anyCase(name: string): string {
   );
 }
 
-/** The same, by their paths, where a root is a user's home folder. */
+/** Paths of the same, for a root that is a user's home folder. */
 export const PROTECTED_IN_HOME: readonly string[] = [".config", ".local/bin"];
 
-/** Of a git folder: what git runs or obeys, or follows to more of that. Commands may write the rest of it, so that commits work. */
+/** The files in a git folder that git runs or follows. Commands may write the rest of it, so that commits work. */
 export const PROTECTED_IN_GIT: readonly string[] = [
   "hooks",
   "config",

@@ -12,13 +12,13 @@ export interface Rules {
   readonly allow: readonly Rule[];
   readonly ask: readonly Rule[];
   readonly deny: readonly Rule[];
-  /** What the user answered "always" to: like allow, but nothing that destroys is ever meant by it. */
+  /** What the user answered "always" to: like allow, but never for anything destructive. */
   readonly granted?: readonly Rule[];
 }
 
 const RULE = /^\s*([A-Za-z0-9_*-]+)\s*(?:\((.*)\))?\s*$/s;
 
-/** Throws with the right way to write one when the text is not a rule. */
+/** Throws with the correct syntax when the text is not a rule. */
 export function parseRule(text: string): Rule {
   const found = RULE.exec(text);
   const tool = found?.[1];
@@ -39,8 +39,8 @@ export interface RuleTarget {
 }
 
 /**
- * A rule with a pattern speaks of single subjects. To allow, it must cover every subject of the call; to
- * ask or deny, one is enough.
+ * A rule with a pattern is about single subjects. To allow, it must cover every subject of the call; to ask or
+ * deny, one is enough.
  */
 export function ruleCovers(rule: Rule, target: RuleTarget, covering: "every" | "some"): boolean {
   if (!globMatcher(rule.tool, { caseSensitive: true })(target.tool)) return false;

@@ -1,6 +1,6 @@
 import type { CallContext } from "@burin/contract/tools";
 
-/** One simple command of a command line, judged by itself. */
+/** The verdict on one simple command of a command line. */
 export interface PartVerdict {
   /** As written. */
   readonly text: string;
@@ -10,25 +10,28 @@ export interface PartVerdict {
   readonly rule?: string;
   /** The rule that would cover it from now on; absent when none can. */
   readonly grant?: string;
-  /** It does nothing but read; when it is asked about, then for nothing but where. */
+  /** It only reads; if it is asked about, then only because of where. */
   readonly isOnlyReading: boolean;
-  /** It would do more than its words say, so no rule that names them covers it. */
+  /** It would do more than its words say, so no rule for them covers it. */
   readonly isBeyondRules?: boolean;
 }
 
 /** What was decided about a call, and why. */
 export interface Verdict {
   readonly verdict: "allow" | "ask" | "deny";
-  /** In words, for the user and for the model. */
+  /** For the user and for the model. */
   readonly reason: string;
   /** The part of a command line that decided, as written. */
   readonly part?: string;
   /** The rule that decided, as written. */
   readonly rule?: string;
-  /** For `ask`: the rules that "always" would store; empty when no rule can make this question go away. */
+  /** For `ask`: the rules that "always" would store; empty when no rule can prevent this question. */
   readonly grants?: readonly string[];
-  /** Of a command line that runs unasked: how much of it only reads, and is held to that as it runs. */
+  /**
+   * For a command line that runs without a question: how much of it only reads, and is limited to that when it
+   * runs.
+   */
   readonly reads?: CallContext["reads"];
-  /** Of a command line: every simple command in it. */
+  /** For a command line: every simple command in it. */
   readonly parts?: readonly PartVerdict[];
 }

@@ -1,4 +1,4 @@
-/** Where the file itself is that a page of a code host shows; null for any other page. */
+/** Returns the address of the file itself that a code host's page shows; null for any other page. */
 export function rawFileUrl(url: URL): URL | null {
   const raw = rawAddress(url);
   if (raw === null) return null;
@@ -25,7 +25,7 @@ function rawAddress({ hostname, origin, pathname }: URL): string | null {
       return hasFile && view === "src" ? `${origin}/${owner}/${project}/raw/${rest.join("/")}` : null;
     default:
   }
-  // GitLab stands on hosts of any name; its way to a file is like no other.
+  // GitLab runs on hosts of any name; its paths to files are unmistakable.
   const file = /^(\/[^/].*?)\/-\/blob\/(.+[^/])$/.exec(pathname);
   return file ? `${origin}${file[1]}/-/raw/${file[2]}` : null;
 }

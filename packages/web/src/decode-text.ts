@@ -1,18 +1,21 @@
-/** How bytes of unknown origin are read; the machine's own files are read the same way. */
+/** Decodes bytes of unknown encoding; the same code reads local files. */
 export interface TextReader {
-  /** By byte order mark and by statistics; null when the bytes are no text. */
+  /** By byte order mark and by statistics; null when the bytes are not text. */
   readonly formatOf: (bytes: Uint8Array) => { readonly encoding: string; readonly markBytes: number } | null;
   readonly decode: (bytes: Uint8Array, encoding: string) => string;
 }
 
-/** A page says in its first bytes how it is to be read. */
+/** A page declares its encoding in its first bytes. */
 const HEAD_BYTES = 4096;
 const OWN_WORD =
   /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})|@charset\s+"([\w.:-]{2,40})"/i;
-/** Servers name them by habit, whatever they send. */
+/** Servers name these by default, whatever they send. */
 const NAMED_BY_HABIT = new Set(["windows-1252", "iso-8859-1"]);
 
-/** The text of a web answer: by its mark, by what it or its server says, or as the bytes look. Null for no text. */
+/**
+ * The text of a web response: by its byte order mark, by what the page or its server declares, or by its bytes.
+ * Null when it is not text.
+ */
 export function decodeText(bytes: Uint8Array, contentType: string, reader: TextReader): string | null {
   const seen = reader.formatOf(bytes);
   if (seen === null) return null;
@@ -21,7 +24,7 @@ export function decodeText(bytes: Uint8Array, contentType: string, reader: TextR
   return reader.decode(bytes.subarray(seen.markBytes), encoding);
 }
 
-/** What is said of the encoding, unless the bytes show that it cannot be or was said by habit. */
+/** The declared encoding, unless the bytes show that it is impossible or it is only the server's default. */
 function believed(bytes: Uint8Array, contentType: string, seen: string): string {
   const served = knownEncoding(/charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1]);
   const own = ownWord(bytes);
@@ -31,7 +34,7 @@ function believed(bytes: Uint8Array, contentType: string, seen: string): string 
   return seen === "utf-8" || isMostlyBeyondAscii(bytes) ? seen : said;
 }
 
-/** Western text has a few letters beyond ASCII among many; where they are most, it is none. */
+/** Western text has a few letters beyond ASCII; if most are, it is not Western. */
 function isMostlyBeyondAscii(bytes: Uint8Array): boolean {
   let beyond = 0;
   let letters = 0;

@@ -9,9 +9,9 @@ import { type Guard, judgedAddresses, judgeForProxy, placeOf } from "./guard-hos
 
 export interface WebLimits {
   readonly totalMs: number;
-  /** For as long as this the server may send nothing. */
+  /** How long the server may send nothing. */
   readonly silenceMs: number;
-  /** Of the unpacked content; what follows is left out. */
+  /** Of the decompressed content; the rest is left out. */
   readonly mostBytes: number;
   readonly mostHops: number;
 }
@@ -28,17 +28,17 @@ export interface WebRequest {
   readonly accept: string;
   readonly guard: Guard;
   readonly limits?: Partial<WebLimits>;
-  /** Where a proxy is named, instead of this process's own. */
+  /** Where a proxy is named, instead of this process's own environment. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 export interface WebAnswer {
-  /** Where the content came from, after redirects within the host. */
+  /** The address of the content, after redirects within the host. */
   readonly url: URL;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
-  /** The content is longer than what was read of it. */
+  /** The content continues after what was read of it. */
   readonly isCut: boolean;
 }
 
@@ -46,15 +46,15 @@ const USER_AGENT = "Mozilla/5.0 (compatible; Burin)";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Fetches one address of the web. Each address is judged before it is dialled, and the judged one is dialled;
- * redirects are followed within the host only. Throws a WebError, or what `signal` was aborted with.
+ * Fetches one web page. Each address is checked before the connection, and exactly the checked address is used;
+ * redirects are followed within the host only. Throws a WebError, or the signal's reason.
  */
 export async function fetchWeb(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
   const limits = { ...WEB_LIMITS, ...request.limits };
   const time = AbortSignal.timeout(limits.totalMs);
   const stop = AbortSignal.any([signal, time]);
   try {
-    // A look-up of a name cannot be aborted; it is not waited for.
+    // A name lookup cannot be aborted, so it is not waited for.
     return await unlessAborted(followed(request, limits, stop), stop);
   } catch (error) {
     signal.throwIfAborted();
@@ -80,7 +80,7 @@ async function followed(request: WebRequest, limits: WebLimits, signal: AbortSig
   }
 }
 
-/** Another host is another question to the user, also where it is only another port. */
+/** Another host needs another question to the user, and so does another port. */
 function checkRedirect(from: URL, to: URL): void {
   if (to.protocol !== "http:" && to.protocol !== "https:") {
     throw new WebError(
@@ -97,7 +97,7 @@ function checkRedirect(from: URL, to: URL): void {
   );
 }
 
-/** One request, and the content of its answer or where that sends on to. */
+/** One request, and its content or the target of its redirect. */
 async function exchanged(
   request: WebRequest,
   limits: WebLimits,
@@ -128,7 +128,7 @@ async function exchanged(
   }
 }
 
-/** The request, ready to be sent to an address that was judged. */
+/** The request, ready to be sent to a checked address. */
 async function openWay({
   url,
   accept,

@@ -4,33 +4,33 @@ import { innermost } from "@burin/machine/http/innermost-error";
 import { WebError } from "@burin/machine/http/web-error";
 import { reachOf } from "./judge-address.ts";
 
-/** All addresses of a host. Throws as `node:dns` does when it has none. */
+/** All addresses of a host. Throws like `node:dns` when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface Guard {
-  /** `host:port` of this machine or its network that the user named; each is compared whole. */
+  /** `host:port` of this machine or its network that the user allowed; compared as a whole. */
   readonly named: readonly string[];
   readonly resolve?: Resolve;
 }
 
-/** Names that only the network inside answers; where a proxy does the look-up, the name is all there is to judge. */
+/** Names that only the internal network knows; if a proxy does the lookup, only the name can be checked. */
 const INSIDE_NAME =
   /^[^.]+$|\.(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa)$/;
 const METADATA_NAMES = new Set(["metadata.google.internal", "metadata", "instance-data.ec2.internal"]);
 
-/** The host as an address or a name, without brackets and without the dot that may end a name. */
+/** The host as an address or a name, without brackets and without a dot at the end. */
 export function plainHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }
 
-/** `host:port`, as the user would name it. */
+/** `host:port`, as the user would write it. */
 export function placeOf(url: URL): string {
   const host = plainHost(url);
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
-/** Where the host can be dialled. Throws a WebError unless every one of its addresses may be. */
+/** The addresses of the host. Throws a WebError unless every one of them is allowed. */
 export async function judgedAddresses(url: URL, guard: Guard): Promise<readonly string[]> {
   const host = plainHost(url);
   const addresses = isIP(host) === 0 ? await resolved(host, guard.resolve ?? systemResolve) : [host];
@@ -38,7 +38,7 @@ export async function judgedAddresses(url: URL, guard: Guard): Promise<readonly 
   return addresses;
 }
 
-/** The same for a proxy, which does its own look-up: what this machine can tell of the host is judged. */
+/** The same for a proxy, which does its own lookup: checks what this machine knows about the host. */
 export async function judgeForProxy(url: URL, guard: Guard): Promise<void> {
   const host = plainHost(url);
   try {

@@ -4,8 +4,8 @@ const INDENT = "  ";
 const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 
 /**
- * The same document with a line for each entry, or as it is when it is no JSON. Nothing but blanks changes: long
- * numbers, the order of keys and keys that stand twice are what a reader came for.
+ * The same document with one line per entry, or unchanged when it is not JSON. Only white space changes: long
+ * numbers, the order of keys and duplicate keys stay as the reader expects.
  */
 export function indentJson(text: string): string {
   if (parseJson(text) === undefined) return text;
@@ -40,9 +40,9 @@ function beginsLine(isEnd: boolean, before: string): boolean {
   return isEnd ? !isAfterStart : isAfterStart || before === ",";
 }
 
-/** Deeper, blanks would be most of the text. */
+/** With more nesting most of the text would be spaces. */
 const MOST_DEPTH = 50;
-/** Single ones take many times the memory of their text. */
+/** Single pieces take many times the memory of their text. */
 const MOST_PIECES = 10_000;
-/** With more than these it is not easier to read. */
+/** With more spaces than this it is not easier to read. */
 const MOST_BLANKS = 20_000_000;

@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * Who may be reached at an address: `public` anybody, `private` this machine or its own network, which a
- * user has to name, `never` what no page is served from: metadata services, link-local, special ranges.
+ * What kind of host is at an address: `public`; `private`, which is this machine or its own network and must be
+ * allowed by the user; `never`, which serves no pages: metadata services, link-local and special ranges.
  */
 export type Reach = "public" | "private" | "never";
 
@@ -10,10 +10,10 @@ type Address = ReturnType<typeof ipaddr.parse>;
 
 const PRIVATE_RANGES = new Set(["loopback", "private", "uniqueLocal", "carrierGradeNat"]);
 
-/** Some networks answer every look-up with such an address and lead it on to the real one. */
+/** Some networks answer every lookup with such an address and forward the connection. */
 const STAND_INS = ipaddr.parseCIDR("198.18.0.0/15");
 
-/** Where clouds tell a machine its secrets; not all of it lies in a range that is special. */
+/** Cloud metadata services; not all of them are in special ranges. */
 const METADATA = new Set(
   [
     ...["169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192"],
@@ -21,15 +21,15 @@ const METADATA = new Set(
   ].map((address) => ipaddr.parse(address).toNormalizedString()),
 );
 
-/** All that is routed on the internet lies in here, whatever else is set aside later. */
+/** All addresses routed on the internet are in this range, whatever else is reserved later. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 const SET_ASIDE = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map((range) =>
   ipaddr.parseCIDR(range),
 );
-/** The one translation prefix that a public name server may hand out. */
+/** The only translation prefix that a public name server may return. */
 const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
 
-/** What is at an address in any of its spellings; an address inside another is judged as itself. */
+/** Classifies an address in any spelling; an address inside another one is classified itself. */
 export function reachOf(text: string): Reach {
   if (!ipaddr.isValid(text)) return "never";
   const address = unwrapped(ipaddr.parse(text));
@@ -55,7 +55,7 @@ function unwrapped(address: Address): Address {
     : address;
 }
 
-/** ISATAP: an address of the internet whose last four bytes name a machine of the network inside. */
+/** ISATAP: an internet address whose last four bytes name a machine of the internal network. */
 function isTunnel(address: Address): boolean {
   const [first, second, third, fourth] = address.toByteArray().slice(8);
   return ((first ?? 0) & ~2) === 0 && second === 0 && third === 0x5e && fourth === 0xfe;

@@ -2,7 +2,7 @@ const KEEP_MS = 15 * 60_000;
 const MOST_PAGES = 32;
 const MOST_CHARACTERS = 20_000_000;
 
-/** Pages that were read a short while ago, so that reading on costs no request. The oldest go first. */
+/** Pages that were read recently, so that reading on needs no request. The oldest are removed first. */
 export class PageCache<Page> {
   readonly #pages = new Map<string, { readonly page: Page; readonly size: number; readonly until: number }>();
   readonly #now: () => number;

@@ -4,36 +4,36 @@ import { decodeText, type TextReader } from "./decode-text.ts";
 import type { WebAnswer } from "./fetch-web.ts";
 
 export interface Page {
-  /** Where it came from, after redirects. */
+  /** The address after redirects. */
   readonly url: string;
   readonly status: number;
   readonly mimeType: string;
   readonly title: string;
   readonly text: string;
-  /** What a model can look at itself. */
+  /** An image or document that a model can read itself. */
   readonly media?: { readonly mimeType: string; readonly data: string };
-  /** What the reader should know of the text. */
+  /** What the reader should know about the text. */
   readonly notes: readonly string[];
 }
 
 export interface PageReader extends TextReader {
-  /** The kind of an image or a document by its bytes, with what is wrong with it, or null. */
+  /** The kind of an image or document by its bytes, and what is wrong with it, or null. */
   readonly mediaKind: (
     bytes: Buffer,
   ) => { readonly mimeType: string; fault(bytes: Buffer): string | null } | null;
 }
 
-/** So little is read in a few milliseconds, whatever it holds. */
+/** Text of this size is read in a few milliseconds, whatever it contains. */
 const MOST_INLINE_CHARACTERS = 64 * 1024;
 
-/** The content of an answer as a model can read it. Throws a WebError for what nobody can read. */
+/** The content of a response in a form that a model can read. Throws a WebError when there is none. */
 export async function readPage(
   { answer, format }: { readonly answer: WebAnswer; readonly format: PageFormat },
   reader: PageReader,
   signal: AbortSignal,
 ): Promise<Page> {
   const contentType = answer.headers["content-type"] ?? "";
-  // Said by the server, and told outside the marks of what is not to be obeyed: nothing but a type may stand there.
+  // From the server, and outside the marks around untrusted text, so only a media type is accepted.
   const mimeType = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,80})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? "";
   const { url, status, bytes, isCut } = answer;
   const kind = reader.mediaKind(bytes);
@@ -72,7 +72,7 @@ async function shapedText(page: RawPage, signal: AbortSignal): Promise<ShapedPag
   return (await import("./shape-page.ts")).shapePage(page);
 }
 
-/** Also a short one may unpack to anything. Empty where it holds pictures, or nobody can read it here. */
+/** Even a short PDF may expand to any size. Empty when it contains only images, or cannot be read here. */
 async function pdfText(bytes: Buffer, url: string, signal: AbortSignal): Promise<string> {
   const { canParseAside, parseAside } = await import("@burin/machine/parsing/parse-aside");
   return canParseAside() ? parseAside("pdf", bytes, { what: `The PDF ${url}`, signal }) : "";

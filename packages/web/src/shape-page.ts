@@ -7,7 +7,7 @@ const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;
 const HTML_START = /^\ufeff?\s*(?:<!--[^>]{0,2000}-->\s*)*<(?:!doctype html|html|head|body)[\s>]/i;
 
-/** A page as a model reads it, by what it is and what was asked for. */
+/** A page as a model reads it, by its type and the requested format. */
 export function shapePage(page: RawPage): ShapedPage {
   const { title, text, notes } = shaped(page);
   return { title: withoutUnseen(title), text: withoutUnseen(text).trim(), notes };

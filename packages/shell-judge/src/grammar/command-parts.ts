@@ -2,15 +2,15 @@
 export interface ShellWord {
   /** As written. */
   readonly text: string;
-  /** What the program gets; null when only the running shell can know it. */
+  /** What the program gets; null when it is known only at run time. */
   readonly value: string | null;
-  /** The shell replaces it with the names of matching files, where there are any. */
+  /** The shell replaces it with the names of matching files, if there are any. */
   readonly isGlob: boolean;
   /** It becomes as many words as there are such files. */
   readonly isMany?: boolean;
-  /** Of a word without a value: text that may be shown, whatever it turns out to be. */
+  /** For a word without a value: text that may be shown, whatever it is. */
   readonly isAnyText?: boolean;
-  /** Of a word without a value: it is one line of what this command prints. */
+  /** For a word without a value: it is one line of this command's output. */
   readonly lineOf?: SimpleCommand;
 }
 
@@ -22,13 +22,13 @@ export interface ShellAssignment {
 
 export interface ShellRedirection {
   readonly text: string;
-  /** `copy` joins two streams, `data` feeds text that stands in the command itself. */
+  /** `copy` joins two streams, `data` is text in the command itself. */
   readonly kind: "read" | "write" | "copy" | "data";
-  /** The file, or for `data` the text; null when only the running shell can know it. */
+  /** The file, or for `data` the text; null when it is known only at run time. */
   readonly target: string | null;
   /** The file is one that this pattern matches. */
   readonly isGlob?: boolean;
-  /** Of `data` without a target: text that may be shown, whatever it turns out to be. */
+  /** For `data` without a target: text that may be shown, whatever it is. */
   readonly isAnyText?: boolean;
 }
 
@@ -40,22 +40,22 @@ export interface SimpleCommand {
   readonly redirections: readonly ShellRedirection[];
   /** Joined to all before it by `&&`: it runs only if they succeeded. */
   readonly followsSuccess: boolean;
-  /** It runs in a shell of its own, as in a pipeline, so the folder it goes to is nobody else's. */
+  /** It runs in a subshell, as in a pipeline, so its `cd` affects no other command. */
   readonly isApart: boolean;
   /** The simple command of the same pipeline whose output it reads. */
   readonly input?: SimpleCommand | undefined;
-  /** The body of a loop, read once more for another word. */
+  /** The body of a loop, read again for another word. */
   readonly isRepeat?: boolean;
-  /** Why it is more than plain words, in words. */
+  /** Why it is more than plain words. */
   readonly problems: readonly string[];
 }
 
-/** A command line taken apart. */
+/** A parsed command line. */
 export interface ShellCommand {
-  /** Every simple command, those in substitutions included, in the order in which they are written. */
+  /** Every simple command, including those in substitutions, in the order in which they are written. */
   readonly commands: readonly SimpleCommand[];
-  /** What the line holds besides simple commands, in words; empty when it is nothing but those. */
+  /** What the line contains besides simple commands; empty when there is nothing else. */
   readonly problems: readonly string[];
-  /** false when some of it could not be read at all, so that there may be commands that are not listed. */
+  /** false when some of it could not be parsed, so that there may be commands that are not listed. */
   readonly isWhole: boolean;
 }

@@ -3,7 +3,7 @@ export interface GitUse {
   /** The command changes something, or talks to other machines. */
   readonly changes: boolean;
   readonly subcommand: string;
-  /** It looks at the files too, and so into the submodules among them. */
+  /** It reads the files too, and so the submodules among them. */
   readonly readsFiles: boolean;
 }
 

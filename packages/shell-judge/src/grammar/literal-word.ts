@@ -1,14 +1,14 @@
 import type { ParsedScript, Redirection, Word, WordPart } from "unbash";
 import type { SimpleCommand } from "./command-parts.ts";
 
-/** What a loop gives its variable: a word, names that a pattern matches, or the lines that a command prints. */
+/** The value of a loop variable: a word, names that a pattern matches, or the lines that a command prints. */
 export type Variable =
   | { readonly value: string; readonly isGlob: boolean }
   | { readonly lineOf: SimpleCommand | undefined };
 
 /**
- * What a program will get for a word; or that it is text which may be shown, whatever it turns out to be; or
- * why only the shell can know it.
+ * What a program will get for a word; or that it is text which may be shown, whatever it is; or why it is known
+ * only at run time.
  */
 export type WordReading =
   | { readonly value: string; readonly isGlob: boolean; readonly isMany?: boolean }
@@ -17,21 +17,21 @@ export type WordReading =
 
 export interface WordSurroundings {
   readonly variables: ReadonlyMap<string, Variable>;
-  /** It stands where the shell splits no words and matches no names. */
+  /** It is in a place where the shell does not split words or match file names. */
   readonly isWhole?: boolean;
 }
 
 const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
-/** Stands for what quotes protect: no character of it means anything to the shell. */
+/** Stands for quoted text: none of its characters means anything to the shell. */
 const QUOTED = "_";
-/** Variables that say where and as whom somebody works, and nothing that is secret. */
+/** Variables that say where the user works and who they are, and contain no secret. */
 const SHOWN = new Set(
   "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV".split(
     " ",
   ),
 );
 const SHOWN_PARAMETER = /^[?#$0!]$/;
-/** What a process substitution becomes: a name for the end of a pipe. */
+/** What a process substitution becomes: the name of a pipe. */
 const PIPE_NAME = "/dev/fd/63";
 
 const MEANT_BY: Readonly<Partial<Record<WordPart["type"], string>>> = {
@@ -47,10 +47,10 @@ const MEANT_BY: Readonly<Partial<Record<WordPart["type"], string>>> = {
 };
 
 interface Piece {
-  /** What the shell acts upon, with `QUOTED` for the rest. */
+  /** The unquoted text, with `QUOTED` for the rest. */
   readonly bare: string;
   readonly value: string;
-  /** As the grammar spells it. */
+  /** As it is written. */
   readonly spelled: string;
   readonly isGlob?: boolean;
   readonly isAnyText?: boolean;
@@ -167,7 +167,7 @@ function expansionPiece(
   return { bare: QUOTED, ...variable, spelled: part.text };
 }
 
-/** The value, its length, or the value without a beginning or an end that is spelled out. */
+/** The value, its length, or the value without a literal prefix or suffix. */
 function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }>): boolean {
   const { prefix, index, operation } = part;
   if (index !== undefined || prefix === "!") return false;
@@ -175,7 +175,7 @@ function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }
   return operation.type === "Remove" && !/[$`<>\\'"]/.test(operation.operand.text);
 }
 
-/** A second look that does not trust the grammar: characters that a shell acts upon outside of quotes. */
+/** A second check that does not trust the parser: unquoted characters with a meaning for the shell. */
 function bareProblem(bare: string): string | null {
   if (hasExpansion(bare)) return "an expansion";
   if (/(?:^|[=:])~/.test(bare)) return "a tilde expansion";
@@ -193,11 +193,11 @@ function hasExpansion(text: string): boolean {
   return /`|\$[A-Za-z0-9_({['"@*#?$!-]/.test(text);
 }
 
-/** Commands, by their words, that print one word without a sign that means anything to a shell. */
+/** Commands that print one word without a character that means anything to a shell. */
 const PRINTS_ONE_WORD =
   /^(?:wc(?: -[clmw])+|nproc|uname|date \+[%\w:.-]+|git rev-parse (?:--short |--abbrev-ref )?HEAD|git branch --show-current|pwd)$/;
 
-/** Whether a script prints at most one word, so that no quotes are needed around it. */
+/** Whether a script prints at most one word, so that it needs no quotes. */
 function printsOneWord(script: ParsedScript | undefined): boolean {
   const [statement, ...more] = script?.commands ?? [];
   if (statement === undefined || more.length > 0) return false;
@@ -208,7 +208,7 @@ function printsOneWord(script: ParsedScript | undefined): boolean {
   return PRINTS_ONE_WORD.test(words.join(" "));
 }
 
-/** It feeds the command, or throws its errors away. */
+/** It feeds the command, or discards its errors. */
 function isQuiet(redirection: Redirection): boolean {
   return (
     redirection.operator === "<" || (redirection.operator === ">" && redirection.target?.text === "/dev/null")

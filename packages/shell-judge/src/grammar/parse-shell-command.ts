@@ -11,12 +11,12 @@ import type {
 import { readWord, type Variable, type WordReading } from "./literal-word.ts";
 import { isPlainName, loopWords, mayAssign, readNames, testWords } from "./loops-and-tests.ts";
 
-/** Longer lines are not looked at, and so never understood. */
+/** Longer lines are not parsed, and so never understood. */
 const LONGEST = 100_000;
 
 /**
- * Takes a command line for a POSIX shell apart by the grammar of bash. Never throws: what cannot be read
- * is a problem.
+ * Parses a command line for a POSIX shell with the grammar of bash. Never throws: what cannot be parsed is a
+ * problem.
  */
 export function parseShellCommand(line: string): ShellCommand {
   if (line.length > LONGEST) return { commands: [], problems: ["it is too long to be read"], isWhole: false };
@@ -57,7 +57,7 @@ interface Position {
   readonly isRepeat?: boolean;
 }
 
-/** Bodies of loops that are read for one word each; a line with more is not followed. */
+/** The most loop bodies that are read, one for each word; a line with more is not followed. */
 const MOST_ROUNDS = 200;
 
 const START: Position = { followsSuccess: false, isApart: false };
@@ -170,12 +170,12 @@ class Reader {
     }
   }
 
-  /** A word that the shell only compares; which one it is decides nothing that is not read anyway. */
+  /** A word that the shell only compares; its value decides nothing, because all branches are read anyway. */
   #readText(word: Word): void {
     this.#readWord(word, this.problems, true);
   }
 
-  /** The body is read once for each word, with what the variable then is. */
+  /** The body is read once for each word, with that value of the variable. */
   #readFor(node: Extract<SyntaxNode, { type: "For" }>, position: Position): void {
     const name = node.name.text;
     if (!isPlainName(name)) this.problems.push(`a loop sets \`${name}\``);
@@ -192,7 +192,7 @@ class Reader {
     }
   }
 
-  /** What it may be; null when that is not known. The names of a pattern are looked for as those of a command are. */
+  /** Its possible value; null when that is unknown. The names of a pattern are handled like those of a command. */
   #readLoopWord(word: Word, position: Position): Variable | null {
     const read = this.#readWord(word, []);
     const { text, value, isGlob } = read;
@@ -211,7 +211,7 @@ class Reader {
     return value === null ? null : { value, isGlob };
   }
 
-  /** Only a loop over the lines of its input comes to an end that is known. */
+  /** Only a loop over the lines of its input is known to end. */
   #readWhile(node: Extract<SyntaxNode, { type: "While" }>, position: Position): void {
     const names = readNames(node);
     if (names === null || this.#mayAssign()) {
@@ -230,7 +230,7 @@ class Reader {
     const first = this.commands.length;
     this.#variables = new Map([...outer, ...known]);
     this.#read(body, position);
-    // What the variable is after the loop is not known, also where an outer one has the same name.
+    // After the loop the variable's value is unknown, also if an outer loop uses the same name.
     this.#variables = outer;
     const moves = this.commands.slice(first).some(({ words: [program] }) => program?.value === "cd");
     const isOnce = known.size > 0 && [...known.values()].every((each) => "value" in each && !each.isGlob);
@@ -242,7 +242,7 @@ class Reader {
     return this.#assigns;
   }
 
-  /** Each comparison as the `test` that it is like. */
+  /** Each comparison as the equivalent `test`. */
   #readTest(node: Extract<SyntaxNode, { type: "TestCommand" }>, position: Position): void {
     for (const { text, operator, operands, problem } of testWords(node.expression, this.#source)) {
       const problems = problem === null ? [] : [problem];
@@ -264,13 +264,13 @@ class Reader {
     let allJoined = true;
     for (const [index, command] of node.commands.entries()) {
       this.#read(command, { ...position, followsSuccess });
-      // What is more than one command may succeed without all that is in it.
+      // More than one command may succeed even if not all of it does.
       allJoined &&= node.operators[index] === "&&" && command.type === "Command";
       followsSuccess = allJoined;
     }
   }
 
-  /** Whatever holds commands without being one: they are found, but when they run is not understood. */
+  /** Other constructs that contain commands: these are found, but not when they run. */
   #readOther(node: SyntaxNode): void {
     const problem = CONTROL_FLOW[node.type];
     if (problem !== undefined) this.problems.push(problem);
@@ -318,7 +318,7 @@ class Reader {
     return { text, value: null, isGlob: false };
   }
 
-  /** The grammar parts a process substitution from letters beside it, which the shell joins to one word. */
+  /** The parser separates a process substitution from adjacent letters, which the shell joins to one word. */
   #isJoined({ text, pos, end }: Word): boolean {
     if (!text.startsWith("<(")) return false;
     const around = this.#source.charAt(pos - 1) + this.#source.charAt(end);

@@ -1,7 +1,7 @@
-/** They print their words and look at nothing, so they may be handed words that are not known. */
+/** They print their words and read nothing, so they may get unknown words. */
 export const TAKES_ANY_WORD: ReadonlySet<string> = new Set(["echo", "basename", "dirname"]);
 
-/** They compare two texts or numbers and look at no file. */
+/** They compare two texts or numbers and read no file. */
 export const STRING_COMPARES: ReadonlySet<string> = new Set(
   "= == != =~ < > -eq -ne -lt -gt -le -ge".split(" "),
 );

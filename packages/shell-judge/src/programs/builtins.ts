@@ -19,11 +19,11 @@ const TEST_OPERATORS = new Set(
   ),
 );
 
-/** `test -v name[subscript]` evaluates the subscript, so only operators that are known may stand there. */
+/** `test -v name[subscript]` evaluates the subscript, so only known operators are allowed there. */
 const test: ProgramReader = (words, reach) =>
   words.flatMap((word, index) => {
     if (index === 0 || isCompared(words, index)) return [];
-    // Names that are operators would be taken for them.
+    // File names that look like operators would be used as operators.
     const matches = word.isMany ? globMatcher(word.value, { caseSensitive: true }) : () => false;
     if ([...TEST_OPERATORS, ...STRING_COMPARES, "!", "(", ")"].some(matches)) return manyFinding(word, index);
     const isOperator = word.value.startsWith("-") && !/^-\d+$/.test(word.value);
@@ -32,7 +32,7 @@ const test: ProgramReader = (words, reach) =>
     return isKnown ? [] : [launchFinding(`\`${word.value}\` is not known to be a harmless test`, index)];
   });
 
-/** It stands beside the sign of a comparison, or behind `-n` or `-z`, and is no operator itself. */
+/** It is next to a comparison operator, or after `-n` or `-z`, and is not an operator itself. */
 function isCompared(words: readonly Argument[], index: number): boolean {
   const [word, before, after] = [words[index], words[index - 1]?.value ?? "", words[index + 1]?.value ?? ""];
   if (word === undefined || word.isGlob || word.value.startsWith("-")) return false;
@@ -48,14 +48,14 @@ const printf: ProgramReader = (words) => {
   return isHarmlessFormat(text) ? scriptFinding(format, at) : [launchFinding("`printf` sets a variable", at)];
 };
 
-/** Sets variables that nothing but the line itself looks at. */
+/** Sets variables that only the line itself uses. */
 const read: ProgramReader = (words) =>
   words.flatMap(({ value }, index) => {
     if (value === "-r" || isPlainName(value)) return [];
     return [launchFinding(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
   });
 
-/** They evaluate what stands in brackets, and set variables on which other programs depend. */
+/** They evaluate text in brackets, and set variables that affect other programs. */
 const assigning: ProgramReader = (words) => [
   unknownFinding(`\`${words[0]?.value}\` changes the shell`),
   ...words.flatMap(({ value }, index) => {
@@ -74,10 +74,10 @@ function matching(pattern: RegExp, what: string): ProgramReader {
 
 const NOT_NAMED = /^-|^$|(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
 
-/** Only into a folder that is named: without one it goes home, and `-` is wherever it came from. */
+/** Only into a named folder: without one it goes to the home folder, and `-` is the previous folder. */
 const cd: ProgramReader = (words, reach): readonly Finding[] => {
   const [, folder] = words;
-  // The shell itself takes the name before a `..` away, whatever a link there leads to.
+  // The shell itself removes the name before a `..`, wherever a link with that name leads.
   const isNamed = words.length === 2 && folder?.below === undefined && !NOT_NAMED.test(folder?.value ?? "");
   if (!isNamed || folder === undefined || folder.isGlob) {
     return [launchFinding("it goes to a folder that is not named", words.length)];
@@ -85,7 +85,7 @@ const cd: ProgramReader = (words, reach): readonly Finding[] => {
   return pathFinding(folder, 1, reach);
 };
 
-/** Commands of the shell itself that change nothing which a later command depends on, but the folder. */
+/** Shell builtins that change nothing for later commands, except the current folder. */
 export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
   test,
   "[": test,

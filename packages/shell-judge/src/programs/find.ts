@@ -22,11 +22,11 @@ const WITH_FILE = /^-(?:samefile|newer|anewer|cnewer|newer[aBcm][aBcm])$/;
 const WITH_TIME = /^-newer[aBcm]t$/;
 /** Judged as the command that they launch. */
 const LAUNCHING = new Set(["-exec", "-ok"]);
-/** With one of them a test need not hold for what is printed or handed on. */
+/** With one of them a test may be false for a path that is printed or passed on. */
 const COMBINES = new Set(["-o", "-or", "!", "-not", ",", "(", ")"]);
 const PRINTS_MORE = /^-(?:printf|fprint|fprintf|fprint0|fls|ls|exec|execdir|ok|okdir)$/;
 
-/** Everything that `find` can do but tests and prints is a finding; what `-exec` launches is judged elsewhere. */
+/** Everything that `find` can do except tests and prints is a finding; what `-exec` launches is judged elsewhere. */
 export const find: ProgramReader = (words, reach) => {
   const findings: Finding[] = [];
   const { folders, followsLinks } = startsOf(words);
@@ -62,7 +62,7 @@ function wordFindings(word: Argument, index: number, reach: Reach): Finding[] {
   return [launchFinding(`\`find ${word.value}\` can do more than read`, index)];
 }
 
-/** Where the command after `-exec` at that place ends: the index of its `;` or of the `+` after `{}`. */
+/** Returns where the command after `-exec` at `at` ends: the index of its `;` or of the `+` after `{}`. */
 export function endOfLaunch(words: readonly (string | null)[], from: number): number {
   for (let index = from + 1; index < words.length; index += 1) {
     if (words[index] === ";") return index;
@@ -71,12 +71,12 @@ export function endOfLaunch(words: readonly (string | null)[], from: number): nu
   return words.length;
 }
 
-/** What is known of the paths that `find` prints; null when its words make it print something else. */
+/** What is known about the paths that `find` prints; null when its words make it print something else. */
 export function printedByFind(words: readonly Argument[]): Below | null {
   return words.some(({ value }) => PRINTS_MORE.test(value)) ? null : namesOfFind(words);
 }
 
-/** What is known of the paths that `find` hands to the command which begins at that place. */
+/** What is known about the paths that `find` passes to the command that begins there. */
 export function handedByFind(words: readonly Argument[], from: number): Below {
   return { ...namesOfFind(words.slice(0, from - 1)), isText: false };
 }

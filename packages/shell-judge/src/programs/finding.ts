@@ -3,7 +3,7 @@ import type { GitUse, RepositoryFault } from "../grammar/git-use.ts";
 /** A word that a program gets. */
 export interface Argument {
   readonly value: string;
-  /** The shell replaces it with names of files, where any match. */
+  /** The shell replaces it with names of files, if any match. */
   readonly isGlob: boolean;
   /** It becomes as many words as there are such files. */
   readonly isMany?: boolean;
@@ -11,49 +11,49 @@ export interface Argument {
   readonly below?: Below;
 }
 
-/** Paths of which is known in which folders they lie; `value` of the word is such a folder. */
+/** Paths whose folders are known; the word's `value` is such a folder. */
 export interface Below {
   readonly folders: readonly string[];
-  /** Patterns, all of which the last part of each path matches. */
+  /** Patterns, all of which match the last segment of each path. */
   readonly names: readonly string[];
-  /** Links may be among them. */
+  /** There may be links among them. */
   readonly hasLinks: boolean;
-  /** They come as text, which a program takes apart at spaces and quotes. */
+  /** They come as text, which a program splits at spaces and quotes. */
   readonly isText: boolean;
-  /** Git prints them: besides those in the index, names in the commits that these words may name. */
+  /** Git prints them: besides names in the index, names in the commits that these words may name. */
   readonly inGit?: readonly string[];
 }
 
 /**
  * Why a command needs an approval. `unknown`: it is not known to be read-only. `launch`: a word can make the
- * program start or write something of its own choice. `outside`: it reaches out of the root. `destructive`:
- * work that nobody can bring back. `protected`: it writes a file that runs code later.
+ * program start or write something else. `outside`: it reaches out of the root. `destructive`: it may destroy work
+ * that cannot be restored. `protected`: it writes a file that runs code later.
  */
 export interface Finding {
   readonly nature: "unknown" | "launch" | "outside" | "destructive" | "protected";
   readonly what: string;
-  /** The last word that a rule must spell out to cover this; `BEYOND_RULES` where words cannot. */
+  /** The last word that a rule must spell out to cover this; `BEYOND_RULES` when words cannot. */
   readonly upTo: number;
 }
 
-/** For what no words of a rule speak of: only a rule for every command covers it. */
+/** For what no words of a rule can cover: only a rule for every command does. */
 export const BEYOND_RULES = Number.POSITIVE_INFINITY;
 
-/** What may be asked about the place in which a command runs. */
+/** Questions about the place in which a command runs. */
 export interface Reach {
-  /** Why a path is not plainly inside the root, or null. */
+  /** Why a path is not certainly inside the root, or null. */
   outside(path: string, isGlob: boolean): string | null;
-  /** Why paths that lie in a folder are not plainly inside the root although it is, or null. */
+  /** Why paths in a folder are not certainly inside the root although the folder is, or null. */
   plantedBelow(folder: string, below: Below): string | null;
-  /** Whether a name that begins with a dash may take the place of the pattern. */
+  /** Whether the pattern may match a name that begins with a dash. */
   mayBecomeOption(pattern: string): boolean;
-  /** The folder of the project in which alone that program would be found, or null. */
+  /** The project's folder in which that program would be found if it is nowhere else, or null. */
   projectFolderOf(program: string): string | null;
-  /** Why git would run a program of the repository's choice here, or read outside the root; or null. */
+  /** Why git would run a program that the repository names, or read outside the root; or null. */
   repositoryFault(use: GitUse): RepositoryFault | null;
 }
 
-/** Judges the words of a program, the first being its name. No finding means: read-only, and inside the root. */
+/** Judges the words of a program; the first one is its name. No findings mean: read-only, and inside the root. */
 export type ProgramReader = (words: readonly Argument[], reach: Reach) => readonly Finding[];
 
 export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
@@ -62,12 +62,12 @@ export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding
   const outside = folders.map((folder) => reach.outside(folder, isGlob)).find((what) => what !== null);
   if (outside) return [{ nature: "outside", what: outside, upTo }];
   if (below === undefined) return [];
-  // A rule names the folder, and not what a repository has put into it.
+  // A rule names the folder, not what a repository has put into it.
   const planted = folders.map((folder) => reach.plantedBelow(folder, below)).find((what) => what !== null);
   return planted ? [{ nature: "outside", what: planted, upTo: BEYOND_RULES }] : [];
 }
 
-/** The same for a program that goes through all that is below a path, and follows links there. */
+/** The same for a program that visits everything below a path, and follows links there. */
 export function followedFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
   if (word.isGlob) return [launchFinding(`what \`${word.value}\` matches is not checked for links`, upTo)];
   const named = word.below ?? { folders: [word.value], isText: false };
@@ -81,7 +81,7 @@ export function manyFinding({ value, isMany }: Argument, upTo: number): Finding[
     : [];
 }
 
-/** Of a word that the program takes for instructions: no name of a file may be one. */
+/** For a word that the program interprets as instructions: it must not come from a file name. */
 export function scriptFinding(word: Argument, upTo: number): Finding[] {
   return manyFinding({ ...word, isMany: word.isGlob || word.below !== undefined }, upTo);
 }

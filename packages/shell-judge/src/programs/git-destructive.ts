@@ -1,4 +1,4 @@
-/** Whether an option is one of these, also when it is cut short as git allows. */
+/** Whether a word is one of these options, also abbreviated as git allows. */
 function isOption(word: string, letters: string, long: readonly string[]): boolean {
   if (/^-[A-Za-z0-9]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
   const name = word.replace(/=.*/s, "");
@@ -8,9 +8,9 @@ function isOption(word: string, letters: string, long: readonly string[]): boole
 interface Destruction {
   readonly letters?: string;
   readonly long?: readonly string[];
-  /** First operands that destroy. */
+  /** First operands that are destructive. */
   readonly actions?: readonly string[];
-  /** The subcommand destroys whatever its words. */
+  /** The subcommand is destructive whatever its words. */
   readonly always?: boolean;
 }
 
@@ -39,10 +39,7 @@ const DESTRUCTION: Readonly<Record<string, Destruction>> = {
   submodule: { letters: "f", long: ["--force"], actions: ["deinit"] },
 };
 
-/**
- * The place of the word that makes a git command destroy what nobody can bring back, or -1. The words
- * begin with the subcommand.
- */
+/** The index of the word that makes a git command destructive, or -1. The words begin with the subcommand. */
 export function destructiveWord(words: readonly string[]): number {
   const [subcommand = "", ...rest] = words;
   const destruction = Object.hasOwn(DESTRUCTION, subcommand) ? DESTRUCTION[subcommand] : undefined;
@@ -61,7 +58,7 @@ function onlyUnstages([subcommand, ...rest]: readonly string[]): boolean {
   return subcommand === "restore" && isStaged && !alsoFiles;
 }
 
-/** Without `-b` a word may name a file as well as a branch, and then it is overwritten. */
+/** Without `-b` a word may be a file as well as a branch, and a file would be overwritten. */
 function overwritingCheckout(rest: readonly string[]): number {
   if (rest.some((word) => word === "-b" || word === "--orphan")) return -1;
   const marked = rest.indexOf("--");

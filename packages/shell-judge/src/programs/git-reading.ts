@@ -2,9 +2,9 @@ import { alike } from "./finding.ts";
 import type { OptionTable } from "./options.ts";
 
 export interface GitReading extends OptionTable {
-  /** Only with one of these options does it read when it has operands; `config` reads only with one. */
+  /** With operands it reads only together with one of these options; `config` always needs one. */
   readonly lists?: readonly string[];
-  /** It may be called with these first operands only; an empty string stands for none. */
+  /** The first operands that are allowed; an empty string stands for none. */
   readonly actions?: readonly string[];
   readonly operands?: "pattern then paths";
 }
@@ -35,7 +35,7 @@ const LOG: OptionTable = {
 const GREP_LONG =
   "line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null";
 
-/** What each reading subcommand may be given; a subcommand that is not here changes something. */
+/** What each reading subcommand allows; a subcommand that is not here changes something. */
 export const GIT_READING: Readonly<Record<string, GitReading>> = {
   ...alike("log show diff whatchanged diff-tree diff-index diff-files range-diff rev-list", LOG),
   shortlog: { ...LOG, flags: "nsecpi", long: `${LONG} numbered email group=` },

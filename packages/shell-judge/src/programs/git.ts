@@ -18,14 +18,14 @@ const GLOBALS_WITH_VALUE = new Set(
   "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source".split(" "),
 );
 
-/** Subcommands whose business is to change the repository; what is not known may be an alias. */
+/** Subcommands that change the repository; an unknown one may be an alias. */
 const CHANGING = new Set(
   "add am apply archive bundle checkout checkout-index cherry-pick clean clone commit commit-tree fetch format-patch fsck gc init ls-remote merge mv notes prune pull push read-tree rebase reset restore revert rm sparse-checkout switch update-index update-ref write-tree".split(
     " ",
   ),
 );
 
-/** Options of any subcommand with which it starts or writes something of the caller's choice. */
+/** Options of any subcommand that start or write something else. */
 const LAUNCHING_LONG =
   "--upload-pack --receive-pack --exec --config --output --output-directory --ext-diff --textconv --open-files-in-pager --template --separate-git-dir --extcmd --tool --show-signature --filters --edit-description --interactive".split(
     " ",
@@ -39,10 +39,10 @@ const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
   difftool: "x",
 };
 
-/** Reading subcommands that look at the files, and so into submodules, where they start git once more. */
+/** Reading subcommands that read the files, and so submodules, in which they start git again. */
 const READS_FILES = new Set("status diff diff-files diff-index describe grep".split(" "));
 
-/** Where the subcommand stands: after the options of git itself. */
+/** The index of the subcommand, after the options of git itself. */
 export function gitSubcommand(words: readonly (string | null)[]): number {
   let index = 1;
   while (index < words.length) {
@@ -53,7 +53,7 @@ export function gitSubcommand(words: readonly (string | null)[]): number {
   return index;
 }
 
-/** Reading subcommands pass when nothing in them or in the repository can start a program. */
+/** Reading subcommands are allowed when nothing in them or in the repository can start a program. */
 export const git: ProgramReader = (words, reach) => {
   const at = gitSubcommand(words.map(({ value }) => value));
   const findings = globalFindings(words.slice(0, at));
@@ -84,7 +84,7 @@ function shifted(finding: Finding, by: number): Finding {
   return finding.nature === "unknown" ? finding : { ...finding, upTo: finding.upTo + by };
 }
 
-/** A rule must spell the value out too. */
+/** A rule must spell out the value too. */
 function globalFindings(words: readonly Argument[]): Finding[] {
   const findings: Finding[] = [];
   for (let index = 1; index < words.length; index += 1) {
@@ -118,11 +118,11 @@ function readingFindings(words: readonly Argument[], reading: GitReading, reach:
   return [...findings, ...shownSettings(read)];
 }
 
-/** Settings that say who the user is and how git works for them. The rest may hold passwords. */
+/** Settings about the user and how git works. The others may contain passwords. */
 const PLAIN_SETTINGS =
   /^(?:user|author|committer|core|init|branch|remote|pull|push|fetch|merge|rebase|diff|commit|tag|color|log|status|format)\./i;
 
-/** Beside the repository's own settings git tells those of the user and of the machine. */
+/** Besides the repository's own settings git prints those of the user and of the machine. */
 function shownSettings({ options, operands }: Options): Finding[] {
   if (options.some(({ name }) => name === "--local" || name === "--worktree")) return [];
   const wide = options.find(({ name }) => /^(?:-l|--list|--get-regexp|--global|--system)$/.test(name));
@@ -135,7 +135,7 @@ function shownSettings({ options, operands }: Options): Finding[] {
 
 function reads(subcommand: string, { options, operands }: Options, reading: GitReading): boolean {
   const { actions, lists } = reading;
-  // Behind an option or `--` git may take the action for the name of a file.
+  // After an option or `--` git may take the action for a file name.
   if (actions !== undefined)
     return actions.includes(operands[0]?.value ?? "") && (operands[0]?.index ?? 1) === 1;
   if (lists === undefined) return true;

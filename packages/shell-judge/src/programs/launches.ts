@@ -4,24 +4,24 @@ import { endOfLaunch } from "./find.ts";
 export type Launch =
   | {
       readonly kind: "words";
-      /** The launched words are those from here up to, not including, `to`. */
+      /** The launched words are those from here up to, but not including, `to`. */
       readonly from: number;
       readonly to: number;
-      /** More words follow that are known only when it runs. */
+      /** More words follow that are known only at run time. */
       readonly isOpen: boolean;
-      /** Wherever it stands in the words, something that is known only when it runs takes its place. */
+      /** Everywhere in the words, this is replaced by something that is known only at run time. */
       readonly placeholder?: string;
     }
-  /** A whole command line for a shell, null when it is not known; its last word stands at `at`. */
+  /** A whole command line for a shell, null when it is unknown; its last word is at `at`. */
   | { readonly kind: "script"; readonly text: string | null; readonly at: number }
-  /** Something that these words do not tell. */
+  /** Something that these words do not show. */
   | { readonly kind: "unseen" };
 
 interface Wrapper {
   /** Letters of options with a value. */
   readonly values?: string;
   readonly long?: readonly string[];
-  /** Words of its own between the options and the command. */
+  /** The number of its own words between the options and the command. */
   readonly before?: number;
   readonly isOpen?: boolean;
 }
@@ -86,8 +86,8 @@ export function isWrapper(name: string): boolean {
 }
 
 /**
- * Whether a program's own effect is that of what it launches, so that judging the launched words is enough.
- * `own` are its own words, without its name.
+ * Whether a program does nothing except what it launches, so that judging the launched words is enough. `own` are
+ * its own words, without its name.
  */
 export function isTransparent(name: string, own: readonly string[]): boolean {
   return name === "find" || (isWrapper(name) && HARMLESS_WRAPPING[name]?.test(own.join(" ")) === true);
@@ -105,13 +105,13 @@ export function baseName(program: string): string {
   return program.slice(program.lastIndexOf("/") + 1);
 }
 
-/** What the words of a command launch beside the program itself; a word that is not known is null. */
+/** What the words of a command launch besides the program itself; an unknown word is null. */
 export function launchesOf(words: readonly (string | null)[]): readonly Launch[] {
   const [program] = words;
   if (program === null || program === undefined) return [];
   const name = baseName(program);
   const wrapper = wrapperOf(name);
-  // It only tells where a program is.
+  // It only prints where a program is.
   if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
   if (wrapper !== undefined) return wrapped(words, name, wrapper);
   if (isShell(name)) return shellLaunch(words, "c");
@@ -151,7 +151,7 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
   return from < to ? [launch] : [];
 }
 
-/** `xargs -I{}` puts each line in the place of `{}`. */
+/** `xargs -I{}` replaces `{}` with each line. */
 function replaced(name: string, words: readonly (string | null)[]): { readonly placeholder?: string } {
   const replaces = words.some((word) => /^-(?:[a-zA-Z0]*[iI]|-replace)/.test(word ?? ""));
   return name === "xargs" && replaces ? { placeholder: "{}" } : {};
@@ -164,7 +164,7 @@ function takesNext(option: string, { values = "", long = [] }: Wrapper): boolean
   return values.includes(last) && first === option.length - 2;
 }
 
-/** `-c` and the clusters that end in it, `-lc` among them; the next word is the script. */
+/** `-c` and option groups that end in it, such as `-lc`; the next word is the script. */
 function shellLaunch(words: readonly (string | null)[], letter: string): Launch[] {
   for (const [index, word] of words.entries()) {
     if (index === 0) continue;

@@ -4,15 +4,18 @@ import { type Argument, type Finding, launchFinding, pathFinding, type Reach } f
 export interface OptionTable {
   /** Letters without a value. */
   readonly flags?: string;
-  /** Letters with a value that is no path. */
+  /** Letters with a value that is not a path. */
   readonly values?: string;
   /** Letters that name a file to read. */
   readonly files?: string;
   /** Letters whose value, if any, is attached. */
   readonly attached?: string;
-  /** `name`, `name=` with a value, `name=@` with a path, with spaces between them. A plain name may have a value attached. */
+  /**
+   * `name`, `name=` with a value, `name=@` with a path, separated by spaces. A plain name may have a value
+   * attached.
+   */
   readonly long?: string;
-  /** Options, by name, with which links are followed in all that lies below a path. */
+  /** Options, by name, that follow links in everything below a path. */
   readonly following?: readonly string[];
   /** `-5` is an option too. */
   readonly numbers?: boolean;
@@ -35,7 +38,7 @@ export interface Options {
   readonly findings: readonly Finding[];
 }
 
-/** Takes the words after a program's name apart; options may stand anywhere before `--`. */
+/** Parses the words after a program's name; options may come anywhere before `--`. */
 export function readOptions(words: readonly Argument[], table: OptionTable, reach: Reach): Options {
   const reader = new OptionReader(words, table, reach);
   reader.read();

@@ -16,7 +16,7 @@ interface TaskProgram {
   readonly letters?: string;
   /** Names of options, one word each. */
   readonly long?: string;
-  /** Other words that do the same, e.g. settings of make. */
+  /** Other words with the same effect, for example settings of make. */
   readonly words?: RegExp;
 }
 
@@ -92,7 +92,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
 
 const VERSIONS = /^(?:(?:node|npm|gcc|make|java) (?:--version|-v)|python3? --version)$/;
 
-/** A program of which nothing is known but that it may do anything. */
+/** A program about which nothing is known, so it may do anything. */
 export const other: ProgramReader = (words, reach) => {
   const program = words[0]?.value ?? "";
   const name = baseName(program);
@@ -129,7 +129,7 @@ function redirects(word: string, { letters = "", long: names = "", words }: Task
   return /^-[A-Za-z]/.test(word) && [...word.slice(1)].some((letter) => letters.includes(letter));
 }
 
-/** `rm -r` takes whole folders, of which nothing is left to look at afterwards. */
+/** `rm -r` deletes whole folders, of which nothing is left to check afterwards. */
 function deletion(words: readonly Argument[], name: string): Finding[] {
   if (name !== "rm") return [];
   const at = words.findIndex(({ value }, index) => index > 0 && isRecursive(value));

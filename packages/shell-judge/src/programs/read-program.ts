@@ -16,10 +16,10 @@ import { other } from "./other-programs.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
 
-/** Names and signs through which a program in AWK reaches files and other programs. */
+/** Names and characters through which an AWK program reaches files and other programs. */
 const REACHES_OUT = /system|getline|@|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|ENVIRON|[|>]|fflush|close|\\\n/;
 
-/** Reads and prints, unless the program text holds anything that could do more. */
+/** Reads and prints, unless the program text contains anything that could do more. */
 const awk: ProgramReader = (words, reach) => {
   const { operands, findings, options } = readOptions(words, { values: "Fv" }, reach);
   const [program, ...files] = operands;
@@ -43,7 +43,7 @@ const awk: ProgramReader = (words, reach) => {
   ];
 };
 
-/** The value of an option that becomes many words puts another one in the place of the program. */
+/** If the value of an option becomes many words, another one takes the place of the program. */
 function valueFindings(words: readonly Argument[], options: Options["options"]): Finding[] {
   return options.flatMap(({ index }) => {
     const word = words[index];
@@ -51,7 +51,7 @@ function valueFindings(words: readonly Argument[], options: Options["options"]):
   });
 }
 
-/** Only a list of what one archive holds, from a file that no other machine has to send. */
+/** Only listing the contents of one archive, from a file on this machine. */
 const tar: ProgramReader = (words, reach) => {
   const [, options, archive, ...rest] = words;
   const isList = /^-?[tvzjJ]*t[vzjJ]*f$/.test(options?.value ?? "") && rest.length === 0;
@@ -60,7 +60,7 @@ const tar: ProgramReader = (words, reach) => {
   return pathFinding(archive, 2, reach);
 };
 
-/** `command -v` tells where a program is; what `command` launches is judged as that. */
+/** `command -v` prints where a program is; what `command` launches is judged as that. */
 const command: ProgramReader = (words) =>
   /^-[vV]$/.test(words[1]?.value ?? "") ? [] : [launchFinding("`command` launches another program", 0)];
 
@@ -75,7 +75,7 @@ const READERS: Readonly<Record<string, ProgramReader>> = {
   command,
 };
 
-/** What speaks against running these words unasked; a program that is spelled with a path is not known. */
+/** The reasons not to run these words without a question; a program that is named with a path is unknown. */
 export const readProgram: ProgramReader = (words, reach) => {
   const name = words[0]?.value ?? "";
   const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined;

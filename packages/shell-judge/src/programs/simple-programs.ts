@@ -11,10 +11,10 @@ import {
 } from "./finding.ts";
 import { type Options, type OptionTable, readOptions } from "./options.ts";
 
-/** What the words mean that are no options. */
+/** What the words that are not options mean. */
 type Operands = "paths" | "text" | "none" | "pattern then paths";
 
-/** A program whose harmless options are listed; `check` sees what a table cannot say. */
+/** A program whose harmless options are listed; `check` covers what a table cannot express. */
 function listed(
   operands: Operands,
   table: OptionTable,
@@ -44,8 +44,8 @@ export function givesPattern(read: Options): boolean {
 }
 
 /**
- * A program that only reads, whatever its options but these; every other word may be a path. With an option
- * that `follows` matches it goes through links below it.
+ * A program that only reads, with any option except these; every other word may be a path. With an option that
+ * `follows` matches it follows links below it.
  */
 function reading(letters = "", long: readonly string[] = [], follows?: RegExp): ProgramReader {
   return (words, reach) => {
@@ -76,7 +76,7 @@ function isAsked(option: string, letters: string, long: readonly string[]): bool
   return long.some((asked) => asked.startsWith(name));
 }
 
-/** What of an option may be a path: after `=`, or after the letters of `-f../x`. */
+/** The part of an option that may be a path: after `=`, or after the letters of `-f../x`. */
 export function attachedValue(word: Argument): Argument | null {
   const value =
     /^--?[\w-]+=(.*)$/s.exec(word.value)?.[1] ?? /^-\w+?((?:\.\.|\/|~).*)$/s.exec(word.value)?.[1];
@@ -138,7 +138,7 @@ const JQ_REACHES =
 
 const JQ = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
 
-/** Names and values that stand before the filter are words of an option, which the table cannot say. */
+/** Names and values before the filter belong to an option, which the table cannot express. */
 const jq: ProgramReader = (words, reach) => {
   const rest = [...words];
   const findings: Finding[] = [];
@@ -165,7 +165,7 @@ function jqFilter({ operands }: Options): Finding[] {
     : scriptFinding(filter, filter.index);
 }
 
-/** It takes what stands in a file that is named behind an `@` for words of its own. */
+/** It reads options from a file that is named after an `@`. */
 const strings: ProgramReader = (words, reach) => [
   ...reading()(words, reach),
   ...words.flatMap(({ value, isGlob, below }, index) => {
@@ -177,7 +177,7 @@ const strings: ProgramReader = (words, reach) => [
 const HARMLESS_VARIABLES =
   /^(?:HOME|PWD|USER|LOGNAME|PATH|SHELL|LANG|LC_\w+|TERM|HOSTNAME|EDITOR|CI|NODE_ENV|TMPDIR|TZ)$/;
 
-/** Only of variables that hold no secret. */
+/** Only variables that contain no secret. */
 const printenv: ProgramReader = (words) => {
   const names = words.slice(1);
   const isHarmless =
@@ -231,7 +231,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   hexdump: reading("f"),
   wc: reading("", ["files0-from"]),
   du: reading("X", ["files0-from"], /^-(?:[a-zA-Z]*[LD]|-deref)/),
-  // Of folders it compares what is in them, and follows the links there.
+  // It compares the contents of folders, and follows the links there.
   diff: reading("lX", ["paginate"], /^/),
   uname: listed("none", { flags: "asnrvmpio" }),
   pwd: listed("none", { flags: "LP" }),

@@ -1,6 +1,6 @@
 import type { PageElement } from "./page-tree.ts";
 
-/** They stand apart from what is around them, and are no more than what they hold. */
+/** Block elements without a syntax of their own in Markdown. */
 export const BLOCKS = new Set(
   "address article aside body center dd details dialog div dl fieldset figcaption figure footer form header hgroup main nav p section tbody td tfoot th thead tr".split(
     " ",
@@ -62,13 +62,13 @@ export function annotationOf(element: PageElement): string {
   return "";
 }
 
-/** What no cell of a Markdown table can hold. */
+/** Elements that cannot be in a cell of a Markdown table. */
 const TOO_MUCH_FOR_A_CELL = new Set(["table", "pre", "ul", "ol", "blockquote", "h1", "h2", "h3"]);
 const MOST_COLUMNS = 100;
 
 /**
- * The cells of a table, each row as long as the longest, null where a wide cell goes on. Null for a table that
- * only lays out the page, which is read as blocks.
+ * The cells of a table, each row as long as the longest, null where a wide cell continues. Null for a table that is
+ * only for layout, which is read as blocks.
  */
 export function tableRows(table: PageElement): (PageElement | null)[][] | null {
   const { role } = table.attributes;
@@ -86,7 +86,7 @@ export function tableRows(table: PageElement): (PageElement | null)[][] | null {
   return rows;
 }
 
-/** Plain loops, here as below: a page may hold a table of a hundred thousand cells. Null when one holds too much. */
+/** Plain loops: a page may have a table with a hundred thousand cells. Null when a cell contains too much. */
 function cellsOf(row: PageElement): (PageElement | null)[] | null {
   const cells: (PageElement | null)[] = [];
   for (const cell of row.children) {

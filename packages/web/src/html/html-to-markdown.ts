@@ -5,14 +5,14 @@ import { type PageElement, readPageTree } from "./page-tree.ts";
 export interface ReadPage {
   readonly title: string;
   readonly text: string;
-  /** The text is the page's main part; navigation and the like were left out. */
+  /** The text is the page's main part, without navigation and the like. */
   readonly isMainPart: boolean;
 }
 
-/** Where the main part holds so little of the page, it was not found. */
+/** If the main part is a smaller share of the page than this, it was not found. */
 const LEAST_SHARE = 0.1;
 
-/** The main content of a page as Markdown or as plain words, or all of it where no part is the main one. */
+/** The main content of a page as Markdown or as plain text, or the whole page if it has no main part. */
 export function readHtmlPage(html: string, url: URL, isPlain: boolean): ReadPage {
   const { body, title, base: ownBase } = readPageTree(html);
   const base = URL.canParse(ownBase, url.href) ? new URL(ownBase, url.href) : url;

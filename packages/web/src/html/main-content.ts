@@ -1,6 +1,6 @@
 import type { PageElement } from "./page-tree.ts";
 
-/** Pages are built with names like these; what such a name says is a hint and never decides alone. */
+/** Common names for side parts of a page; such a name is a hint and never decides alone. */
 const ASIDE_NAME =
   /(?:^|[-_ ])(?:ad|ads|advert\w*|banner|breadcrumbs?|comments?|consent|cookies?|footer|header|login|masthead|menu|modal|nav|navbar|navigation|newsletter|pagination|popup|promo|related|share|sharing|sidebar|skip|social|sponsor\w*|subscribe|toc|toolbar|widget)(?:$|[-_ ])/i;
 const CONTENT_NAME =
@@ -21,17 +21,17 @@ const PARAGRAPHS = new Set(["p", "pre", "blockquote", "td", "ul", "ol", "dl", "t
 
 const MOST_OF_THE_PAGE = 0.7;
 
-/** Less than this is no article, whatever it is called. */
+/** A part with less text is not an article, whatever it is called. */
 const LEAST_CHARACTERS = 140;
 
 export interface MainContent {
   readonly root: PageElement;
-  /** Left out of it: what surrounds the content of every page of a site. */
+  /** Whether to leave out an element that surrounds the content of every page of a site. */
   readonly isLeftOut: (element: PageElement) => boolean;
 }
 
 /**
- * The part of the page that it is about: what it calls its main part, else where its paragraphs are. Null when
+ * The part of the page that is its content: its declared main part, otherwise where its paragraphs are. Null when
  * no part stands out; then the whole page is its content.
  */
 export function mainContent(body: PageElement): MainContent | null {
@@ -47,7 +47,7 @@ export function mainContent(body: PageElement): MainContent | null {
   const article = largest(articles);
   if (article && article.text >= LEAST_CHARACTERS && article.text >= own * 0.5) return contentOf(article);
   let dense = densest(all, surroundings);
-  // What stands beside the densest part may well belong to it: it is a part only when it is most of the page.
+  // The siblings of the densest part may belong to it: it counts only when it is most of the page.
   while (dense?.parent && dense.text < own * MOST_OF_THE_PAGE) dense = dense.parent;
   if (dense?.parent && dense.text >= LEAST_CHARACTERS) return contentOf(dense);
   return around > 0 && own >= LEAST_CHARACTERS ? contentOf(body) : null;
@@ -61,7 +61,7 @@ function isMarkedMain({ name, attributes }: PageElement): boolean {
   return name === "main" || attributes.role === "main" || attributes.id === "main-content";
 }
 
-/** Navigation, and boxes that are named like it and hold little but links. */
+/** Navigation, and boxes with such names that contain little besides links. */
 function isAside(element: PageElement): boolean {
   const { name, attributes, text, linked } = element;
   const { role = "" } = attributes;
@@ -80,7 +80,7 @@ function holdsHeading(element: PageElement): boolean {
   );
 }
 
-/** The element whose own paragraphs hold the most text that is not links. */
+/** The element whose own paragraphs have the most text that is not in links. */
 function densest(all: readonly PageElement[], surroundings: ReadonlySet<PageElement>): PageElement | null {
   const scores = new Map<PageElement, number>();
   const add = (element: PageElement | null, score: number): void => {

@@ -1,14 +1,17 @@
-/** Deeper, marks would be longer than lines. */
+/** With more nesting the marks would be longer than the lines. */
 const MOST_NESTED_MARKS = 24;
 
-/** Collects lines of Markdown: blocks apart by one blank line, each line behind the marks of what it stands in. */
+/**
+ * Collects lines of Markdown: one empty line between blocks, and before each line the marks of the elements around
+ * it.
+ */
 export class MarkdownLines {
   readonly #lines: string[] = [];
   readonly #prefixes: { first: string; readonly rest: string }[] = [];
-  /** Of the open line; single, so that a part of a long line is taken back at the cost of that part. */
+  /** Pieces of the open line, kept apart so that removing the end of a long line is cheap. */
   readonly #pieces: string[] = [];
   #wantsGap = false;
-  /** The address that the next line with words links to as a whole. */
+  /** The target of a link around the whole next line. */
   lineLink = "";
   readonly isPlain: boolean;
 
@@ -17,12 +20,12 @@ export class MarkdownLines {
     this.isPlain = isPlain;
   }
 
-  /** Where the words of the open line end. */
+  /** The end of the text in the open line. */
   get mark(): Mark {
     return { line: this.#lines.length, piece: this.#pieces.length };
   }
 
-  /** Text inside a line: blanks fall together, and none begins a line. */
+  /** Adds text: white space collapses, and is removed at the start of a line. */
   words(text: string): void {
     const flat = text.replace(/[\t\n\f\r ]+/g, " ");
     const before = this.#pieces.at(-1) ?? " ";
@@ -30,7 +33,7 @@ export class MarkdownLines {
     this.exactly(isAtBlank && flat.startsWith(" ") ? flat.slice(1) : flat);
   }
 
-  /** The same with its blanks, e.g. code. */
+  /** The same with its white space, for example code. */
   exactly(text: string): void {
     if (text !== "") this.#pieces.push(text);
   }
@@ -39,7 +42,7 @@ export class MarkdownLines {
     this.#pieces.push("\n");
   }
 
-  /** What was written since the mark is taken back and returned; null when a line has ended meanwhile. */
+  /** Removes and returns what was written since the mark; null when a line has ended since then. */
   takeSince({ line, piece }: Mark): string | null {
     if (line !== this.#lines.length || piece > this.#pieces.length) return null;
     return this.#pieces.splice(piece).join("");
@@ -75,7 +78,7 @@ export class MarkdownLines {
     this.#wantsGap = true;
   }
 
-  /** All lines until `leave` stand behind these marks. */
+  /** Puts these marks before all lines until `leave`. */
   enter(first: string, rest: string): void {
     this.endLine();
     const isTooDeep = this.#prefixes.length >= MOST_NESTED_MARKS;
@@ -98,7 +101,7 @@ export class MarkdownLines {
     this.#lines.push((this.#marks(false) + line).trimEnd());
   }
 
-  /** A list's mark stands once, before its first line; a blank line before it has only what is around it. */
+  /** A list's mark comes once, before its first line; an empty line before that has only the outer marks. */
   #marks(isGap: boolean): string {
     let marks = "";
     for (const prefix of this.#prefixes) {
@@ -115,7 +118,7 @@ export interface Mark {
   readonly piece: number;
 }
 
-/** Words that only look like a mark of Markdown. */
+/** Escapes text that only looks like a Markdown mark. */
 function escapedStart(line: string): string {
   return line
     .replace(/^(?:#{1,6}(?=\s)|[-+*](?=\s)|>|~~~|```(?!.*`))/, "\\$&")

@@ -11,10 +11,10 @@ import { type Mark, MarkdownLines } from "./markdown-lines.ts";
 import type { PageElement } from "./page-tree.ts";
 
 export interface MarkdownOptions {
-  /** What relative links count from. */
+  /** The base of relative links. */
   readonly base: URL;
   readonly isLeftOut: (element: PageElement) => boolean;
-  /** The words alone, without links, images and marks. */
+  /** The text alone, without links, images and marks. */
   readonly isPlain?: boolean;
 }
 
@@ -40,7 +40,7 @@ const marked =
   (writer, element) =>
     writer.marked(element, mark);
 
-/** How each element is written; others are no more than what they hold. */
+/** How to write each element; of others only the content is written. */
 const WRITERS: ReadonlyMap<string, Write> = new Map(
   Object.entries<Write>({
     ...Object.fromEntries(
@@ -143,7 +143,7 @@ class PageWriter {
     const outer = this.#listNumber;
     const start = Number.parseInt(element.attributes.start ?? "1", 10);
     this.#listNumber = element.name === "ol" ? (Number.isSafeInteger(start) ? start : 1) : null;
-    // A list inside an item follows its words at once.
+    // A list inside an item follows its text directly.
     if (element.parent?.name === "li") this.#lines.endLine();
     else this.#lines.endBlock();
     this.children(element);
@@ -161,7 +161,7 @@ class PageWriter {
     this.#lines.leave();
   }
 
-  /** The marks stand close to the words; where a block ended meanwhile there is nothing to mark. */
+  /** The marks are directly around the text; if a block ended in between, nothing is marked. */
   marked(element: PageElement, mark: string): void {
     if (this.#options.isPlain || this.#openMarks.has(mark)) {
       this.children(element);
@@ -221,7 +221,7 @@ class PageWriter {
       return;
     }
     this.children(element);
-    // Headings that lead to themselves, or have a mark beside them that does, lead the reader nowhere.
+    // Headings that link to themselves, or have a small link to themselves, are no useful links.
     const isToHere = target.startsWith("#") && this.#isInHeading;
     this.#wrap(start, (text) => {
       if (target.startsWith("#") && /^[#¶§🔗]+$/u.test(text)) return "";
@@ -262,14 +262,14 @@ class PageWriter {
 
   #cell(element: PageElement | null): string {
     const [only = "", more] = element?.children ?? [];
-    // Most cells hold no more than words.
+    // Most cells contain only text.
     const isWords = typeof only === "string" && more === undefined;
     if (element === null || isWords) return cellText(isWords ? only.replace(/\s+/g, " ").trim() : "");
     const lines = pageMarkdown(element, this.#options).split("\n");
     return cellText(lines.filter((line) => line !== "").join("<br>"));
   }
 
-  /** The whole address; a place in the same page stays short. Empty for what leads nowhere. */
+  /** The full address; a place in the same page stays short. Empty for an invalid target. */
   #addressOf(given: string | undefined): string {
     const text = given?.trim() ?? "";
     if (text === "" || text === "#") return "";

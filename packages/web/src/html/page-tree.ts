@@ -1,14 +1,14 @@
 import { type Attributes, scanHtml } from "./scan-html.ts";
 
-/** An element with what is known of its text, so that no part of a page has to be walked to be judged. */
+/** An element with the amount of its text, so that no part of a page has to be walked again. */
 export interface PageElement {
   readonly name: string;
   readonly attributes: Attributes;
   readonly children: (PageElement | string)[];
   readonly parent: PageElement | null;
-  /** Characters of text below it, blanks not counted. */
+  /** Characters of text in it, not counting white space. */
   text: number;
-  /** Of them, those inside links. */
+  /** Of these, the ones inside links. */
   linked: number;
   commas: number;
 }
@@ -16,11 +16,11 @@ export interface PageElement {
 export interface PageTree {
   readonly body: PageElement;
   readonly title: string;
-  /** What relative links count from, where the page says so itself. */
+  /** The base of relative links, if the page declares one. */
   readonly base: string;
 }
 
-/** Deeper elements are read as if their tags were not there: no reader of a page nests so deep. */
+/** Deeper elements are read without their tags: no page for readers nests this deep. */
 const MOST_DEPTH = 200;
 const MOST_ELEMENTS = 400_000;
 
@@ -41,7 +41,7 @@ const GROUPS: OpenEnd = { ends: ["thead", "tbody", "tfoot", "tr", "td", "th"], w
 const TERMS: OpenEnd = { ends: ["dt", "dd"], within: ["dl"] };
 const PARAGRAPHS: OpenEnd = { ends: ["p"], within: ["td", "th", "li", "table"] };
 const LINKS: OpenEnd = { ends: ["a"], within: ["table"] };
-/** An element that may be left open ends at the next of its kind, but never one beyond what it stands within. */
+/** An element with an optional end tag ends at the next of its kind, but never outside its container. */
 const OPEN_ENDS: ReadonlyMap<string, OpenEnd> = new Map([
   ["li", { ends: ["li"], within: ["ul", "ol", "menu"] }],
   ["dt", TERMS],
@@ -55,7 +55,7 @@ const OPEN_ENDS: ReadonlyMap<string, OpenEnd> = new Map([
 ]);
 const NEVER_HIDDEN = new Set(["html", "body", "main", "article"]);
 
-/** Reads a page of any shape in time and memory that grow with its length alone. */
+/** Reads any page in time and memory that are linear in its length. */
 export function readPageTree(html: string): PageTree {
   const builder = new TreeBuilder();
   scanHtml(html, builder);
@@ -152,7 +152,7 @@ class TreeBuilder {
     if (name === "a" && this.#links > 0) this.#endNearest(LINKS);
   }
 
-  /** Ends the outermost element of these names that is open within the nearest of the others. */
+  /** Ends the outermost element with one of these names that is open inside the nearest of the containers. */
   #endNearest({ ends, within }: OpenEnd): void {
     let found: PageElement | null = null;
     for (let one: PageElement | null = this.#current; one !== null; one = one.parent) {
@@ -185,7 +185,7 @@ function newElement(name: string, attributes: Attributes, parent: PageElement | 
   return { name, attributes, children: [], parent, text: 0, linked: 0, commas: 0 };
 }
 
-/** What no visitor sees is a place to hide orders to a model. */
+/** Hidden text is a place for instructions to a model. */
 function isHidden({ name, attributes }: PageElement): boolean {
   if (NEVER_HIDDEN.has(name)) return false;
   const { style, hidden } = attributes;

@@ -1,6 +1,6 @@
 import { decodeHTMLAttribute } from "entities/decode";
 
-/** Only these are read of a tag: all that Markdown, or the choice of the main content, has a use for. */
+/** The only attributes that are read: those that Markdown or the search for the main content needs. */
 export type Attributes = Readonly<Record<string, string>>;
 
 export interface HtmlHandler {
@@ -13,11 +13,11 @@ const ATTRIBUTES = new Set([
   ...["href", "src", "alt", "title", "class", "id", "role", "style", "hidden", "aria-hidden", "type"],
   ...["checked", "colspan", "start", "encoding", "data-src", "data-lang", "data-language", "alttext"],
 ]);
-/** Most tags have none that is read. */
+/** Most tags have none of these. */
 const NO_ATTRIBUTES: Attributes = {};
 const MOST_VALUE_CHARACTERS = 4000;
 
-/** What stands in them is no text of the page, or no HTML; each ends at its own end tag only. */
+/** Their content is not text of the page, or not HTML; each ends only at its own end tag. */
 const SKIPPED = new Set([
   "script",
   "style",
@@ -33,7 +33,7 @@ const SKIPPED = new Set([
   "textarea",
 ]);
 
-/** References are replaced as in attributes, also in text: an address that is shown keeps its `&copy=`. */
+/** References are replaced as in attributes, also in text: a visible address keeps its `&copy=`. */
 function withoutReferences(text: string): string {
   return text.includes("&") ? decodeHTMLAttribute(text) : text;
 }
@@ -42,7 +42,7 @@ const TAG_NAME = /[A-Za-z][^\s/>]*/y;
 const ATTRIBUTE = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?/y;
 const TAG_END = /[^>]*>/y;
 
-/** Reads HTML from front to back, once, and never fails; what no browser would show is left out. */
+/** Reads HTML from start to end, once, and never fails; what no browser would show is left out. */
 export function scanHtml(html: string, handler: HtmlHandler): void {
   let at = 0;
   while (at < html.length) {
@@ -89,7 +89,7 @@ function afterStartTag(html: string, name: string, handler: HtmlHandler): number
     attributes[key] = withoutReferences((double ?? single ?? bare ?? "").slice(0, MOST_VALUE_CHARACTERS));
   }
   const end = html.indexOf(">", at);
-  // What begins a tag and never ends it is no text either.
+  // A tag that never ends is not text either.
   if (end === -1) return html.length;
   const isClosed = html.charCodeAt(end - 1) === 0x2f;
   if (SKIPPED.has(name)) return isClosed && name === "svg" ? end + 1 : afterSkipped(html, name, end + 1);

@@ -2,19 +2,19 @@ export interface FoundPage {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
-  /** The day, where the service says one. */
+  /** The day, if the service reports one. */
   readonly date?: string;
 }
 
 const MOST_SNIPPET_CHARACTERS = 700;
 
-/** What services and servers call the parts of a result; the first that says something counts. */
+/** The names that services and servers use for the parts of a result; the first one with a value counts. */
 const URL_NAMES = ["url", "link", "href", "uri"];
 const TITLE_NAMES = ["title", "name", "heading"];
 const SNIPPET_NAMES = ["snippet", "highlights", "description", "content", "summary", "text"];
 const DATE_NAMES = ["date", "publishedDate", "published_date", "published", "page_age"];
 
-/** A field of an answer whose shape nobody promises. */
+/** A field of a response of unknown shape. */
 export function field(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
   for (const key of path) {
@@ -34,7 +34,7 @@ export function listField(value: unknown, ...path: readonly string[]): readonly 
   return Array.isArray(found) ? found : [];
 }
 
-/** The text under the first of these names that has any; a list of texts is one. */
+/** The text of the first of these names that has any; a list of texts counts too. */
 function textAt(row: unknown, names: readonly string[]): string {
   for (const name of names) {
     const found =
@@ -51,13 +51,13 @@ export function urlIn(row: unknown): string {
   return textAt(row, URL_NAMES);
 }
 
-/** Each result as far as it has what is asked of it. */
+/** The known parts of a result. */
 export function pageIn(row: unknown): FoundPage {
   const snippet = [textAt(row, SNIPPET_NAMES), textAt(row, ["extra_snippets"])].join(" ");
   return { title: textAt(row, TITLE_NAMES), url: urlIn(row), snippet, date: textAt(row, DATE_NAMES) };
 }
 
-/** Pages of the web only, each once and as many as were asked for, with their words as plain lines. */
+/** Web pages only, each once and as many as requested, with their text as plain lines. */
 export function distinctPages(found: readonly FoundPage[], most: number): FoundPage[] {
   const pages = new Map<string, FoundPage>();
   for (const { title, url, snippet, date = "" } of found) {
@@ -75,7 +75,7 @@ export function distinctPages(found: readonly FoundPage[], most: number): FoundP
   return [...pages.values()];
 }
 
-/** Services mark the words that were found; nothing else in a snippet is a tag. */
+/** Services mark the search words with tags; a snippet has no other tags. */
 function plainLine(text: string): string {
   return text
     .replace(/<\/?(?:strong|b|em|mark|span)\b[^>]{0,200}>/gi, "")

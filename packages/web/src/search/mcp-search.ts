@@ -5,7 +5,7 @@ import { WebError } from "@burin/machine/http/web-error";
 import { distinctPages, type FoundPage, field, listField, pageIn, textField, urlIn } from "./found-pages.ts";
 import type { SearchQuestion } from "./search-services.ts";
 
-/** Calls a tool of an MCP server with the arguments that its schema has room for; gives what it answers. */
+/** Calls a tool of an MCP server with the arguments that its schema accepts; resolves to its result. */
 export type CallServer = (
   order: {
     readonly server: string;
@@ -27,10 +27,10 @@ const COUNT_NAMES = [
   "top_k",
 ];
 const MOST_DEPTH = 4;
-/** Far more than the results that are asked for. */
+/** Far more than the requested results need. */
 const MOST_TEXT = 500_000;
 
-/** Searches with a tool of an MCP server, whatever shape its answer has. */
+/** Searches with a tool of an MCP server, whatever shape its result has. */
 export async function searchByServer(
   { query, most }: SearchQuestion,
   { settings, call }: { readonly settings: WebSearchSettings; readonly call: CallServer },
@@ -55,7 +55,7 @@ export async function searchByServer(
   return distinctPages(pagesIn(field(answer, "structuredContent"), text), most);
 }
 
-/** What the settings have to name before a server can be asked. */
+/** The server and tool that the settings must name. */
 export function namedTool({ server, tool }: WebSearchSettings): {
   readonly server: string;
   readonly tool: string;
@@ -76,7 +76,7 @@ function searchArguments(schema: unknown, { query, most }: SearchQuestion): Reco
   return { [asking]: query, ...(counting === undefined ? {} : { [counting]: most }) };
 }
 
-/** Structured results, or JSON as text; else the addresses in the text, each with the words around it. */
+/** Structured results, or JSON as text; otherwise the addresses in the text, each with the text around it. */
 function pagesIn(structured: unknown, text: string): FoundPage[] {
   const rows = rowsIn(structured, 0) ?? rowsIn(parseJson(text), 0);
   return rows === null ? pagesInText(text.slice(0, MOST_TEXT)) : rows.map(pageIn);
@@ -96,7 +96,7 @@ const ADDRESS = /https?:\/\/[^\s<>"')\]]+/;
 const LABEL =
   /^\s*(?:[-*]|\d+[.)])?\s*(?:\*\*)?(?:title|url|link|snippet|description|content)(?:\*\*)?\s*:\s*/i;
 
-/** Results stand in blocks with an empty line between, or a line each: the address, and words before and after it. */
+/** Results are blocks with an empty line between them, or one line each: the address, with text before and after it. */
 function pagesInText(text: string): FoundPage[] {
   const blocks = text.split(/\n\s*\n/);
   const lines = blocks.length > 1 ? blocks : text.split("\n");

@@ -3,29 +3,29 @@ export interface SearchQuestion {
   readonly most: number;
 }
 
-/** What one search service lays down. */
+/** The definition of one search service. */
 export interface SearchService {
-  /** Absent where each user has an instance of their own. */
+  /** Absent if each user has an instance of their own. */
   readonly baseUrl?: string;
   readonly path: string;
-  /** The variable that usually holds its key. */
+  /** The usual variable for its key. */
   readonly keyVariable?: string;
-  /** Carries the key; `authorization` takes it as a bearer token. */
+  /** The header for the key; `authorization` means a bearer token. */
   readonly keyHeader?: string;
   readonly needsEngineId?: boolean;
-  /** A JSON body instead of the query of the URL. */
+  /** Sends a JSON body instead of a query in the URL. */
   readonly isPosted?: boolean;
   parameters(
     question: SearchQuestion,
     access: { readonly key: string; readonly engineId: string },
   ): Readonly<Record<string, unknown>>;
-  /** The keys that lead to the list of results in its answer. */
+  /** The keys that lead to the list of results in its response. */
   readonly results: readonly string[];
-  /** What an HTTP status means at this service, where that is special. */
+  /** What to do about an HTTP status, if this service uses it in a special way. */
   readonly advice?: Readonly<Record<number, string>>;
 }
 
-/** Google gives more than this page by page only. */
+/** Google returns more than this only page by page. */
 const MOST_OF_GOOGLE = 10;
 
 export const SEARCH_SERVICES = {
@@ -69,7 +69,7 @@ export const SEARCH_SERVICES = {
     results: ["items"],
     advice: { 400: "Check the key, and that web.search.engineId is the ID of one of your search engines." },
   },
-  /** An instance of one's own, or one that allows JSON; it gives as many results as it likes. */
+  /** An instance that allows JSON; it returns as many results as it likes. */
   searxng: {
     path: "/search",
     keyHeader: "authorization",

@@ -16,10 +16,7 @@ const MOST_DETAIL_CHARACTERS = 300;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Asks the service that the settings name. Throws a WebError whose message says what to do, in which the key
- * never stands.
- */
+/** Asks the service in the settings. Throws a WebError whose message says what to do and never contains the key. */
 export async function searchWeb(
   question: SearchQuestion,
   { settings, environment }: { readonly settings: WebSearchSettings; readonly environment: Environment },
@@ -45,7 +42,7 @@ export async function searchWeb(
   }
 }
 
-/** What is missing before the service can be asked, in words that say what to do; null when nothing is. Asks nobody. */
+/** What is missing before the service can be used, and what to do; null when nothing is. Sends no request. */
 export function searchFault(settings: WebSearchSettings, environment: Environment): string | null {
   try {
     if (settings.provider === "mcp") namedTool(settings);
@@ -57,12 +54,12 @@ export function searchFault(settings: WebSearchSettings, environment: Environmen
   }
 }
 
-/** A service, where it is reached, and as whom. */
+/** A service with its address and key. */
 interface Access {
   readonly service: SearchService;
   /** Without a slash at its end. */
   readonly baseUrl: string;
-  /** Empty where none is needed. */
+  /** Empty if none is needed. */
   readonly key: string;
   readonly engineId: string;
 }
