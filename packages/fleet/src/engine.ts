@@ -6,11 +6,11 @@ import type { Submission, TaskEnd } from "./steps.ts";
 
 export const NAME = "burin_fleet";
 export const QUEUE = "burin_tasks";
-/** Of tasks that may be what their workers were lost by: each has a process of its own. */
+/** For tasks that may have crashed their workers: each runs in a process of its own. */
 export const LONE_QUEUE = "burin_lone_tasks";
 export const WORKFLOW = "task";
 export const STEP = "step";
-/** Whatever the settings of a worker name; and whoever has handed a task in. */
+/** If a worker's settings name none; and the default tenant. */
 const DEFAULT = "default";
 /** Of the steps that are kept: a worker of another version of Burin goes on with them as long as this is the same. */
 export const STEPS_VERSION = "1";
@@ -23,10 +23,10 @@ export const json = {
   parse: (text: string | null | undefined): unknown => (text ? JSON.parse(text) : null),
 };
 
-/** It would be set with a query beside another one, which the driver warns of. */
+/** Setting it would need a query during another one, about which the driver warns. */
 export const NO_TIMEOUT = { systemDatabaseIdleTransactionTimeoutMs: 0 };
 
-/** What the engine has to say for itself: only what keeps work from going on is for the user. */
+/** The engine's log: only what stops the work is shown to the user. */
 export function loggerFor(note: (text: string) => void) {
   let last = "";
   const tell = (entry: unknown) => {
@@ -39,7 +39,7 @@ export function loggerFor(note: (text: string) => void) {
   return { info: () => {}, debug: () => {}, warn: tell, error: tell };
 }
 
-/** A client of the database: submits, looks and steers; runs nothing. */
+/** A client of the database: submits, reads and controls tasks; runs nothing. */
 export async function openClient(url: string): Promise<DBOSClient> {
   const logger = loggerFor(() => {});
   return DBOSClient.create({
@@ -51,7 +51,7 @@ export async function openClient(url: string): Promise<DBOSClient> {
   });
 }
 
-/** Makes the engine's tables, where they are missing. */
+/** Creates the engine's tables if they are missing. */
 export async function prepareDatabase(url: string): Promise<void> {
   const logger = new GlobalLogger(undefined, { logger: loggerFor(() => {}) });
   await ensureSystemDatabase(url, logger);
@@ -64,7 +64,7 @@ export async function submit(client: DBOSClient, workflowID: string, submission:
   await client.enqueue<(submission: Submission) => Promise<TaskEnd>>({ ...where, workflowID }, submission);
 }
 
-/** From here the task goes on with what it has: for one that was cancelled, or lost its workers too often. */
+/** Continues a task from its last step: one that was cancelled, or that lost its workers too often. */
 export async function resume(client: DBOSClient, workflowID: string): Promise<void> {
   const { status, queuePartitionKey = "" } = (await client.getWorkflow(workflowID)) ?? {};
   if (status !== "SUCCESS" && status !== "ERROR") {
@@ -72,12 +72,12 @@ export async function resume(client: DBOSClient, workflowID: string): Promise<vo
     return;
   }
   const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
-  // The last step holds the end; without it the session is one that was cut off there.
+  // The last step is the end; without it the session looks as if it was cut off there.
   const startStep = Math.max(steps.at(-1)?.functionID ?? 0, 0);
   await client.rewindWorkflow(workflowID, { startStep, queueName: QUEUE, queuePartitionKey });
 }
 
-/** Goes on with a task that waits for an answer. */
+/** Continues a task that waits for an answer. */
 export async function answer(client: DBOSClient, workflowID: string, decision: Decision): Promise<void> {
   const { queuePartitionKey = "" } = (await client.getWorkflow(workflowID)) ?? {};
   const steps = (await client.listWorkflowSteps(workflowID)) ?? [];

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { readBytes } from "@burin/core";
 
-/** One thing of a folder that became another, as plain data; paths have slashes and count from the folder. */
+/** The change of one path in a folder, as plain data; paths are relative and use slashes. */
 export type Change =
   | { readonly path: string; readonly gone: true }
   | { readonly path: string; readonly folder: true; readonly mode: number }
@@ -14,32 +14,32 @@ export type Change =
 interface FileChange {
   readonly path: string;
   readonly mode: number;
-  /** So many bytes at the beginning and at the end are those of the file as it was. */
+  /** This many bytes at the beginning and at the end are the same as before. */
   readonly head?: number;
   readonly tail?: number;
-  /** The bytes between, deflated, in base64. */
+  /** The bytes in between, deflated, in base64. */
   readonly data: string;
 }
 
 export interface FolderChanges {
   readonly changes: readonly Change[];
-  /** Files that are too large to be kept. */
+  /** Files that are too large to store. */
   readonly left: readonly string[];
 }
 
 const MOST_FILE_BYTES = 32 * 1024 * 1024;
-/** Of files that have changed once; what is longer ago is kept whole again. */
+/** The old contents that are kept in memory; without them a changed file is stored as a whole again. */
 const MOST_REMEMBERED_BYTES = 32 * 1024 * 1024;
 
-/** Finds out what has changed in a folder since it was last asked, whoever changed it. */
+/** Finds what has changed in a folder since the last time, whatever changed it. */
 export class WatchedFolder {
   readonly #root: string;
-  /** A folder that holds the same files as this one did at first; nobody changes it. */
+  /** A folder with the same files as this one had at first; it is never changed. */
   readonly #base: string | null;
   #entries = new Map<string, string>();
   readonly #remembered = new Map<string, Buffer>();
   #rememberedBytes = 0;
-  /** Whatever is not what the base holds any more. */
+  /** Paths that differ from the base. */
   readonly #changed = new Set<string>();
 
   constructor(root: string, base: string | null) {
@@ -47,7 +47,7 @@ export class WatchedFolder {
     this.#base = base;
   }
 
-  /** From here on changes count. */
+  /** Changes count from here on. */
   async begin(): Promise<void> {
     this.#entries = new Map(
       [...(await entriesOf(this.#root))].map(([path, stats]) => [path, stampOf(stats)]),
@@ -85,12 +85,12 @@ export class WatchedFolder {
     return { path, mode, ...difference(old, bytes) };
   }
 
-  /** What this file was when it was last looked at; null where there was none, or that is no longer known. */
+  /** The file's content at the last look; null if there was none, or it is not known any more. */
   #old(path: string): Buffer | null {
     if (!this.#entries.get(path)?.startsWith("file")) return null;
     const known = this.#remembered.get(path);
     if (known !== undefined) return known;
-    // What was changed and forgotten again is no longer what the base holds.
+    // A file that has changed and is not kept any more differs from the base too.
     if (this.#base === null || this.#changed.has(path)) return null;
     return readBytes(join(this.#base, path), MOST_FILE_BYTES);
   }
@@ -108,12 +108,12 @@ export class WatchedFolder {
   }
 }
 
-/** All of a folder, as changes of an empty one. */
+/** All of a folder, as changes to an empty one. */
 export async function wholeFolder(root: string): Promise<FolderChanges> {
   return new WatchedFolder(root, null).changes();
 }
 
-/** Makes the changes in a folder that is as it was before them. */
+/** Applies the changes to a folder that is as it was before them. */
 export async function applyChanges(root: string, changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const place = join(root, change.path);
@@ -156,7 +156,7 @@ function difference(old: Buffer | null, bytes: Buffer): Omit<FileChange, "path" 
   return { ...(head > 0 && { head }), ...(tail > 0 && { tail }), data };
 }
 
-/** Folders before what is in them; neither sockets nor devices. */
+/** Folders before their contents; no sockets or devices. */
 async function entriesOf(root: string): Promise<Map<string, Stats>> {
   const found = new Map<string, Stats>();
   const walk = async (below: string): Promise<void> => {
@@ -177,13 +177,16 @@ async function entriesOf(root: string): Promise<Map<string, Stats>> {
   return found;
 }
 
-/** Different for each content: the time of a change of a file moves with every write. A folder's does, too, and says nothing. */
+/**
+ * Differs for each content, because every write changes a file's ctime. That of a folder also changes, but means
+ * nothing.
+ */
 function stampOf(stats: Stats): string {
   if (stats.isDirectory()) return `folder ${stats.mode}`;
   return `${stats.isFile() ? "file" : "link"} ${stats.mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 }
 
-/** Something of the folder's own goes on while it is looked at. */
+/** A file was removed while the folder is being read. */
 function ifGone(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;

@@ -1,53 +1,53 @@
 import type { ChatModel, LogRecord, Question, SessionOptions } from "@burin/core";
 import type { Limits } from "./limit-claims.ts";
 
-/** What the fleet is given by the command line. */
+/** What the command line passes to the fleet. */
 export interface Ground {
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
-  /** The folder that Burin was started in. */
+  /** The folder in which Burin was started. */
   readonly root: string;
   readonly out: (text: string) => void;
-  /** Tells the user, beside the output. */
+  /** Writes a message for the user to stderr. */
   readonly note: (text: string) => void;
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
-  /** The options of a session in that folder, by the settings of this machine. Throws SettingsError. */
+  /** Returns the options of a session in that folder, by this machine's settings. Throws SettingsError. */
   readonly open: (root: string, models: AskedModels) => Promise<SessionOptions>;
-  /** One record of a session in words; empty for one that is not worth a line. */
+  /** Describes one record of a session; empty if it is not worth a line. */
   readonly showRecord: (record: LogRecord) => string;
-  /** What is asked, in words. */
+  /** Describes a question. */
   readonly showQuestion: (question: Question) => string;
 }
 
 interface AskedModels {
   readonly model: string | undefined;
-  /** Stands around each request to a model. */
+  /** Wraps each request to a model. */
   readonly around: (model: ChatModel) => ChatModel;
 }
 
-/** What is wrong with how the fleet was asked, and what to do about it. */
+/** What is wrong with a fleet command, and what to do about it. */
 export class FleetError extends Error {}
 
-/** What stood on the command line behind `burin fleet`. */
+/** The command line after `burin fleet`. */
 export interface FleetRequest {
   readonly words: readonly string[];
   readonly database?: string;
   readonly concurrency: number;
   readonly limits: Limits;
-  /** Of all tasks of a run together. */
+  /** For all tasks of a run together. */
   readonly budget?: string;
-  /** Wait until all tasks have ended. */
+  /** Whether to wait until all tasks have ended. */
   readonly follow: boolean;
   readonly run?: string;
   readonly json: boolean;
   readonly patches?: string;
   readonly predictions?: string;
-  /** Of the web page; without it any that is free. */
+  /** The port of the web page; otherwise any free one. */
   readonly port?: number;
 }
 
-/** What every command of the fleet works with. */
+/** What every fleet command works with. */
 export interface Fleet {
   readonly url: string;
   readonly request: FleetRequest;

@@ -29,7 +29,7 @@ const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: Read]
   serve: [0, () => servePage],
 };
 
-/** One command of `burin fleet`. Resolves to whether all went well. */
+/** Runs one command of `burin fleet`. Resolves to whether all went well. */
 export async function runFleet(request: FleetRequest, ground: Ground): Promise<boolean> {
   if (process.env[LONE_MARK] !== undefined) return goAlone(request, ground);
   const [name = "", ...words] = request.words;

@@ -3,7 +3,7 @@ import type { Client } from "pg";
 import { QUEUE } from "./engine.ts";
 import type { SignOfLife } from "./sign-of-life.ts";
 
-/** How many tasks may be at work at a time, on all workers together. */
+/** How many tasks may run at the same time, on all workers together. */
 export interface Limits {
   readonly perModel?: number | undefined;
   readonly perProvider?: number | undefined;
@@ -15,7 +15,7 @@ const CLAIMS = "claims";
 const AT_WORK = `select queue_partition_key as key, count(*)::int as count from dbos.workflow_status
   where status = 'PENDING' and queue_partition_key is not null group by 1`;
 
-/** Tasks are taken from the queue one worker at a time, and only as many as there is room for. */
+/** One worker at a time takes tasks from the queue, and only as many as the limits allow. */
 export function limitClaims(system: SystemDatabase, life: SignOfLife, limits: Limits): void {
   if (Object.values(limits).every((limit) => limit === undefined)) return;
   const claim = system.findAndMarkStartableWorkflows.bind(system);

@@ -39,25 +39,25 @@ export interface LiveNeeds {
   /** `run.task`. */
   readonly id: string;
   readonly submission: Submission;
-  /** What has been done so far; what is done here is added to it by who records it. */
+  /** The steps so far; the caller, who records them, adds the new ones. */
   readonly past: readonly Step[];
   readonly worker: string;
-  /** Nothing else is at work in this process. */
+  /** No other task runs in this process. */
   readonly isAlone: boolean;
-  /** A worker that is there for tasks that have to be alone, and goes back when it is known that they need not be. */
+  /** A worker only for tasks that must run alone; it returns a task that need not. */
   readonly isLone: boolean;
   readonly ledger: Ledger;
   readonly places: Places;
   readonly bases: Bases;
   readonly ground: Pick<Ground, "open" | "note"> & {
-    /** Folders that lead to the database. */
+    /** Folders with access to the database. */
     readonly hide: readonly string[];
   };
 }
 
 /**
- * A task with its session, at work in this process. It is asked for one step after the other, and does nothing behind
- * a step before it is asked for the next one: only then the step is in the database.
+ * A running task with its session. It is asked for one step after the other, and does nothing after a step until it
+ * is asked for the next one: only then is the step in the database.
  */
 export class LiveTask implements TaskAtWork {
   readonly #needs: LiveNeeds;
@@ -71,7 +71,7 @@ export class LiveTask implements TaskAtWork {
   #folder: WatchedFolder | null = null;
   #base: Base | null = null;
   #session: Session | null = null;
-  /** A folder for this task alone, when it has one. */
+  /** This task's own folder, when it has one. */
   #place = "";
 
   constructor(needs: LiveNeeds) {
@@ -106,23 +106,23 @@ export class LiveTask implements TaskAtWork {
     return step;
   }
 
-  /** Ends the session now, for what it cost together with others. */
+  /** Ends the session now, because of what it cost together with others. */
   halt(why: string): void {
     this.#halt.abort(why);
   }
 
-  /** Ends what runs. A step that is being waited for never comes. */
+  /** Ends what is running. A step that is being waited for never comes. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#isRecorded();
     await this.#work;
-    // What came of it is in the database, and whoever goes on has a folder of its own.
+    // All results are in the database, and the next worker uses a folder of its own.
     if (this.#place !== "") await this.#needs.places.leave(this.#place);
   }
 
   /**
-   * A worker may be lost by any of the tasks that it works on: which one it was is known of a task that was alone.
-   * So before it is set aside a task has its last try by itself.
+   * Any of a worker's tasks may have crashed it; only if a task ran alone is it certain. So the last try before a
+   * task is set aside is alone.
    */
   #first(): Step | "elsewhere" {
     const { past, submission, worker, isAlone } = this.#needs;
@@ -135,7 +135,7 @@ export class LiveTask implements TaskAtWork {
     return isAlone ? { worker, alone: true } : { worker };
   }
 
-  /** Alone it has finished a call, so others need not wait for it. */
+  /** It has finished a call while it ran alone, so others need not avoid it. */
   #isCleared(): boolean {
     const { isLone, past } = this.#needs;
     const begun = past.findLastIndex(({ worker }) => worker !== undefined);
@@ -151,7 +151,10 @@ export class LiveTask implements TaskAtWork {
     }
   }
 
-  /** Until its end. What a full disk has ended goes on from what is in the database, when there is room again. */
+  /**
+   * Runs the session to its end. A session that ended because a disk was full continues from the database when
+   * there is room again.
+   */
   async #runSession(): Promise<void> {
     let isTold = false;
     for (let isOver = false; !isOver; ) {
@@ -170,7 +173,7 @@ export class LiveTask implements TaskAtWork {
     }
   }
 
-  /** Whether it has ended, and does not wait for an answer. */
+  /** Resolves to true if it has ended, and does not wait for an answer. */
   async #runToQuestion(): Promise<boolean> {
     const { id, past, ledger } = this.#needs;
     const { signal } = this.#stop;
@@ -199,7 +202,7 @@ export class LiveTask implements TaskAtWork {
     return true;
   }
 
-  /** Whether it waits for an answer. */
+  /** Resolves to whether it waits for an answer. */
   async #followSession(session: Session): Promise<boolean> {
     const { submission, past } = this.#needs;
     try {
@@ -208,7 +211,7 @@ export class LiveTask implements TaskAtWork {
       let isParked = false;
       for await (const event of events) {
         const error = errorOf(event);
-        // The end that was recorded is the task's; one that could not be is told instead.
+        // A recorded end is the task's; one that could not be recorded is reported differently.
         if (error?.type === "not_recorded" && (event.type === "done" || isFullDisk(error.message)))
           throw new Error(error.message);
         isParked = error?.type === "parked";
@@ -219,7 +222,7 @@ export class LiveTask implements TaskAtWork {
     }
   }
 
-  /** The folder as the steps so far have left it, and a session's options for it. */
+  /** Rebuilds the folder as the steps so far left it, and a session's options for it. */
   async #prepare(): Promise<SessionOptions> {
     const { id, submission, past, places, bases, ledger, ground } = this.#needs;
     if (this.#place === "") this.#place = await places.take(id);
@@ -259,7 +262,7 @@ export class LiveTask implements TaskAtWork {
     }
     const changes = past.flatMap((step) => step.changes ?? []);
     await applyChanges(root, changes);
-    // What setup made, or what was changed before, is not what the base holds.
+    // If setup or earlier steps have changed files, the base is not the same any more.
     const isBase = setup === undefined && changes.length === 0;
     this.#folder = new WatchedFolder(root, isBase ? this.#base.folder : null);
     await this.#folder.begin();
@@ -281,7 +284,7 @@ export class LiveTask implements TaskAtWork {
     return createSession({ ...options, keepLog, resume, ...(answer && { answer }) });
   }
 
-  /** Resolves when these lines are in the database, with what has changed in the folder until now. */
+  /** Resolves when these lines are in the database, with the changes in the folder until now. */
   async #keep(lines: string): Promise<void> {
     const records = recordsIn(lines);
     const done = records.map(({ event }) => event).findLast((event) => event.type === "done");
@@ -323,7 +326,7 @@ export class LiveTask implements TaskAtWork {
     return { status, result, ...(error && { error }), ...(check && { check }), ...spent, patch };
   }
 
-  /** An answer of a call that changes nothing is not worth a look at the folder. */
+  /** The result of a call that changes nothing needs no check of the folder. */
   readonly #mayHaveChanged = ({ event }: LogRecord): boolean => {
     if (event.type !== "tool_call" && event.type !== "subagent_call") return false;
     const { name, status } = event.call;
@@ -335,7 +338,7 @@ export class LiveTask implements TaskAtWork {
     return { status, result: "", error, ...spentIn(this.#needs.past), patch: "" };
   }
 
-  /** Hands a step in; resolves when it is in the database. */
+  /** Returns a step; resolves when it is in the database. */
   async #give(step: Step): Promise<void> {
     if (this.#stop.signal.aborted) throw new Error("the task was stopped");
     const recorded = new Promise<void>((resolve) => {
@@ -347,7 +350,7 @@ export class LiveTask implements TaskAtWork {
   }
 }
 
-/** undefined where there is none, null where nothing is left of it. */
+/** undefined if there is none, null if it is used up. */
 function budgetOf({ submission: { budget }, past }: LiveNeeds): string | null | undefined {
   return budget === undefined ? undefined : budgetLeft(budget, past);
 }

@@ -23,7 +23,7 @@ import { openPool } from "./store.ts";
 const LOOK_MS = 500;
 const NO_RUNS = "there are no runs in this database yet: burin fleet run tasks.jsonl";
 
-/** The database, by its engine and by itself. */
+/** The database, through its engine and directly. */
 interface Door {
   readonly client: DBOSClient;
   readonly pool: Pool;
@@ -44,7 +44,7 @@ async function withDoor(fleet: Fleet, work: (door: Door) => Promise<boolean>): P
   }
 }
 
-/** The run that was named, or the last one. */
+/** The named run, or the last one. */
 async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskState[]> {
   const [name] = request.words;
   const named = name ?? request.run ?? (await lastRun(pool));
@@ -54,7 +54,7 @@ async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskSt
   return states;
 }
 
-/** How far a run is; with --json each task. */
+/** The progress of a run; with --json each task. */
 export function status(fleet: Fleet): Promise<boolean> {
   return withDoor(fleet, async ({ pool }) => {
     const states = await statesOf(fleet, pool);
@@ -75,7 +75,7 @@ function plainState({ id, state, worker, createdAt, end, error }: TaskState) {
   return { id, state, worker, createdAt: new Date(createdAt).toISOString(), ...(end && { end }), error };
 }
 
-/** What the tasks of a run have come to, in one of several forms. */
+/** The results of a run's tasks, in one of several formats. */
 export function results(fleet: Fleet): Promise<boolean> {
   return withDoor(fleet, async ({ pool }) => {
     const { request, ground } = fleet;
@@ -103,7 +103,7 @@ async function writePatches({ request, ground }: Fleet, patches: Patches): Promi
   ground.note(`${count} patches in ${folder}`);
 }
 
-/** As evaluations of the kind of SWE-bench read them. */
+/** In the format of SWE-bench-like evaluations. */
 async function writePredictions({ request, ground }: Fleet, patches: Patches): Promise<void> {
   const path = resolve(ground.root, request.predictions ?? "");
   let lines = "";
@@ -156,7 +156,7 @@ function showStep(step: Step | null, { ground, request }: Fleet): void {
   }
 }
 
-/** The tasks of the words: each is the id of a task, a task of the last run by its own name, or a whole run. */
+/** Resolves names: each is a task's id, the name of a task in the last run, or a whole run. */
 async function namedTasks({ request }: Fleet, pool: Pool, command: string): Promise<readonly TaskState[]> {
   if (request.words.length === 0)
     throw new FleetError(`name a task or a run: burin fleet ${command} <id>; see burin fleet status`);
@@ -172,7 +172,7 @@ async function namedTasks({ request }: Fleet, pool: Pool, command: string): Prom
   return found;
 }
 
-/** Ends tasks as they are; a call at work is ended, too. */
+/** Ends tasks as they are, including a running call. */
 export function cancel(fleet: Fleet): Promise<boolean> {
   return withDoor(fleet, async ({ client, pool }) => {
     const states = await namedTasks(fleet, pool, "cancel");
@@ -183,7 +183,7 @@ export function cancel(fleet: Fleet): Promise<boolean> {
   });
 }
 
-/** Goes on with tasks that did not end well, from where they stopped. */
+/** Continues tasks that did not end well, from where they stopped. */
 export function retry(fleet: Fleet): Promise<boolean> {
   return withDoor(fleet, async ({ client, pool }) => {
     const states = await namedTasks(fleet, pool, "retry");
@@ -210,7 +210,7 @@ export function questions(fleet: Fleet): Promise<boolean> {
   });
 }
 
-/** Answers what a task waits for; a worker then goes on with it. */
+/** Answers what a task waits for; a worker then continues it. */
 export function answerTask(fleet: Fleet): Promise<boolean> {
   return withDoor(fleet, async ({ client, pool }) => {
     const [id, word, ...rest] = fleet.request.words;

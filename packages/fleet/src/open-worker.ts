@@ -10,9 +10,9 @@ import { Places } from "./places.ts";
 import { openStore, Store } from "./store.ts";
 import { Worker } from "./worker.ts";
 
-/** Of a process that works on tasks which have to be alone: it is given the database by whoever started it. */
+/** Marks the process of a lone worker, which gets the database's address from the process that started it. */
 export const LONE_MARK = "BURIN_FLEET_LONE";
-/** So long it waits for the next one. */
+/** How long it waits for another task. */
 const LONE_IDLE_MS = 10_000;
 const LONE_START_MS = 3000;
 
@@ -31,7 +31,7 @@ export async function runWorker(fleet: Fleet): Promise<boolean> {
   }
 }
 
-/** One task at a time, in a process that no other task needs, as long as there are any. */
+/** Runs one task at a time, in a process that no other task uses, as long as there are any. */
 export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
   const store = new Store(fleet.url);
   const idle = new AbortController();
@@ -45,10 +45,10 @@ export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
   }
 }
 
-/** `onIdle`: of one for tasks that have to be alone. */
+/** `onIdle` is for workers of tasks that must run alone. */
 export async function openWorker({ url, ground: given, request }: Fleet, store: Store, onIdle?: () => void) {
   await mkdir(given.home, { recursive: true, mode: 0o700 });
-  // A sandbox knows folders by their real paths.
+  // A sandbox needs the real paths of folders.
   const home = await realpath(given.home);
   const ground = { ...given, hide: [home, ...dataFolders(given.home)] };
   const top = join(home, "fleet");
@@ -80,7 +80,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
     begin: (id, submission, past) => {
       const isAlone = concurrency === 1;
       const where = { id, worker: worker.name, isAlone, isLone, places };
-      // A task that was cancelled and tried again goes on when what ran before has ended.
+      // A task that was cancelled and retried continues when its earlier execution has ended.
       const before = Promise.all([...atWork].filter((other) => other.id === id).map((other) => other.stop()));
       const task = new LiveTask({ submission, past, bases, ledger, ground, ...where });
       atWork.add(task);
@@ -100,7 +100,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   return { worker, close };
 }
 
-/** The same command once more, beside this one, for a task each: what takes one down takes nothing else with it. */
+/** Starts this command in further processes, one for each task, so that a crash affects no other task. */
 class LoneProcesses {
   readonly #url: string;
   readonly #most: number;
@@ -112,7 +112,7 @@ class LoneProcesses {
     this.#most = most;
   }
 
-  /** One more, unless the last one may not have had the time to take its task. */
+  /** Starts one more, unless the last one may not have had the time to take its task. */
   start(): void {
     const isEarly = this.#children.size > 0 && performance.now() - this.#startedAt < LONE_START_MS;
     if (isEarly || this.#children.size >= this.#most) return;
@@ -125,7 +125,7 @@ class LoneProcesses {
     this.#children.add(child);
     child.on("error", () => {});
     child.once("exit", () => this.#children.delete(child));
-    // Neither in its variables nor among its words, where commands of the task could look.
+    // Neither in its variables nor in its arguments, where commands of the task could look.
     child.send(this.#url, () => {});
   }
 
@@ -136,7 +136,7 @@ class LoneProcesses {
   }
 }
 
-/** What the process was started with that this one is the lone worker of; aborts when that one is gone. */
+/** The message from the process that started this lone worker; aborts when that process is gone. */
 export async function heardFromStarter(): Promise<{ readonly url: string; readonly isLeft: AbortSignal }> {
   const left = new AbortController();
   process.once("disconnect", () => left.abort());

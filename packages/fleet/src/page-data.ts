@@ -3,15 +3,15 @@ import { type ShownEntry, shownEntries } from "./page-entries.ts";
 import { spentIn } from "./steps.ts";
 
 const PAGE_ROWS = 50;
-/** Steps of a transcript that are handed out together. */
+/** Steps of a transcript that are sent together. */
 const MOST_STEPS = 50;
 const FOLDED_AT_ONCE = 200;
 /** Of a prompt or a result in a list. */
 const LIST_CHARACTERS = 400;
 
 /**
- * What a task has come to and has spent so far, so that no list has to read patches or records: of an ended task
- * what its end says, of another one the sum of its steps up to `upto`.
+ * The state and cost of each task, so that no list has to read patches or records: of an ended task from its end,
+ * otherwise the sum of its steps up to `upto`.
  */
 export const PAGE_TABLE = `
   create table if not exists burin_fleet.spent (
@@ -37,7 +37,7 @@ const FOLD_ENDS = `
   on conflict (task) do update set (upto, ended, state, words, turns, tokens, cost) = (-1, excluded.ended,
     excluded.state, excluded.words, excluded.turns, excluded.tokens, excluded.cost)`;
 
-/** A task that goes on behind an end of it is summed anew: the steps behind the place where it goes on are gone. */
+/** A task that continues after its end is summed again: the steps after that point have been deleted. */
 const NEW_STEPS = `
   select w.workflow_uuid as task, o.function_id as step, burin_fleet.readable(o.output)->>'lines' as lines, s.upto,
     coalesce(s.turns, 0) as turns, coalesce(s.tokens, 0)::float8 as tokens, s.cost
@@ -47,13 +47,13 @@ const NEW_STEPS = `
   where w.name = 'task' and w.status <> 'SUCCESS'
   order by 1, 2 limit ${FOLDED_AT_ONCE}`;
 
-/** Another page may have done the same meanwhile: then its sum stays. */
+/** Another page may have stored a sum already, which is kept. */
 const KEEP_SUM = `
   insert into burin_fleet.spent as s values ($1, $2, null, null, null, $3, $4, $5)
   on conflict (task) do update set (upto, ended, state, words, turns, tokens, cost) = ($2, null, null, null, $3, $4, $5)
   where case when s.ended is null then s.upto end is not distinct from $6`;
 
-/** In which of these a task is; whatever else it has come to, it has failed. */
+/** The plain states of a task; any other end counts as failed. */
 const PLAIN_STATES = ["queued", "running", "waiting", "success", "cancelled"];
 const KINDS = [...PLAIN_STATES, "failed"];
 
@@ -81,7 +81,7 @@ interface ListRequest {
   readonly offset: number;
 }
 
-/** What the page shows, asked of the database piece by piece: what is not seen is not loaded. */
+/** What the page shows, loaded from the database piece by piece. */
 export class PageData {
   readonly #pool: Pool;
   #folding: Promise<void> | null = null;
@@ -90,7 +90,7 @@ export class PageData {
     this.#pool = pool;
   }
 
-  /** Runs, the newest first, each with how many of its tasks are in which state. */
+  /** Runs, the newest first, each with the number of its tasks in each state. */
   async runs({ search, offset }: ListRequest) {
     await this.#fold();
     const text = `
@@ -105,7 +105,7 @@ export class PageData {
     return { runs: rows, total, running: allRunning, waiting: allWaiting, rows: PAGE_ROWS };
   }
 
-  /** Some of the tasks of a run, in the order in which they were submitted; null where there is no such run. */
+  /** Some of the tasks of a run, in the order of submission; null when there is no such run. */
   async run(name: string, { search, offset, kind }: ListRequest & { readonly kind: string }) {
     await this.#fold();
     const counted = `${TASKS} select ${COUNTS} from task where run = $1`;
@@ -138,7 +138,7 @@ export class PageData {
     return task === undefined ? null : { ...task, ...(await this.#entries(id, from)) };
   }
 
-  /** What a task has changed, as git writes it. */
+  /** What a task has changed, as a git patch. */
   async patch(id: string): Promise<string> {
     const text = "select output from dbos.workflow_output where workflow_uuid = $1";
     const [row] = (await this.#pool.query<{ output: string | null }>(text, [id])).rows;
@@ -156,7 +156,7 @@ export class PageData {
     return { entries, next: (rows.at(-1)?.step ?? from - 1) + 1, hasMore: rows.length === MOST_STEPS };
   }
 
-  /** Takes in what has happened since; for all who ask meanwhile. */
+  /** Adds what has happened since the last time; shared by all requests at the same time. */
   #fold(): Promise<void> {
     this.#folding ??= this.#foldAll().finally(() => {
       this.#folding = null;
@@ -184,7 +184,7 @@ export class PageData {
   }
 }
 
-/** For ILIKE; empty where nothing is looked for. */
+/** For ILIKE; empty without a search. */
 function patternOf(search: string): string {
   return search === "" ? "" : `%${search.replace(/[\\%_]/g, "\\$&")}%`;
 }

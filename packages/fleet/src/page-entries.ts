@@ -1,10 +1,10 @@
 import { type AgentEvent, isAnswered, type ToolCall } from "@burin/core";
 import { recordsIn, type Step } from "./steps.ts";
 
-/** Of one text in a transcript. */
+/** For one text in a transcript. */
 const MOST_CHARACTERS = 20_000;
 
-/** One piece of a transcript as the page draws it. A call comes again with the same `id` when it has gone on. */
+/** One piece of a transcript as the page shows it. A call is sent again with the same `id` when it has changed. */
 export interface ShownEntry {
   readonly kind: "worker" | "said" | "thought" | "call" | "note" | "end";
   readonly text: string;

@@ -11,11 +11,11 @@ const HOST = "127.0.0.1";
 const FILES = ["page.html", "page.css", "task.css", "page.js", "parts.js", "lists.js", "task.js"];
 const TYPES: Readonly<Record<string, string>> = { html: "text/html", css: "text/css", js: "text/javascript" };
 const MOST_FILE_BYTES = 1_000_000;
-/** Behind every step. */
+/** Greater than any step's number. */
 const MOST_STEP = 2 ** 31 - 1;
 const MOST_BODY_BYTES = 100_000;
 
-/** Nothing comes from elsewhere, nothing runs that stands in the page itself, and no text becomes HTML. */
+/** The page loads nothing from elsewhere, has no inline scripts, and never turns text into HTML. */
 const HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -26,7 +26,7 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/** What is answered instead of what was asked for. */
+/** An error response. */
 class Refusal extends Error {
   readonly status: number;
 
@@ -36,7 +36,7 @@ class Refusal extends Error {
   }
 }
 
-/** Serves the page to browsers on this computer that know the token, until the user interrupts. */
+/** Serves the page to browsers on this computer that have the token, until the user interrupts. */
 export async function servePage(fleet: Fleet): Promise<boolean> {
   const { ground, request, url } = fleet;
   const store = await openStore(url);
@@ -123,7 +123,7 @@ class Page {
     throw new Refusal(404, "There is no such page.");
   }
 
-  /** By the same ways as the commands of the same names, and with their words. */
+  /** Uses the same code as the commands with these names, with their messages. */
   async #act([top, , name = "", action]: readonly string[], given: Answer): Promise<unknown> {
     const way = new Map(Object.entries({ cancel, retry, answer: answerTask })).get(action ?? "");
     if (top !== "api" || way === undefined) throw new Refusal(404, "There is no such page.");
@@ -138,7 +138,7 @@ class Page {
     return { told };
   }
 
-  /** A page that was left open must not answer what it does not show. */
+  /** A page that was left open must not answer a question that it does not show. */
   async #assertAsked(id: string, question: unknown): Promise<void> {
     const task = found(await this.#data.task(id, MOST_STEP));
     const asked = task.question as { readonly id?: unknown } | null;
@@ -162,7 +162,7 @@ function found<T>(value: T | null): T {
   return value;
 }
 
-/** A name that another site has given to this computer, or a page of another site, gets nothing. */
+/** Refuses requests with another host name for this computer, and from pages of other sites. */
 function assertFromHere({ headers, socket }: IncomingMessage): void {
   const hosts = [`${HOST}:${socket.localPort}`, `localhost:${socket.localPort}`];
   const { host = "", origin } = headers;
@@ -182,7 +182,7 @@ async function readBody(request: IncomingMessage): Promise<Answer> {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Refusal(400, "The body is not a JSON object.");
 }

@@ -6,8 +6,8 @@ const OWNER = "worker";
 const MOST_OWNER_BYTES = 100;
 
 /**
- * Folders to work in, one for each task. A worker that was taken for lost may still be at work in one, on this machine:
- * then whoever goes on with the task has another.
+ * One folder for each task. A worker that was considered lost may still be running in one, on this machine: then
+ * the next worker uses another folder for the task.
  */
 export class Places {
   readonly #folder: string;
@@ -39,7 +39,7 @@ export class Places {
     this.#own.delete(place);
   }
 
-  /** Takes away what workers have left that are gone; what came of it is in the database. */
+  /** Removes the folders of workers that are gone; all results are in the database. */
   async clear(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
@@ -54,7 +54,7 @@ export class Places {
     return pid > 0 && pid !== process.pid && isAlive(pid);
   }
 
-  /** 0 where there is none yet. */
+  /** 0 if there is none yet. */
   #ownerOf(place: string): number {
     return Number(readText(join(place, OWNER), MOST_OWNER_BYTES) ?? 0);
   }

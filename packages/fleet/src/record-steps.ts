@@ -2,7 +2,7 @@ import { currentOwnerXid } from "@dbos-inc/dbos-sdk/internal/context";
 import type { SystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
 import { whenItPasses } from "./when-it-passes.ts";
 
-/** As the engine does it, for the execution alone that the task belongs to; a task that was cancelled belongs to none. */
+/** As the engine does it: only for the execution that owns the task; a cancelled task has no owner. */
 const RECORD = `with own as (
     select 1 from dbos.workflow_status where workflow_uuid = $1 and owner_xid = $2 for no key update)
   insert into dbos.operation_outputs (workflow_uuid, function_id, output, function_name, started_at_epoch_ms,
@@ -10,9 +10,9 @@ const RECORD = `with own as (
   select $1, $3::int, $4, $5, $6::bigint, $7::bigint, $8, (extract(epoch from now()) * 1000)::bigint from own`;
 
 /**
- * A step costs one statement instead of the engine's seven: whoever has recorded a step knows that none is there
- * behind it, and that the task was its own is known by the statement. All else is left to the engine. What does not
- * fit on the disk of the database is recorded when there is room again.
+ * A step costs one statement instead of the engine's seven: after recording a step, a worker knows that there is
+ * none after it, and the statement itself checks that it owns the task. Everything else is left to the engine. If
+ * the database's disk is full, the step is recorded when there is room again.
  */
 export function recordStepsAtOnce(system: SystemDatabase): void {
   const record = system.recordOperationResult.bind(system);

@@ -2,7 +2,7 @@ import { createToolbox, exitCodeIn, type ToolboxOptions } from "@burin/core";
 
 const MOST_MS = 600_000;
 
-/** Runs a command line to its end. Throws with what it printed, where it failed. */
+/** Runs a command line to its end. Throws with its output when it fails. */
 export async function runCommand(command: string, place: ToolboxOptions): Promise<void> {
   const toolbox = createToolbox({ ...place, approvalMode: "yolo" });
   try {
@@ -16,7 +16,7 @@ export async function runCommand(command: string, place: ToolboxOptions): Promis
   }
 }
 
-/** The same for one that Burin itself has written. */
+/** The same for a command that Burin itself has written. */
 export function runOwn(folder: string, command: string, environment?: NodeJS.ProcessEnv): Promise<void> {
   const settings = { sandbox: { mode: "off" as const } };
   return runCommand(command, { root: folder, settings, ...(environment && { environment }) });

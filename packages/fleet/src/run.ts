@@ -34,7 +34,7 @@ export async function readRun(request: FleetRequest, { root }: Ground) {
   const [file] = request.words;
   if (file === undefined) throw new FleetError("name a file of tasks: burin fleet run tasks.jsonl");
   const { run = newRunName() } = request;
-  // It becomes part of the names of folders.
+  // It becomes part of folder names.
   if (!RUN_NAME.test(run)) throw new FleetError("--run must be letters, digits, - and _, at most 80 of them");
   const path = resolve(root, file);
   const tasks = readTasks(readTaskFile(path), dirname(path));
@@ -106,7 +106,7 @@ interface Place {
   readonly run: string;
 }
 
-/** A task that was submitted before under the same run is not submitted again. */
+/** A task that was submitted before in the same run is not submitted again. */
 async function submitAll({ client, store, run }: Place, tasks: readonly Task[]): Promise<string[]> {
   const bases = new Map<string, Promise<Submission["base"]>>();
   const ids: string[] = [];
@@ -161,7 +161,7 @@ interface Followed {
   readonly ground: Ground;
 }
 
-/** How all tasks of the run have ended; null when the user interrupts before. */
+/** The ends of all tasks of the run; null when the user interrupts before. */
 async function follow({ store, run, ground }: Followed): Promise<readonly TaskState[] | null> {
   let told = "";
   for (;;) {

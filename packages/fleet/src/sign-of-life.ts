@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-/** A server whose machine is gone is noticed within half a minute, and so is a worker whose machine is. */
+/** Detects within half a minute that a server's or a worker's machine is gone. */
 const KEEP_ALIVE =
   "set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3";
 const RETRY_MS = 250;
@@ -11,8 +11,8 @@ export const HELD_KEYS = `
     and database = (select oid from pg_database where datname = current_database())`;
 
 /**
- * What shows that a worker lives: a lock of the database on its name, which goes with the connection. A process that
- * is killed loses it at once, one that is stopped for a while keeps it.
+ * Shows that a worker is alive: a database lock on its name, which is released with the connection. A killed
+ * process loses it at once, a paused one keeps it for a while.
  */
 export class SignOfLife {
   readonly #url: string;

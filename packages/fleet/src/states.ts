@@ -11,7 +11,7 @@ export interface TaskState {
   readonly state: State;
   readonly worker?: string;
   readonly createdAt: number;
-  /** What it has come to, without its patch. */
+  /** Its end, without its patch. */
   readonly end?: Omit<TaskEnd, "patch">;
   readonly error?: string;
 }
@@ -28,7 +28,7 @@ const STATES: Readonly<Record<string, State>> = {
 const OF =
   "w.name = 'task' and ($1::text is null or w.workflow_uuid = $1 or starts_with(w.workflow_uuid, $1 || '.'))";
 const STATUS = "w.workflow_uuid as id, w.status, w.executor_id as worker, w.created_at::float8 as created";
-/** Patches stay where they are, for a run may have thousands; but what is not plain is read here, whole. */
+/** Patches are not loaded, because a run may have thousands; values that are not plain are read here as a whole. */
 const KEYS = ["status", "result", "error", "turns", "tokens", "cost", "check", "question"];
 const OBJECT = `json_build_object(${KEYS.map((key) => `'${key}', o.output::json->'${key}'`).join(", ")})::text`;
 const END = `case when burin_fleet.is_plain(o.output) then ${OBJECT} else o.output end`;
@@ -65,7 +65,7 @@ function knownOf(end: Omit<TaskEnd, "patch">): Omit<TaskEnd, "patch"> {
   return Object.fromEntries(known) as typeof end;
 }
 
-/** What the engine keeps of an error that was thrown. */
+/** The engine's stored form of an error. */
 function wordsOf(error: string): string {
   try {
     const { message } = JSON.parse(error);
@@ -75,7 +75,7 @@ function wordsOf(error: string): string {
   }
 }
 
-/** How many tasks of a run are in which state. */
+/** The number of tasks of a run in each state. */
 export async function countsOf(pool: Pool, run: string): Promise<ReadonlyMap<State, number>> {
   const text = `select w.status, count(*)::int as count from dbos.workflow_status w where ${OF} group by 1`;
   const { rows } = await pool.query<{ status: string; count: number }>(text, [run]);
@@ -87,7 +87,7 @@ export async function countsOf(pool: Pool, run: string): Promise<ReadonlyMap<Sta
   return counts;
 }
 
-/** Of these tasks those that workers of this version leave to others. */
+/** The number of these tasks that workers of this version leave to others. */
 export async function countOfOthers(pool: Pool, ids: readonly string[]): Promise<number> {
   const text = `select count(*)::int as count from dbos.workflow_status
     where workflow_uuid = any($1) and status in ('ENQUEUED', 'PENDING') and application_version <> $2`;
@@ -95,7 +95,7 @@ export async function countOfOthers(pool: Pool, ids: readonly string[]): Promise
   return rows[0]?.count ?? 0;
 }
 
-/** The run that was begun last. */
+/** The run that was started last. */
 export async function lastRun(pool: Pool): Promise<string | undefined> {
   const text =
     "select workflow_uuid as id from dbos.workflow_status where name = 'task' order by created_at desc limit 1";
@@ -106,7 +106,7 @@ export async function lastRun(pool: Pool): Promise<string | undefined> {
 const PATCHES = "select workflow_uuid as id, output from dbos.workflow_output where workflow_uuid = any($1)";
 const PATCHES_AT_ONCE = 20;
 
-/** What the sessions of ended tasks have changed, a few at a time. */
+/** The patches of ended tasks, a few at a time. */
 export async function* patchesOf(
   pool: Pool,
   ids: readonly string[],
@@ -136,7 +136,7 @@ export function countWords(counts: ReadonlyMap<State, number>): string {
   return parts.length === 0 ? "no tasks" : parts.join(", ");
 }
 
-/** One row for each task, as wide as its longest cells. */
+/** One row for each task; columns are as wide as their longest cell. */
 export function tableOf(states: readonly TaskState[]): string {
   const rows = [["task", "status", "turns", "tokens", "cost", "result"], ...states.map(rowOf)];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

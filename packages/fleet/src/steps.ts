@@ -11,44 +11,44 @@ import type { Task } from "./task.ts";
 
 type RunEnd = Extract<AgentEvent, { type: "done" }>;
 
-/** A task as it is handed in: what a worker on any machine needs. */
+/** A submitted task: what a worker on any machine needs. */
 export interface Submission extends Omit<Task, "source"> {
-  /** The folder it begins with, by its name in the database; or a repository that each worker can reach. */
+  /** The folder it starts from, by its hash in the database; or a repository that each worker can reach. */
   readonly base: { readonly hash: string } | { readonly git: string; readonly revision: string };
 }
 
-/** One step of a task: what is in the database before anything after it is done. */
+/** One step of a task, recorded in the database before anything after it is done. */
 export interface Step extends Partial<FolderChanges> {
-  /** A worker has begun to work on the task. */
+  /** A worker has started the task. */
   readonly worker?: string;
   /** It works on nothing else. */
   readonly alone?: true;
-  /** The commit of a repository that was named by a branch. */
+  /** The commit of a branch. */
   readonly commit?: string;
   /** The next lines of the session's record. */
   readonly lines?: string;
-  /** Why the task is set aside here; when it is tried again, the workers before that no longer count. */
+  /** Why the task is set aside here. After a retry, the workers before that do not count. */
   readonly aside?: string;
-  /** The session has ended here, until somebody answers it. */
+  /** The session has ended here, until the question is answered. */
   readonly question?: Question;
-  /** To the question before it. */
+  /** The answer to the previous question. */
   readonly answer?: Decision;
   readonly end?: TaskEnd;
 }
 
-/** What a task has come to. `set_aside`: it has taken its workers down with it; `waiting`: for an answer. */
+/** How a task has ended. `set_aside`: it has crashed its workers; `waiting`: it waits for an answer. */
 export interface TaskEnd extends Spent {
   readonly status: RunEnd["status"] | "set_aside" | "waiting";
   readonly result: string;
   readonly error?: { readonly type: string; readonly message: string };
-  /** What the session has changed, as git writes it. */
+  /** What the session has changed, as a git patch. */
   readonly patch: string;
   readonly check?: RunEnd["check"];
   /** What it waits for. */
   readonly question?: Question;
 }
 
-/** Of a task by its id. */
+/** The run of a task's id. */
 export function runOf(id: string): string {
   return id.slice(0, id.lastIndexOf("."));
 }
@@ -64,12 +64,12 @@ export function recordsIn(lines: string): LogRecord[] {
 
 export interface Tries {
   readonly tries: number;
-  /** The last worker had nothing else to do. */
+  /** The last worker had no other task. */
   readonly wasAlone: boolean;
   readonly doing: string;
 }
 
-/** Since the last call that was finished: how many workers have begun, and what they were doing. */
+/** Since the last finished call: the number of workers that have started, and what they were doing. */
 export function triesIn(steps: readonly Step[]): Tries {
   let tries = 0;
   let wasAlone = false;
@@ -92,7 +92,7 @@ export function triesIn(steps: readonly Step[]): Tries {
   return { tries, wasAlone, doing };
 }
 
-/** Says of a call that a worker was lost with it, not that it came to an end. */
+/** Whether a call did not end but was interrupted by the loss of a worker. */
 function isUnknown(type: string): boolean {
   return type === "may_have_run" || type === "interrupted" || type === "not_run";
 }
@@ -102,11 +102,11 @@ export interface Spent {
   readonly turns: number;
   readonly tokens: number;
   readonly calls: number;
-  /** In the currency of the prices, where they are known. */
+  /** In the currency of the prices, if they are known. */
   readonly cost?: number;
 }
 
-/** What these records have cost, on top of what was spent before. */
+/** What these records have cost, plus what was spent before. */
 export function addSpent({ turns, tokens, calls, cost }: Spent, records: readonly LogRecord[]): Spent {
   for (const { event } of records) {
     if (event.type === "tool_call" && isAnswered(event.call)) calls += 1;
@@ -122,7 +122,7 @@ export function spentIn(steps: readonly Step[]): Spent {
   return addSpent({ turns: 0, tokens: 0, calls: 0 }, recordsIn(linesOf(steps)));
 }
 
-/** The answer that the session has not heard yet. */
+/** The answer that the session has not received yet. */
 export function newAnswerIn(steps: readonly Step[]): Decision | undefined {
   const last = steps.findLast(({ lines, answer }) => lines !== undefined || answer !== undefined);
   return last?.answer;
@@ -133,7 +133,7 @@ export function waitingFor(question: Question, steps: readonly Step[]): TaskEnd 
   return { status: "waiting", result: "", error, ...spentIn(steps), patch: "", question };
 }
 
-/** What is left of a budget behind these steps; null when it is used up. Time counts anew for each worker. */
+/** What is left of a budget after these steps; null when it is used up. Time starts again for each worker. */
 export function budgetLeft(budget: string, steps: readonly Step[]): string | null {
   const { tokens, money, milliseconds, calls } = parseBudget(budget);
   const spent = spentIn(steps);

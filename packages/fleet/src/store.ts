@@ -16,14 +16,14 @@ const MOST_CONNECTIONS = 3;
 
 export function openPool(url: string): Pool {
   const pool = new Pool({ connectionString: url, max: MOST_CONNECTIONS, application_name: "burin_fleet" });
-  // A connection that breaks while nobody uses it is made anew with the next query.
+  // A connection that breaks while it is idle is replaced with the next query.
   pool.on("error", () => {});
   return pool;
 }
 
 /**
- * PostgreSQL takes nothing out of JSON that has the character 0 or half of a pair of surrogates anywhere, as words of
- * models may. What is only looked at is read with these and other control characters written as `/u`.
+ * PostgreSQL cannot extract anything from JSON that contains U+0000 or half a surrogate pair anywhere, as a model's
+ * text may. For reading, these and other control characters are written as `/u`.
  */
 const READABLE = `
   create or replace function burin_fleet.is_plain(given text) returns boolean language plpgsql immutable as $$
@@ -49,13 +49,13 @@ const TABLES = `
   ${LEDGER_TABLES};
   ${PAGE_TABLE}`;
 
-/** Makes the tables where they are missing. */
+/** Creates the tables if they are missing. */
 export async function openStore(url: string): Promise<Store> {
   const store = new Store(url);
   const client = await store.pool.connect();
   try {
-    // Two that begin at the same time would both find nothing there. A query that waited would keep the engine's indexes
-    // from being made; the lock goes with the connection.
+    // Two processes that start at the same time would both find no tables. A waiting query would prevent the engine
+    // from creating indexes; the lock is released with the connection.
     const lock = `select pg_try_advisory_lock(${SCHEMA_KEY}) as free`;
     while (!(await client.query(lock)).rows[0]?.free) await pause(SCHEMA_PAUSE_MS);
     await prepareDatabase(url);
@@ -69,7 +69,7 @@ export async function openStore(url: string): Promise<Store> {
   }
 }
 
-/** What the fleet keeps beside the engine's own tables: folders that tasks begin with, and what runs have spent. */
+/** What the fleet stores besides the engine's own tables: base folders, and what runs have spent. */
 export class Store {
   readonly ledger: Ledger;
   readonly pool: Pool;
@@ -79,7 +79,7 @@ export class Store {
     this.ledger = new Ledger(this.pool);
   }
 
-  /** Keeps a folder once, whoever hands it in how often; gives its name. */
+  /** Stores a folder once, however often it is submitted; returns its hash. */
   async keepBase(changes: readonly Change[]): Promise<string> {
     const packed = deflateRawSync(JSON.stringify(changes), { level: 1 });
     const hash = createHash("sha256").update(packed).digest("hex").slice(0, 32);

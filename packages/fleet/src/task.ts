@@ -7,15 +7,15 @@ export type Source =
   | { readonly git: string; readonly revision: string }
   | { readonly tarball: string };
 
-/** One line of a file of tasks. */
+/** One line of a task file. */
 export interface Task {
   readonly id: string;
   readonly source: Source;
   readonly prompt: string;
   readonly model?: string;
-  /** Whose task it is, for `--per-tenant`. */
+  /** The owner of the task, for `--per-tenant`. */
   readonly tenant?: string;
-  /** As `--budget`: `200k, $2, 10m, 50 calls`. */
+  /** Like `--budget`: `200k, $2, 10m, 50 calls`. */
   readonly budget?: string;
   readonly maxTurns?: number;
   readonly approvalMode: ApprovalMode;
@@ -23,13 +23,13 @@ export interface Task {
   readonly deny: readonly string[];
   /** A command that runs in the folder before the session begins. */
   readonly setup?: string;
-  /** A command that must pass before the session has ended well. */
+  /** A command that must pass before the session can end successfully. */
   readonly check?: string;
-  /** So many workers may be lost in a row without a call being finished, before the task is set aside. */
+  /** How many workers may be lost in a row without a finished call, before the task is set aside. */
   readonly tries: number;
 }
 
-/** What is wrong with a file of tasks, with the number of the line. */
+/** What is wrong in a task file, with the number of the line. */
 export class TaskError extends Error {}
 
 const DEFAULT_TRIES = 3;
@@ -55,7 +55,7 @@ const KEYS: Readonly<Record<string, (value: unknown) => string | null>> = {
   tries: isCount,
 };
 
-/** Reads JSON Lines, one task a line; folders and tarballs count from `from`. Throws TaskError. */
+/** Reads JSON Lines, one task per line; folders and tarballs are relative to `from`. Throws TaskError. */
 export function readTasks(text: string, from: string): Task[] {
   const ids = new Set<string>();
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n/);
@@ -108,7 +108,7 @@ function sourceOf({ folder, git, revision, tarball }: Record<string, unknown>, f
   if (typeof folder === "string") return { folder: resolve(from, folder) };
   if (typeof tarball === "string") return { tarball: resolve(from, tarball) };
   const url = String(git);
-  // A path is a repository of this machine.
+  // A path is a repository on this machine.
   const isHere = !isAbsolute(url) && /^\.{1,2}(?:\/|$)/.test(url);
   return { git: isHere ? resolve(from, url) : url, revision: String(revision ?? "HEAD") };
 }

@@ -2,7 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const PAUSE_MS = 1000;
 
-/** No connection, no disk or memory, ended by an administrator, a failure of the system; or the system's own codes. */
+/**
+ * No connection, no disk space or memory, ended by an administrator, a system failure; or the system's own error
+ * codes.
+ */
 const PASSING = /^(?:(?:08|53|57|58)[0-9A-Z]{3}|E[A-Z]{3,})$/;
 
 /** Nothing was written, for want of room: this computer's or the database's, in the words of whoever found it. Git does not always know why. */
@@ -11,7 +14,7 @@ export function isFullDisk(error: unknown): boolean {
   return /\bno space\b|\bunknown write failure\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(text);
 }
 
-/** Asks the database until it answers, unless nobody wants to know any more. */
+/** Repeats a query until the database answers or the signal aborts. */
 export async function whenItPasses<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -23,9 +23,12 @@ import { recordStepsAtOnce } from "./record-steps.ts";
 import { HELD_KEYS, SignOfLife } from "./sign-of-life.ts";
 import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts";
 
-/** The tries of a task are counted by what it gets done, see `LiveTask`; this is for what never gets that far. */
+/**
+ * The tries of a task are counted by its progress, see `LiveTask`; this limit is for a task that never gets that
+ * far.
+ */
 const MOST_RECOVERIES = 1000;
-/** Who answers puts the task into the queue again and says what right behind that. */
+/** Answering puts the task into the queue again and sends the answer directly after that. */
 const ANSWER_TIME = { timeoutSeconds: 60, pollingIntervalMs: 500 };
 const NO_TIME = { timeoutSeconds: 0 };
 const SWEEP_MS = 500;
@@ -44,9 +47,9 @@ const LOOK = `
     array(select worker from at_work where hashtextextended(worker, 0) not in (${HELD_KEYS})) as gone,
     exists (select 1 from dbos.workflow_status where status = 'ENQUEUED' and queue_name = '${LONE_QUEUE}') as lone`;
 
-/** One task at work: gives its steps one after the other, see `LiveTask`. */
+/** One running task: returns its steps one after the other, see `LiveTask`. */
 export interface TaskAtWork {
-  /** `elsewhere`: it is not for this worker any more. */
+  /** `elsewhere`: the task is not for this worker any more. */
   next(signal: AbortSignal): Promise<Step | "elsewhere">;
   stop(): Promise<void>;
 }
@@ -55,15 +58,15 @@ export interface WorkerOptions {
   readonly url: string;
   readonly concurrency: number;
   readonly limits: Limits;
-  /** Works on tasks alone, which others may have been lost by. */
+  /** Works only on tasks that may have crashed other workers. */
   readonly isLone: boolean;
   readonly begin: (id: string, submission: Submission, past: readonly Step[]) => TaskAtWork;
-  /** Every half a second, with whether a task waits that is to be worked on alone. */
+  /** Called every half a second, with whether a task waits that must run alone. */
   readonly look: (hasLone: boolean, isIdle: boolean) => Promise<void>;
   readonly note: (text: string) => void;
 }
 
-/** Takes tasks from the queue and works on them, until it is closed; also on those of workers that are gone. */
+/** Takes tasks from the queue and works on them until it is closed, also on those of lost workers. */
 export class Worker {
   readonly name = `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
   readonly #options: WorkerOptions;
@@ -71,7 +74,7 @@ export class Worker {
   readonly #atWork = new Set<TaskAtWork>();
   #system: SystemDatabase | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Were gone already when they were looked for last: a worker may be about to connect again. */
+  /** They were already gone at the last look: a worker may be about to connect again. */
   #missing = new Set<string>();
 
   constructor(options: WorkerOptions) {
@@ -97,7 +100,8 @@ export class Worker {
     DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MOST_RECOVERIES });
     registerInternalQueue(isLone ? LONE_QUEUE : QUEUE, {
       workerConcurrency: concurrency,
-      // Each tenant and model is a part of the queue; the parts are looked at in turn, so that none waits for another.
+      // Each tenant and model has a partition of the queue; the partitions take turns, so that none waits for
+      // another.
       partitionWorkerConcurrency: concurrency,
       minPollingIntervalMs: POLL_MS,
     });
@@ -110,7 +114,7 @@ export class Worker {
     this.#sweepLater();
   }
 
-  /** What is being worked on is left as it is, for another worker. */
+  /** Running tasks are left as they are, for another worker. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await Promise.allSettled([...this.#atWork].map((task) => task.stop()));
@@ -118,7 +122,7 @@ export class Worker {
     await this.#life.close();
   }
 
-  /** Nothing but steps: what they gave before is given again, and the first that is new goes on from there. */
+  /** Only steps: known ones are returned again, and the first new one continues from there. */
   async #work(submission: Submission): Promise<TaskEnd> {
     const id = DBOS.workflowID ?? "";
     const past: Step[] = [];
@@ -138,7 +142,7 @@ export class Worker {
         if (step.end !== undefined) return step.end;
         if (step.question === undefined) continue;
         const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIME : ANSWER_TIME);
-        // Nobody has to be kept waiting: `answer` makes the task go on from here.
+        // No worker has to wait: `answer` makes the task continue from here.
         if (answer === null) return waitingFor(step.question, past);
         past.push({ answer });
       }
@@ -155,7 +159,7 @@ export class Worker {
 
   #sweepLater(): void {
     const wait = SWEEP_MS * (0.75 + Math.random() / 2);
-    // The database may be away; the next time it is asked again.
+    // The database may be away; the next look asks again.
     this.#timer = setTimeout(() => {
       void this.#sweep()
         .catch(() => {})
@@ -163,7 +167,7 @@ export class Worker {
     }, wait);
   }
 
-  /** Gives the tasks of workers that are gone back to the queue. */
+  /** Returns the tasks of lost workers to the queue. */
   async #sweep(): Promise<void> {
     const found = await this.#system?.pool.query<{ gone: string[]; lone: boolean }>(LOOK);
     const { gone = [], lone = false } = found?.rows[0] ?? {};

@@ -13,7 +13,7 @@ import {
   type WireReply,
 } from "./wire-reply.ts";
 
-/** The Messages API of Anthropic, as strict as the real one where a client can go wrong. */
+/** The Messages API of Anthropic, as strict as the real one where clients make mistakes. */
 export const anthropicProtocol: FakeProtocol = {
   problem,
   isStreamed: (body) => body.stream === true,
@@ -118,7 +118,7 @@ function toolUseProblem({ id, name, input }: JsonRecord, ledger: CallLedger): st
   return wrong ?? (isRecord(input) ? undefined : "the input of a tool_use is not an object");
 }
 
-/** A call that came with a thought has to come back with it. */
+/** A call that came with a thought must be sent back with it. */
 function missingThought(blocks: readonly JsonRecord[], issued: IssuedSecrets): string | undefined {
   const secrets = blocks.flatMap(({ type, id }) =>
     type === "tool_use" ? (issued.get(String(id)) ?? []) : [],

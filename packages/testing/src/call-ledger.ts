@@ -24,7 +24,7 @@ export function declaredProblem(tools: readonly { name: unknown; schema: unknown
   return undefined;
 }
 
-/** Follows the calls of a conversation: each id once, each call answered exactly once and in its turn. */
+/** Follows the calls of a conversation: each id once, each call answered exactly once and in order. */
 export class CallLedger {
   readonly #known = new Set<string>();
   readonly #open = new Set<string>();

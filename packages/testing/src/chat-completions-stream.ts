@@ -2,7 +2,7 @@ import type { ScriptedCall, ScriptLine } from "@burin/models/scripted";
 import { chatRequestProblem } from "./check-chat-request.ts";
 import { dataEvent, type FakeProtocol, list, pieces, usageOf, type WireReply } from "./wire-reply.ts";
 
-/** Chat completions, as strict as the strictest services that speak it. */
+/** Chat completions, as strict as the strictest services. */
 export const chatCompletionsProtocol: FakeProtocol = {
   problem: chatRequestProblem,
   isStreamed: (body) => body.stream === true,
@@ -12,7 +12,7 @@ export const chatCompletionsProtocol: FakeProtocol = {
   answeredCalls: ({ messages }) => list(messages).filter(({ role }) => role === "tool").length,
 };
 
-/** The reply as the data of server-sent events, in order, as a streaming service would send them. */
+/** The reply as the data of server-sent events, in order, as a streaming service sends them. */
 function streamedReply({ line, model, callIds }: WireReply): string[] {
   const chunk = (fields: object): string =>
     JSON.stringify({ id: "reply", object: "chat.completion.chunk", created: 0, model, ...fields });

@@ -2,7 +2,7 @@ import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/u
 import { CallLedger, declaredProblem, firstProblem, toolNameProblem } from "./call-ledger.ts";
 import { list } from "./wire-reply.ts";
 
-/** What a strict chat completions service would refuse in this request body, or undefined when it is right. */
+/** What a strict chat completions service would refuse in this request body, or undefined when it is valid. */
 export function chatRequestProblem(body: unknown): string | undefined {
   if (!isRecord(body)) return "the body is not a JSON object";
   if (typeof body.model !== "string" || body.model === "") return "model: a name is missing";
@@ -86,7 +86,7 @@ class Conversation {
   }
 }
 
-/** Text, or a list of texts, which services take that are told what to keep. */
+/** Text, or a list of texts, which services with cache marks accept. */
 function isWords(content: unknown): boolean {
   if (typeof content === "string") return true;
   return (

@@ -12,15 +12,15 @@ import type { FakeProtocol, IssuedSecrets, WireReply } from "./wire-reply.ts";
 
 /** One request for a reply, as it came. */
 export interface RecordedRequest {
-  /** With all that stands behind the path. */
+  /** Including the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The parsed body; empty when it was no JSON object. */
+  /** The parsed body; empty when it was not a JSON object. */
   readonly body: JsonRecord;
   readonly bodyBytes: number;
 }
 
-/** Answers by hand, for tests of faults: whatever bytes, whatever timing. */
+/** A response written by hand, for tests of faults: any bytes, any timing. */
 export interface RawReply {
   readonly raw: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 }
@@ -29,25 +29,26 @@ type PlainReply = ScriptLine | RawReply;
 export type FakeReply = PlainReply | ((request: RecordedRequest) => PlainReply | Promise<PlainReply>);
 
 export interface FakeModelServer {
-  /** Ends in `/v1`, as a user would give it; good for every protocol. */
+  /** Ends in `/v1`, as a user would write it; works for every protocol. */
   readonly baseUrl: string;
-  /** Every request for a reply, in order, also the refused ones. */
+  /** Every request for a reply, in order, including refused ones. */
   readonly requests: readonly RecordedRequest[];
-  /** Why requests were refused. A test of a right client asserts that it is empty. */
+  /** Why requests were refused. A test of a correct client asserts that it is empty. */
   readonly problems: readonly string[];
-  /** The replies that no request has taken. */
+  /** The replies that no request has used. */
   unusedReplies(): readonly FakeReply[];
   close(): Promise<void>;
 }
 
 export interface FakeServiceOptions {
-  /** Refuses what this one refuses, too; what it refuses takes no reply from the script. */
+  /** Also refuses what this service refuses; a refused request uses no reply of the script. */
   readonly playing?: PlayedService;
 }
 
 /**
- * A real HTTP server on loopback that speaks chat completions, Anthropic's Messages, Gemini's generateContent
- * and OpenAI's Responses, all streamed, and plays the replies in order, whoever asks. It checks each request as a strict service would and answers 400 with the reason when the request is wrong.
+ * A real HTTP server on loopback that speaks chat completions, Anthropic's Messages, Gemini's generateContent and
+ * OpenAI's Responses, all streamed, and plays the replies in order for any client. It checks each request as a
+ * strict service would, and answers 400 with the reason when the request is wrong.
  */
 export async function startFakeModelServer(
   replies: readonly FakeReply[],
@@ -79,7 +80,7 @@ export async function startFakeModelServer(
   };
 }
 
-/** The protocol of a path, below any version. */
+/** The protocol of a path, after any version. */
 const PROTOCOLS: readonly (readonly [RegExp, FakeProtocol])[] = [
   [/^\/v\d\w*\/chat\/completions$/, chatCompletionsProtocol],
   [/^\/v\d\w*\/messages$/, anthropicProtocol],
@@ -153,7 +154,7 @@ class FakeService {
       sendJson(response, error.status, protocol.errorBody(error));
       return;
     }
-    // `call_1` and so on, counted on over the whole conversation, also over one whose beginning was left out.
+    // `call_1` and so on, counted over the whole conversation, even if its beginning was left out.
     const last = Math.max(protocol.answeredCalls(body), highestCallNumber(body));
     const callIds = (line.calls ?? []).map((_call, index) => `call_${last + index + 1}`);
     const reply: WireReply = { line, model: String(body.model), callIds };
@@ -165,7 +166,7 @@ class FakeService {
     for (const event of protocol.streamed(reply, this.#issued)) {
       if (response.destroyed) return;
       response.write(event);
-      // One piece of the network each, so that the client sees the reply grow.
+      // One network packet each, so that the client sees the reply grow.
       await nextTurn();
     }
     response.end();

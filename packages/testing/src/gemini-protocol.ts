@@ -17,10 +17,10 @@ import {
 const REFUSED_KEYWORDS =
   /"(?:\$ref|\$defs|definitions|allOf|oneOf|const|additionalProperties|patternProperties|not)":/;
 
-/** The generateContent API of Gemini, as strict as the real one where a client can go wrong. */
+/** The generateContent API of Gemini, as strict as the real one where clients make mistakes. */
 export const geminiProtocol: FakeProtocol = {
   problem,
-  // The path says it, not the body; this fake knows only the streamed one.
+  // The path says it, not the body; this fake supports only the streamed one.
   isStreamed: () => true,
   streamed,
   whole: (reply) => ({ ...chunk(partsOf(reply), "STOP"), usageMetadata: wireUsage(reply.line) }),

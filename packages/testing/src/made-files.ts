@@ -10,7 +10,7 @@ afterAll(() => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder of its own, by its real path; it and what is made beside it are removed after the file's tests. */
+/** A new folder, by its real path; it and what is created next to it are removed after the file's tests. */
 export function temporaryFolder(): string {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-")));
   made.push(top);
@@ -19,7 +19,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Writes a file with the folders above it and gives its path. */
+/** Writes a file and the folders above it, and returns its path. */
 export function madeFile(root: string, name: string, content: string | Uint8Array): string {
   const path = join(root, name);
   mkdirSync(dirname(path), { recursive: true });
@@ -27,16 +27,16 @@ export function madeFile(root: string, name: string, content: string | Uint8Arra
   return path;
 }
 
-/** A root with a home of its own beside it, so that no setting of this computer counts for git. */
+/** A root and a separate home, so that no git setting of this computer applies. */
 export interface GitHome {
   /** The folder above root and home. */
   readonly base: string;
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Writes a file below `base` and gives its path. */
+  /** Writes a file below `base` and returns its path. */
   write(path: string, text: string, mode?: number): string;
   git(folder: string, ...words: string[]): string;
-  /** Makes a repository of a folder, with all that is in it as the first commit. */
+  /** Turns a folder into a repository, with everything in it as the first commit. */
   makeRepository(folder: string): string;
 }
 

@@ -13,7 +13,7 @@ import {
   type WireReply,
 } from "./wire-reply.ts";
 
-/** The Responses API of OpenAI without its store, as strict as the real one where a client can go wrong. */
+/** The Responses API of OpenAI without its store, as strict as the real one where clients make mistakes. */
 export const responsesProtocol: FakeProtocol = {
   problem,
   isStreamed: (body) => body.stream === true,
@@ -89,7 +89,7 @@ function reasoningProblem({ summary, encrypted_content: secret }: JsonRecord): s
   return secret === secretOf(text) ? undefined : "invalid_encrypted_content";
 }
 
-/** A call that came with reasoning has to come back with it. */
+/** A call that came with reasoning must be sent back with it. */
 function secretProblem(
   item: JsonRecord,
   before: readonly JsonRecord[],

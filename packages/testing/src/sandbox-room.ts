@@ -6,7 +6,7 @@ import { type Commands, openCommands } from "@burin/machine/processes/commands";
 import { findProgram } from "@burin/machine/processes/shell-program";
 import type { SandboxMode } from "@burin/machine/sandbox/sandbox";
 
-/** Without bubblewrap nothing here may run, for it tries to break out; CI has to have it, and fails. */
+/** Without bubblewrap nothing here may run, because it tries to break out; in CI its absence is a failure. */
 export const isSandboxHere =
   process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
 
@@ -28,7 +28,7 @@ export class SandboxRoom {
     this.commands = this.open();
   }
 
-  /** What was open before has to be closed. */
+  /** Close what was open before. */
   open(sandbox: SandboxMode = "workspace-write", network = false): Commands {
     this.commands = openCommands({
       roots: [this.root],

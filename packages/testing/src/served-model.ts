@@ -14,7 +14,7 @@ export async function serve(...replies: FakeReply[]): Promise<FakeModelServer> {
   return serveAs(undefined, ...replies);
 }
 
-/** The same, playing a service that has habits of its own. */
+/** The same, playing a service with its own requirements. */
 export async function serveAs(
   playing: PlayedService | undefined,
   ...replies: FakeReply[]
@@ -24,7 +24,7 @@ export async function serveAs(
   return server;
 }
 
-/** To be called after each test. */
+/** Call after each test. */
 export async function closeServers(): Promise<void> {
   for (const server of running.splice(0)) await server.close();
 }
@@ -44,7 +44,7 @@ export async function ask(
   return events;
 }
 
-/** The very bytes of an answer. */
+/** The exact bytes of a response. */
 export function raw(
   body: string,
   head: { status?: number; type?: string; location?: string } = {},

@@ -1,13 +1,13 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { list } from "./wire-reply.ts";
 
-/** How a service says no. */
+/** How a service refuses a request. */
 interface Refusal {
   readonly status: number;
   readonly body: object;
 }
 
-/** What a service refuses that others take, with the words in which it does; undefined when it takes the request. */
+/** What a service refuses that others accept, in its own words; undefined when it accepts the request. */
 export type ServiceHabit = (path: string, body: JsonRecord) => Refusal | undefined;
 
 function hasImage(body: JsonRecord): boolean {
@@ -32,7 +32,7 @@ function mistral(body: JsonRecord): Refusal | undefined {
   return { status: 400, body: { ...order, message, type: "invalid_function_call", code: "3280" } };
 }
 
-/** Where a schema is not of the dialect that Kimi takes, and why. */
+/** Where a schema is not valid for Kimi, and why. */
 function kimiFault(schema: unknown, path: string): string | undefined {
   if (!isRecord(schema)) return undefined;
   const isUnion = Array.isArray(schema.anyOf);
@@ -64,7 +64,10 @@ function kimi(body: JsonRecord): Refusal | undefined {
   return undefined;
 }
 
-/** The items as vLLM and the specification have them: text alone, or all that the service itself would say. */
+/**
+ * Input items as vLLM and the specification require them: text alone, or everything that the service itself would
+ * send.
+ */
 function vllm(body: JsonRecord): Refusal | undefined {
   const wrong = list(body.input).some(({ type, role, content, id, status }) => {
     if (type === "message" && role === "assistant" && Array.isArray(content)) {
@@ -81,7 +84,7 @@ function vllm(body: JsonRecord): Refusal | undefined {
     : undefined;
 }
 
-/** A chat template that knows two roles only, as Gemma's. */
+/** A chat template with only two roles, like Gemma's. */
 function gemmaTemplate(body: JsonRecord): Refusal | undefined {
   if (!list(body.messages).some(({ role }) => role === "system")) return undefined;
   return refusal(500, "Jinja Exception: System role not supported", { code: 500, type: "server_error" });
@@ -123,7 +126,7 @@ const NAMED = {
 
 export type PlayedService = keyof typeof NAMED | "openrouter" | "llama.cpp" | "groq" | "deepseek";
 
-/** What that service refuses; of the last four it is images, for a model that only reads. */
+/** What that service refuses; the last four refuse images, for a model that only reads text. */
 export function habitOf(service: PlayedService): ServiceHabit {
   const refused = IMAGE_REFUSALS[service];
   if (refused) return (_path, body) => (hasImage(body) ? refused : undefined);

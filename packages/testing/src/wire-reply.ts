@@ -2,34 +2,34 @@ import type { Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { ScriptLine } from "@burin/models/scripted";
 
-/** A reply and the ids that its calls get. */
+/** A reply and the ids of its calls. */
 export interface WireReply {
   readonly line: ScriptLine;
   readonly model: string;
   readonly callIds: readonly string[];
 }
 
-/** What the fake gave out with its calls and wants back with them: call id to secret. */
+/** What the fake has sent with its calls and wants back with them: call id to secret. */
 export type IssuedSecrets = Map<string, string>;
 
 /** How the fake service speaks one protocol. */
 export interface FakeProtocol {
-  /** What a strict service would refuse in this request body, or undefined when it is right. */
+  /** What a strict service would refuse in this request body, or undefined when it is valid. */
   problem(body: JsonRecord, issued: IssuedSecrets): string | undefined;
   isStreamed(body: JsonRecord): boolean;
-  /** The reply as server-sent events, in order, as a streaming service would send them. */
+  /** The reply as server-sent events, in order, as a streaming service sends them. */
   streamed(reply: WireReply, issued: IssuedSecrets): string[];
   /** The same reply as the one JSON document that answers a request without `stream`. */
   whole(reply: WireReply): object;
   errorBody(error: NonNullable<ScriptLine["error"]>): object;
-  /** How many calls the conversation has seen answered. */
+  /** The number of answered calls in the conversation. */
   answeredCalls(body: JsonRecord): number;
 }
 
-/** Small, so that texts and arguments of any length travel in several chunks. */
+/** Small, so that texts and arguments of any length need several chunks. */
 const PIECE_CHARACTERS = 7;
 
-/** Cut between whole characters only, as a service does that sends token by token. */
+/** Splits only between whole characters, as a service does that sends token by token. */
 export function pieces(text: string): string[] {
   const characters = Array.from(text);
   const cut: string[] = [];
@@ -43,28 +43,28 @@ export function dataEvent(data: unknown): string {
   return `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 }
 
-/** The event under its own name, as services do whose events have types. */
+/** The event with its name, as in protocols whose events have types. */
 export function namedEvent(data: { readonly type: string; readonly [key: string]: unknown }): string {
   return `event: ${data.type}\n${dataEvent(data)}`;
 }
 
-/** What only the service itself can have made of a thought. */
+/** A value that only the service itself can have made from a thought. */
 export function secretOf(thought: string): string {
   return Buffer.from(`signed ${thought}`).toString("base64");
 }
 
-/** What the reply has cost, as the script says it. */
+/** The usage of the reply, as the script says. */
 export function usageOf({ usage }: ScriptLine): Usage {
   return { inputTokens: 0, outputTokens: 0, cachedTokens: 0, ...usage };
 }
 
-/** Notes the thought that came with the first call: it has to come back with it. */
+/** Remembers the thought of the first call: it must be sent back with it. */
 export function issueSecret({ line, callIds }: WireReply, issued: IssuedSecrets): void {
   const [firstId] = callIds;
   if (line.thought && firstId !== undefined) issued.set(firstId, secretOf(line.thought));
 }
 
-/** The objects in a list; none where it is no list. */
+/** The objects in a list; none if it is not a list. */
 export function list(value: unknown): JsonRecord[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
