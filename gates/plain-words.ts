@@ -1,5 +1,5 @@
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
-import { textsWritten } from "./syntax.ts";
+import { commentsWritten, textsWritten } from "./syntax.ts";
 
 /** Words that readers stumble over, and what the field says instead. Each comes with a sentence it is found in. */
 export const STRANGE_WORDS: readonly {
@@ -28,6 +28,9 @@ export const STRANGE_WORDS: readonly {
   { pattern: /\bthere again\b/i, plain: "redo, restore", found: "Again burin undo puts it there again" },
   { pattern: /\bthis very\b/i, plain: "this exact", found: "This very call has failed" },
   { pattern: /\bmore than nothing\b/i, plain: "greater than 0", found: "it must be more than nothing" },
+  { pattern: /\bamid\b/i, plain: "in the middle of", found: "it begins amid a line" },
+  { pattern: /\banew\b/i, plain: "again", found: "read anew for each call" },
+  { pattern: /\bwhoever\b/i, plain: "the caller, the user, ...", found: "for whoever calls it" },
   { pattern: /\bcome to an end\b/i, plain: "finish, end", found: "time is short: come to an end" },
   { pattern: /\bsaid to be\b/i, plain: "reported as", found: "a damaged file is said to be so" },
   {
@@ -41,7 +44,7 @@ const TEXTS_FOR_PEOPLE = /^(?:docs\/.*\.md|(?:README|AGENTS|CONTRIBUTING)\.md|pa
 const PACKAGE_CODE = /^packages\/[^/]+\/src\//;
 const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/;
 
-/** What users and models read is the everyday English of the field. */
+/** What users and models read, and comments, are in the everyday English of the field. */
 export function plainWords(files: Files): Verdict {
   const violations: string[] = [];
   let looked = 0;
@@ -63,5 +66,6 @@ export function plainWords(files: Files): Verdict {
 function textsOf(path: string, text: string): { readonly line: number; readonly text: string }[] | null {
   if (TEXTS_FOR_PEOPLE.test(path))
     return text.split("\n").map((words, index) => ({ line: index + 1, text: words }));
-  return PACKAGE_CODE.test(path) && isCode(path) && !isTest(path) ? textsWritten(path, text) : null;
+  if (!PACKAGE_CODE.test(path) || !isCode(path) || isTest(path)) return null;
+  return [...textsWritten(path, text), ...commentsWritten(path, text)];
 }

@@ -43,6 +43,17 @@ export function textsWritten(path: string, text: string): { readonly line: numbe
   return texts;
 }
 
+/** The comments in the code, without their marks. */
+export function commentsWritten(
+  path: string,
+  text: string,
+): { readonly line: number; readonly text: string }[] {
+  return parseSync(path, text).comments.map(({ start, value }) => ({
+    line: lineAt(text, start),
+    text: value.replace(/\s*\n\s*\* ?/g, " "),
+  }));
+}
+
 export interface ImportedName {
   readonly line: number;
   /** As the other module calls it; `*` for all of it, by whatever form. */

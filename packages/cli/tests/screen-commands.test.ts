@@ -248,7 +248,7 @@ describe("a command", () => {
     terminal.type("again\r");
     await terminal.shows("Second.");
     terminal.type("/cost \r");
-    await terminal.shows(/cached before, read anew +8,000: another model/);
+    await terminal.shows(/cached before, read again +8,000: another model/);
   });
 
   it("/back goes on in a copy from before an earlier prompt, which is there to be changed", async () => {

@@ -107,7 +107,7 @@ function refusedTool({ tools }: PreparedRequest, reason: string) {
 const MEDIA_WORDS =
   /image|media|\bdocuments?\b|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
 
-/** If a request with media is too large, the media are the reason, whoever says it. */
+/** If a request with media is too large, the media are the reason, whatever service reports it. */
 function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: string) {
   const files = isTooLarge || MEDIA_WORDS.test(reason) ? lessons.refuseMedia(sent.history) : 0;
   if (files === 0) return undefined;

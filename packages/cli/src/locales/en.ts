@@ -118,7 +118,7 @@ export const en = {
   "key.remember": "remember a fact",
   "cost.sent": "tokens sent",
   "cost.cached": "{count}, of them {cached} from the cache",
-  "cost.missed": "cached before, read anew",
+  "cost.missed": "cached before, read again",
   "cost.missed_model": "{count}: another model",
   "cost.missed_tools": "{count}: the tools changed",
   "cost.missed_compaction": "{count}: the conversation was shortened",

@@ -114,7 +114,7 @@ export interface TreeBelow {
 }
 
 /**
- * Everything below a folder, also behind links that stay inside the roots; null when it is too much. A link or
+ * Everything below a folder, also behind links that stay inside the roots; null when it is too large. A link or
  * folder whose name is not valid text cannot be followed, so it counts as leading out.
  */
 function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
