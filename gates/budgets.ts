@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3840,
+  contract: 3830,
   "edit-match": 2880,
-  "shell-judge": 3820,
-  machine: 12070,
-  models: 6170,
-  testing: 1410,
-  web: 2110,
+  "shell-judge": 3830,
+  machine: 12130,
+  models: 6200,
+  testing: 1420,
+  web: 2120,
   mcp: 2320,
-  core: 14550,
-  serve: 2260,
-  fleet: 3910,
-  cli: 14650,
+  core: 14490,
+  serve: 2250,
+  fleet: 3920,
+  cli: 14710,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
