@@ -4,8 +4,8 @@ import { isBlank } from "./lines.ts";
 const LEAST_SIGNS = 8;
 
 /**
- * Whether the file surely has the change already: the new text is there, with lines that the old text has not, what the
- * old text had in their stead is gone, and the edit does more than leave something out.
+ * Whether the file certainly has the change already: the new text is there, with lines that the old text does not
+ * have, the lines that it replaces are gone, and the edit does more than leave something out.
  */
 export function isApplied(content: string, oldText: string, newText: string): boolean {
   const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimEnd());
@@ -20,13 +20,13 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   const fresh = newLines.join("\n").replace(/^\n+|\n+$/g, "");
   const there = text.split("\n").map((line) => line.trimEnd());
   if (!`\n${there.join("\n")}\n`.includes(`\n${fresh}\n`)) return false;
-  // With lines around it the place itself is known; a single line may well stand elsewhere too.
+  // With lines around it the place itself is known; a single line may also occur elsewhere.
   const isKnown = newLines.some((line) => !isBlank(line) && had.has(line));
   const still = new Set(isKnown ? there : there.map((line) => line.trim()));
   return removed.every((line) => !still.has(isKnown ? line : line.trim()));
 }
 
-/** The line stands in another that goes: that it is in the file says nothing. */
+/** The line is a part of another line that is removed: that it is in the file means nothing. */
 function isShortened(line: string, removed: readonly string[]): boolean {
   return removed.some((old) => {
     const { head, tail } = commonEnds(old.trim(), line.trim());

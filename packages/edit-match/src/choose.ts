@@ -6,7 +6,7 @@ import type { Reading } from "./reading.ts";
 import { lineOf } from "./windows.ts";
 import { matched, replacementOf } from "./write.ts";
 
-/** A place where the old text may be meant, and what was looked past to find it. */
+/** A place where the old text may belong, and the mistakes that were ignored to find it. */
 export interface Candidate {
   readonly place: Place;
   readonly reading: Reading;
@@ -15,8 +15,8 @@ export interface Candidate {
 }
 
 /**
- * The edit at the places with the fewest mistakes, when these are as many as expected and all readings write the same
- * there. Nothing when the places are clear, but not what is to be written.
+ * The edit at the places with the fewest mistakes, if these are as many as expected and all readings write the same
+ * there. Nothing if the places are clear, but not what to write.
  */
 export function chosen(
   { content, expected }: EditRequest,
@@ -50,7 +50,7 @@ export function chosen(
   );
 }
 
-/** By its mistakes, or by the lines that have some; blanks at a line's end tell no two places apart. */
+/** By the number of mistakes, or of lines that have some; spaces at line ends do not count. */
 function isSurer(one: Candidate, other: Candidate): boolean {
   const isSamePlace = one.place.start === other.place.start && one.place.end === other.place.end;
   if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
@@ -65,7 +65,7 @@ function isSurer(one: Candidate, other: Candidate): boolean {
 
 const isSlip = ({ mistakes }: Candidate) => mistakes.has("a typo") || mistakes.has("a line left out");
 
-/** The lines of the old text that are otherwise in the file; those that are broken otherwise count as one. */
+/** The lines of the old text that differ in the file; those with other line breaks count as one. */
 function linesApart({ sides: { oldLines, fileLines, blocks }, mistakes }: Place): Set<number> {
   const lines = new Set(mistakes.has(PART) ? [-1] : []);
   for (const block of blocks) {
@@ -76,7 +76,7 @@ function linesApart({ sides: { oldLines, fileLines, blocks }, mistakes }: Place)
   return lines;
 }
 
-/** What all readings write at one place. */
+/** The text that all readings write at one place. */
 function agreed(content: string, candidates: readonly Candidate[]): Replacement | undefined {
   const texts = new Map<string, Replacement | undefined>();
   for (const { place, takesEnd } of candidates) {
@@ -91,8 +91,9 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
 }
 
 /**
- * Whether a line at the edge of what is written stands next to the place already, and the place has another one there:
- * then the old text lacks a line. So it may where its own edge stands there, and the two lines at the edge do not stay.
+ * Whether a line at the edge of what is written is already next to the place, and the place has another one there:
+ * then the old text lacks a line. It may be there if its own edge is there too, and the two lines at the edge are
+ * not kept.
  */
 function doublesLine(content: string, { start, end, sides }: Place, merged: readonly MergedLine[]): boolean {
   const filled = (lines: readonly string[]) =>

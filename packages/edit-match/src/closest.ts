@@ -5,7 +5,7 @@ import { lineOf, type Stretch } from "./windows.ts";
 export interface ClosestRegion {
   readonly startLine: number;
   readonly endLine: number;
-  /** The first lines that differ; a side is absent where the other has a line more. */
+  /** The first lines that differ; a side is absent if only the other has the line. */
   readonly differences: readonly LineDifference[];
 }
 
@@ -58,7 +58,10 @@ function filled(text: string, first: number): NumberedLine[] {
   });
 }
 
-/** Each line that both have speaks for where the old text would begin; else the line most like the longest one does. */
+/**
+ * Each line that both have suggests where the old text would begin; if there is none, the line most similar to the
+ * longest one does.
+ */
 function bestStart(wanted: readonly NumberedLine[], there: readonly NumberedLine[]): number | undefined {
   const known = placesOf(wanted.slice(0, MOST_COMPARED).map(({ text }) => text));
   const votes = new Map<number, number>();
@@ -93,7 +96,7 @@ function startByLongest(wanted: readonly NumberedLine[], there: readonly Numbere
   return best < 0 ? [] : [best - longest];
 }
 
-/** Share of the words two lines have in common, 0 to 1. */
+/** The share of words that two lines have in common, 0 to 1. */
 function likeness(one: string, other: string): number {
   if (one === other) return 1;
   const [own, foreign] = [one, other].map((text) => new Set(text.slice(0, 500).split(/\b|\s+/)));

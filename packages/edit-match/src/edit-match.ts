@@ -1,16 +1,16 @@
 /**
- * Finds where an edit belongs, or says why that cannot be known. Pure strings. This file has the order:
+ * Finds where an edit belongs, or says why that is uncertain. Pure strings. This file has the order:
  *
- * 1. A new text with a placeholder (`// ... existing code ...`) for lines of the old one is refused: it would delete them.
- * 2. Where the old text stands letter by letter, as often as expected, it is replaced and nothing else is looked at.
- * 3. Else both texts are *read* without mistakes that go through them (reading.ts), and looked for by the STEPS below,
- *    each of which looks past more than the one before, and adds the places that none before it has found.
- * 4. Those with the fewest mistakes must be as many as expected (choose.ts), and the edit is made in the file's own lines
- *    (merge.ts): a line that is kept has the file's bytes; one that is changed or new is written as
- *    the new text has it, after one map that was learned from the whole edit (learned.ts). Where the texts contradict
- *    themselves, or not all readings agree, nothing is written.
+ * 1. A new text with a placeholder (`// ... existing code ...`) for lines of the old one would delete them: refused.
+ * 2. If the old text is in the file exactly as often as expected, it is replaced, and nothing else is tried.
+ * 3. Otherwise both texts are *read* without mistakes that affect a whole text (reading.ts), and searched for by the
+ *    STEPS below. Each step ignores more than the one before, and adds the places that no earlier step has found.
+ * 4. The places with the fewest mistakes must be as many as expected (choose.ts). The edit is made in the file's own
+ *    lines (merge.ts): a kept line has the file's bytes; a changed or new one is written as in the new text, with one
+ *    map that was learned from the whole edit (learned.ts). If the texts contradict themselves, or the readings
+ *    disagree, nothing is written.
  *
- * Every mistake is a rule with a name, and `leaveOut` does without it, so that the bench can tell what it buys.
+ * Every mistake is a rule with a name. `leaveOut` switches rules off, so that the bench can measure their effect.
  */
 import { isApplied } from "./applied.ts";
 import { type Candidate, chosen } from "./choose.ts";
@@ -29,9 +29,9 @@ export { applyReplacements } from "./write.ts";
 export type { ClosestRegion, EditMatch, EditRequest, Replacement };
 
 interface Step {
-  /** Of the readings of both texts, the first of which is as they were sent. */
+  /** The readings of both texts that this step uses; the first one is as they were sent. */
   readonly readings: (all: readonly Reading[]) => readonly Reading[];
-  /** What does not count beside white space and look-alike signs: see fold.ts. */
+  /** What is ignored besides white space and look-alike characters: see fold.ts. */
   readonly depths: readonly Depth[];
   readonly find: (file: SearchedFile, search: Search) => readonly Place[];
 }
@@ -91,10 +91,10 @@ function isNearest({ mistakes }: Candidate): boolean {
   return [...mistakes].every((name) => name === "trailing spaces");
 }
 
-/** A text is at most so many times as long as what it is in the file. */
+/** The maximum length of a text, relative to its length in the file. */
 const MOST_TIMES_LONGER = 8;
 
-/** No other place has room beside those that are found. */
+/** There is no room for another place besides those that were found. */
 function isFilled({ content, oldText }: EditRequest, found: readonly Candidate[]): boolean {
   const taken = found.reduce((sum, { place }) => sum + place.end - place.start, 0);
   return taken > 0 && (content.length - taken) * MOST_TIMES_LONGER < oldText.length;
@@ -122,7 +122,7 @@ function candidatesOf(file: SearchedFile, { readings, depths, find }: Tried): Ca
   );
 }
 
-/** Texts without the sign that is looked past are the same with and without. */
+/** Texts without the ignored character are the same at both depths. */
 function hasSign(depth: Depth, texts: readonly string[]): boolean {
   const sign = depth === "signs" ? "" : depth === "entities" ? "&" : "\\";
   return texts.some((text) => text.includes(sign));

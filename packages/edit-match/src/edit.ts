@@ -1,22 +1,22 @@
 import type { ClosestRegion } from "./closest.ts";
 
-/** What is asked: the content of a file and the two texts that a model sent. */
+/** The content of a file and the two texts that a model sent. */
 export interface EditRequest {
   readonly content: string;
   readonly oldText: string;
   readonly newText: string;
-  /** How many places are to be changed. */
+  /** The number of places to change. */
   readonly expected: number;
   /**
-   * Whether somebody has changed the content since the model saw it: then a line that is more there or a word that is
-   * otherwise is no slip of the model's.
+   * Whether the content has changed since the model saw it: then an extra line or a different word is not a slip of
+   * the model.
    */
   readonly isOutdated?: boolean;
-  /** The names of rules to do without, to see what they buy; docs/edit-matching.md has them all. */
+  /** The names of rules to leave out, to measure their effect; docs/edit-matching.md lists them all. */
   readonly leaveOut?: readonly string[];
 }
 
-/** A stretch of the original content and what is written in its stead. */
+/** A part of the original content and the text that replaces it. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -26,9 +26,9 @@ export interface Replacement {
 export type EditMatch =
   | {
       readonly status: "matched";
-      /** "exact", or the mistakes that were seen through. */
+      /** "exact", or the mistakes that were ignored. */
       readonly stage: string;
-      /** In the order of the file, without overlap; offsets count in the original content. */
+      /** In the order of the file, without overlap; offsets are in the original content. */
       readonly replacements: readonly Replacement[];
       /** The first line of each replacement. */
       readonly lines: readonly number[];

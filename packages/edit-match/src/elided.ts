@@ -11,7 +11,7 @@ import {
 } from "./place.ts";
 import { omission } from "./placeholder.ts";
 
-/** Whether a line stands for others. Dots that the file has stand for themselves. */
+/** Whether a line stands for others. Dots that are in the file stand for themselves. */
 function isDots(line: string, content: string): boolean {
   const isElision = /^(?:\.{3}|…)$/.test(line.trim()) || omission(line) !== null;
   return isElision && !isLineOf(content, line.trim());
@@ -24,8 +24,8 @@ interface Part {
 }
 
 /**
- * The place of an old text that has dots instead of some lines: each part of it must be in the file once, one after the
- * other. What is before the first dots, or after the last, and stays as it is, may be there more often: the nearest is meant.
+ * The place of an old text with dots instead of some lines: each part of it must be in the file once, in order. A
+ * part before the first dots or after the last that is not changed may occur more often: the nearest one is used.
  */
 export function findElided(file: SearchedFile, search: Search): Place[] {
   const { content } = search;
@@ -56,7 +56,7 @@ export function findElided(file: SearchedFile, search: Search): Place[] {
   return place === undefined ? [] : [place];
 }
 
-/** Dots that both texts begin or end with name nothing. */
+/** Dots at the beginning or the end of both texts mean nothing. */
 function withoutOuterDots(said: Said, content: string): Said {
   const { oldLines, newLines } = said;
   const isOuter = (line: string) => isBlank(line) || isDots(line, content);
@@ -74,13 +74,13 @@ function withoutOuterDots(said: Said, content: string): Said {
   };
 }
 
-/** Whether the first part, and the last, are in the new text with the dots beside them. */
+/** Whether the first part, and the last, are in the new text next to the dots. */
 function staysAtEnds({ oldLines, newLines }: Said, parts: readonly Part[]): readonly [boolean, boolean] {
   const head = parts[1]?.from ?? 0;
   const tail = oldLines.length - (parts.at(-2)?.to ?? oldLines.length);
   const headStays = head > 0 && oldLines.slice(0, head).every((line, at) => line === newLines[at]);
   const tailStays = tail > 0 && oldLines.slice(-tail).every((line, at) => line === newLines.at(at - tail));
-  // Around the same dots nothing is left that could change, but what the dots stand for.
+  // Around the same dots nothing could change except the lines that the dots stand for.
   return parts.length === 2 && headStays && tailStays ? [false, false] : [headStays, tailStays];
 }
 

@@ -4,13 +4,13 @@ import { lineEndAt, matched, withLineEnd } from "./write.ts";
 
 interface ExactPlaces {
   readonly found: number;
-  /** Where the first of them begin. */
+  /** The offsets of the first ones. */
   readonly starts: readonly number[];
-  /** Set when `found` is what was expected. */
+  /** Set when `found` is the expected number. */
   readonly replacements: readonly Replacement[];
 }
 
-/** The edit where the old text stands letter by letter; nothing where it does not, at no place. */
+/** The edit if the old text occurs exactly; no result if it does not occur at all. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
   const { content, expected, oldText, newText } = request;
   const { found, starts, replacements } = exactPlaces(request);
@@ -24,8 +24,8 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
 const MAX_SHOWN = 20;
 
 /**
- * Counts the literal occurrences. Where they overlap one another and it matters which are taken, all of them
- * count, so that the number cannot be the expected one by chance.
+ * Counts the exact occurrences. If they overlap and it matters which ones are used, all of them count, so that the
+ * number cannot match by chance.
  */
 function exactPlaces(search: EditRequest): ExactPlaces {
   const { content, oldText, expected } = search;
@@ -51,7 +51,7 @@ function exactPlaces(search: EditRequest): ExactPlaces {
     : { found, starts: shown, replacements };
 }
 
-/** Beyond this length a search among many like lines can be slow; one absent line answers at once. */
+/** A longer text can be slow to search among many similar lines; one missing line gives the answer at once. */
 const LONG = 2000;
 const LINES_TRIED = 12;
 
@@ -61,7 +61,7 @@ function lacksLine(content: string, oldText: string): boolean {
   return lines.some((line) => !content.includes(line));
 }
 
-/** New lines put into one line of the file end as that line does, and never as none of its lines do. */
+/** New lines inside one line of the file end as that line does. */
 function replaced({ content, oldText, newText }: EditRequest, start: number): Replacement {
   const end = start + oldText.length;
   const isForeign = newText.includes("\r\n") && content.includes("\n") && !content.includes("\r\n");
@@ -70,7 +70,7 @@ function replaced({ content, oldText, newText }: EditRequest, start: number): Re
   return { start, end, text: mixes ? withLineEnd(newText, lineEndAt(content, end)) : newText };
 }
 
-/** Whether taking occurrences from the end instead finds the very same ones. */
+/** Whether counting from the end finds the same occurrences. */
 function tiles({ content, oldText }: EditRequest, starts: readonly number[]): boolean {
   let limit = content.length;
   for (const start of starts.toReversed()) {

@@ -1,19 +1,19 @@
 /**
- * A text as two readers of it would agree upon: without white space (but for one blank where it parts two words),
- * with plain signs for those that look like them, letters apart from their accents. Each unit knows what it was
- * written as, so that whatever is found in folded texts leads back to the real ones.
+ * A text in a normalized form: without white space (except for one space that separates two words), with plain
+ * characters for look-alike ones, letters separate from their accents. Each unit knows its source, so that a match
+ * of folded texts leads back to the original ones.
  */
 export interface Folded {
   readonly source: string;
   /** UTF-16 codes of the units. */
   readonly codes: Uint16Array;
-  /** Where what a unit was written as begins and ends in the source; nothing for the further parts of one sign. */
+  /** Where the source of a unit begins and ends; empty for the further units of one character. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly length: number;
 }
 
-/** What is looked past beside white space and look-alike characters. */
+/** What is ignored besides white space and look-alike characters. */
 export type Depth = "signs" | "backslashes" | "escapes" | "entities";
 
 const BLANK = 0x20;
@@ -58,7 +58,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export const ENTITY = /&([a-z]{2,4}|#x?\d\d);/g;
 const ENTITY_HERE = new RegExp(ENTITY.source, "y");
 
-/** The text with its HTML entities as the signs that they stand for. */
+/** The text with HTML entities replaced by their characters. */
 export function decodeEntities(text: string): string {
   return text.replace(ENTITY, (whole, name: string) => ENTITIES[name] ?? whole);
 }
@@ -81,7 +81,7 @@ function cachedPlainOf(code: number): string {
   return plain;
 }
 
-/** Letters, digits and all that is not ASCII: white space between two of them parts words. */
+/** Letters, digits and everything beyond ASCII: white space between two of them separates words. */
 function isWordCode(code: number): boolean {
   if (code >= 0x80) return true;
   if (code >= 0x61) return code <= 0x7a;
@@ -106,7 +106,7 @@ class Folder {
 
   constructor(source: string) {
     this.#source = source;
-    // A blank may come before each sign, and no sign has more than four parts.
+    // A space may come before each character, and no character has more than four units.
     const most = !/[^\t-\r -~]/.test(source) ? source.length : source.length * 4;
     this.#codes = new Uint16Array(most);
     this.#starts = new Int32Array(most);
@@ -127,7 +127,7 @@ class Folder {
         this.#take(HYPHEN, at + 1, at + 1);
         at += 1;
       } else {
-        // Two hyphens are a dash, unless a line begins with them: then one may be the marker of a diff.
+        // Two hyphens are a dash, except at the start of a line: there one may be a diff marker.
         const end = code === HYPHEN && !isFirst && isDash(source, at) ? at + 2 : at + 1;
         this.#take(code, at, end);
         at = end;
@@ -138,7 +138,7 @@ class Folder {
     return { source, codes: this.#codes, starts: this.#starts, ends: this.#ends, length };
   }
 
-  /** A sign that was written from `start` to `end`. */
+  /** A character whose source is from `start` to `end`. */
   #take(code: number, start: number, end: number): void {
     if (isBlankCode(code)) this.#isParted = true;
     else if (code < 0x80) this.#put(code, start, end);
@@ -168,7 +168,7 @@ class Folder {
     this.#length += 1;
   }
 
-  /** All backslashes before a sign are of its spelling; before n, r and t an odd one may make white space of it. */
+  /** All backslashes before a character belong to it; before n, r and t an odd one may make white space of it. */
   #takeEscape(start: number, depth: Depth): number {
     const source = this.#source;
     let at = start;
@@ -197,7 +197,7 @@ export function fold(source: string, depth: Depth): Folded {
   return new Folder(source).fold(depth);
 }
 
-/** The units as a text, to compare and to look up; blanks between words left out as well where lines are counted. */
+/** The units as a text, to compare and to look up; without spaces between words if lines are counted. */
 export function foldedText({ codes, length }: Folded): string {
   let text = "";
   for (let at = 0; at < length; at += 8192) {
@@ -206,7 +206,7 @@ export function foldedText({ codes, length }: Folded): string {
   return text;
 }
 
-/** Where the units of `part` stand in `whole`, at most so many times, overlapping ones too; in linear time. */
+/** Where the units of `part` occur in `whole`, at most so many times, including overlaps; in linear time. */
 export function positionsOf(part: Folded, whole: Folded, most: number): number[] {
   const found: number[] = [];
   if (part.length === 0 || part.length > whole.length) return found;
@@ -225,7 +225,7 @@ export function positionsOf(part: Folded, whole: Folded, most: number): number[]
   return found;
 }
 
-/** How much of the part is known to stand there when what follows upon so much of it does not fit. */
+/** How much of the part is known to match when the next unit does not. */
 function fallbackOf({ codes, length }: Folded): Int32Array {
   const fallback = new Int32Array(length);
   let known = 0;
@@ -237,7 +237,7 @@ function fallbackOf({ codes, length }: Folded): Int32Array {
   return fallback;
 }
 
-/** A sign that looks like a plainer one. */
+/** A character that looks like a plainer one. */
 export function isLookAlike(sign: string): boolean {
   return PLAIN.has(sign) || /^[\uff01-\uff5e]$/.test(sign);
 }

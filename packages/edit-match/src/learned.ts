@@ -1,14 +1,14 @@
 import { type Depth, type Folded, fold, foldedText, isLookAlike } from "./fold.ts";
 import { type LineParts, partsOf } from "./lines.ts";
 
-/** A line of the old text, the line of the file that it is, and the line of the new text that it became. */
+/** A line of the old text, the same line in the file, and the line of the new text that it became. */
 export interface Triple {
   readonly old: string;
   readonly file: string;
   readonly fresh?: string;
 }
 
-/** A stretch of a line, and the line that it is in. */
+/** A part of a line, and the line that contains it. */
 interface Part {
   readonly line: string;
   readonly start: number;
@@ -16,16 +16,16 @@ interface Part {
 }
 
 /**
- * What the whole edit teaches about how the model writes what the file has: applied to what is new in the new text.
- * Both answer nothing where that contradicts itself.
+ * What the whole edit shows about the model's spelling of the file; applied to what is new in the new text. Both
+ * methods return nothing if the edit contradicts itself.
  */
 export interface Learned {
-  /** Whether the new text is indented as the file is, and the old one otherwise. */
+  /** Whether the new text is indented like the file, and the old one differently. */
   readonly isAsFile: boolean;
   /** The indentation of a new line, or of one that was changed from a line of the file. */
   indent(fresh: string, from?: { readonly old: string; readonly file: string }): string | undefined;
   signs(part: Part): string | undefined;
-  /** Blanks at the end of a line, which never contradict: where they do, they stay. */
+  /** Spaces at the end of a line. They never contradict: if in doubt, they are kept. */
   trail(trail: string): string;
 }
 
@@ -48,9 +48,9 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
     indent: (fresh, from) => {
       if (from !== undefined && fresh === from.old && indents !== "as file") return from.file;
       if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
-      // What is put around lines that moved in by as much as the old text is shifted.
+      // Lines put around others that moved in by the amount by which the old text is shifted.
       if (isShifted && indentMap.isSaid(fresh) && indentMap.isAround(fresh)) return undefined;
-      // Moved in or out, and what it would be moved from is no rule.
+      // Moved in or out, and its old indentation shows no rule.
       if (from !== undefined && from.old !== from.file && fresh !== from.file && !indentMap.isOneWay)
         return undefined;
       const mapped = applied(indents, fresh, () => indentMap.apply(fresh));
@@ -90,12 +90,15 @@ function tripleParts({ old, file, fresh }: Triple): TripleParts {
 
 interface Vote {
   readonly manner: Manner;
-  /** No other line of the old text is written so. */
+  /** No other line of the old text is written like this. */
   readonly isSure: boolean;
   readonly by: number;
 }
 
-/** What the first and the last line that show it agree on: between them an edit may move lines on purpose. */
+/**
+ * The manner that the first and the last line with evidence agree on: between them an edit may move lines on
+ * purpose.
+ */
 function mannerOf(parts: readonly TripleParts[], part: "indent" | "body", isOneWay = false): Manner {
   const filled = parts.filter(({ old }) => old.body !== "");
   const said = new Set(filled.map(({ old }) => old[part]));
@@ -113,14 +116,14 @@ function mannerOf(parts: readonly TripleParts[], part: "indent" | "body", isOneW
   if (first === undefined || last === undefined) return part === "indent" ? movedManner(filled) : "unshown";
   if (first.manner !== last.manner) return "mixed";
   if (first.manner === "as old" || !isOneWay) return first.manner;
-  // Lines that moved in or out by as much as all were shifted look like the file's; but not all of a text, nor by
+  // Lines that moved in or out by the common shift look like the file's; but not all lines of a text, and not by
   // different amounts.
   const isAll = first === votes[0] && last === votes.at(-1);
   const isSure = isAll || shown.some((vote) => vote.isSure) || shown.some(({ by }) => by !== first.by);
   return isSure ? "as file" : "mixed";
 }
 
-/** Lines that all moved in or out are written as the old text is, if they moved alike. */
+/** Lines that all moved in or out are written like the old text if they moved alike. */
 function movedManner(parts: readonly TripleParts[]): Manner {
   const moved = parts.flatMap(({ old, file, fresh }) =>
     fresh === undefined || old.indent === file.indent ? [] : [fresh.indent.length - old.indent.length],
@@ -141,7 +144,7 @@ function applied(manner: Manner, text: string, map: () => string | undefined): s
   return manner === "mixed" && mapped !== text ? undefined : mapped;
 }
 
-/** How many characters two texts begin and end with alike. */
+/** The number of equal characters at the beginning and the end of two texts. */
 export function commonEnds(one: string, other: string): { readonly head: number; readonly tail: number } {
   const most = Math.min(one.length, other.length);
   let head = 0;
@@ -152,7 +155,7 @@ export function commonEnds(one: string, other: string): { readonly head: number;
   return { head, tail };
 }
 
-/** A way to get from the indentation of the old text to that of the file; nothing where it does not fit. */
+/** A rule from the old text's indentation to the file's; returns nothing if it does not apply. */
 type IndentRule = (indent: string) => string | undefined;
 
 class IndentMap {
@@ -165,7 +168,7 @@ class IndentMap {
     for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
     const pairs = [...this.#known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
     const shift = pairs.find(({ old, file }) => old !== file);
-    // Several new lines are not off like a single one by chance.
+    // Several new lines are not shifted like a single one by chance.
     const isAlone = parts.length === 1 && freshParts.filter(({ indent }) => this.isSaid(indent)).length > 1;
     this.#isOneOff = !isAlone && parts.filter(({ old, file }) => old.indent !== file.indent).length === 1;
     this.#isPartly = pairs.some(({ old, file }) => old === file);
@@ -186,7 +189,7 @@ class IndentMap {
     return [...this.#known.values()].some((files) => files.has(indent));
   }
 
-  /** Whether all lines of the file are further in. */
+  /** Whether all lines of the file are indented further. */
   isAround(indent: string): boolean {
     return [...this.#known.values()].every((files) =>
       [...files].every(({ length }) => length > indent.length),
@@ -198,7 +201,7 @@ class IndentMap {
     const known = this.#known.get(indent);
     const [only] = known?.size === 1 ? known : [];
     if (this.#rules.length === 0 && this.#isPartly) {
-      // Of one line that is off nothing follows for others; of several, that this one may be.
+      // One shifted line says nothing about others; several suggest that this one may be shifted.
       return this.#isOneOff || (only ?? indent) === indent ? indent : undefined;
     }
     if (only !== undefined) return only;
@@ -212,7 +215,7 @@ class IndentMap {
 const WIDTHS = [1, 2, 3, 4, 6, 8];
 const UNITS = ["\t", ...WIDTHS.map((width) => " ".repeat(width))];
 
-/** All simple ways from the one to the other: one more or less before all, or another unit. */
+/** All simple rules from one to the other: more or less indentation, or another unit. */
 function indentRules({ old, file }: { readonly old: string; readonly file: string }): IndentRule[] {
   const rules: IndentRule[] = [];
   if (file.endsWith(old)) rules.push((indent) => file.slice(0, file.length - old.length) + indent);
@@ -226,7 +229,7 @@ function indentRules({ old, file }: { readonly old: string; readonly file: strin
   return rules;
 }
 
-/** Blanks that are left over beside tabs are there to align, and stay. */
+/** Spaces left over after tabs are for alignment, and are kept. */
 function rescaled(indent: string, from: string, to: string): string | undefined {
   let levels = 0;
   while (indent.startsWith(from, levels * from.length)) levels += 1;
@@ -241,17 +244,20 @@ function addTo(map: Map<string, Set<string>>, key: string, value: string): void 
   else known.add(value);
 }
 
-/** Where signs are more likely to have lost an escape than elsewhere. */
+/** Places where characters have more often lost an escape. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|?{}]\s*\/(?!\*)/;
 
 const PLAIN_SIGN = /^(?:[!-~]|--)$/;
 
-/** How the file spells what the model writes: learned sign by sign, and for signs that may be right as well by what is beside them. */
+/**
+ * How the file spells what the model writes: learned for each character and, if a character may also be correct as
+ * it is, by its neighbors.
+ */
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
-  /** Plain signs that the file has where the model wrote one that looks like it. */
+  /** Plain characters that the file has where the model wrote a look-alike. */
   readonly #plain = new Set<string>();
-  /** Plain signs for which the file has something else. */
+  /** Plain characters for which the file has another one. */
   readonly #lost = new Set<string>();
   readonly #depth: Depth;
   #changesLookAlikes = false;
@@ -260,7 +266,7 @@ class SignMap {
 
   constructor(parts: readonly TripleParts[], depth: Depth) {
     this.#depth = depth;
-    // Where all is written alike there is nothing to learn.
+    // If everything is written alike there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
     for (const { old, file } of parts) this.#learn(old.body, file.body);
   }
@@ -282,7 +288,7 @@ class SignMap {
 
   apply({ line, start, end }: Part): string | undefined {
     const body = line.slice(start, end);
-    // Where an escape and a line break or a tab are one, it may be either.
+    // If an escape and a line break or a tab count as the same, it may be either.
     if (this.#depth === "escapes" && /\\[nrt]|\t/.test(body)) return undefined;
     if (!this.#changesAny) return body;
     const losesEscapes = this.#losesAny && (this.#depth === "backslashes" || this.#depth === "escapes");
@@ -323,14 +329,14 @@ class SignMap {
     return isSuspect ? undefined : written;
   }
 
-  /** Whether the file may have something else for it here, as it has elsewhere. */
+  /** Whether the file may have another character for it here, as it has elsewhere. */
   #isLost(part: Part, written: string): boolean {
     if (!this.#lost.has(written)) return false;
     const isSame = (key: string) => this.#known.get(key)?.has(written) === true;
     if (this.#depth === "signs" || this.#depth === "entities") return !isSame(written);
     const keys = besideOf(part);
     if (/\w/.test(written)) {
-      // A letter of a word is one, unless the file had more before such a one.
+      // A letter in a word is a letter, unless the file has an escape before one like it.
       const isOfWord = keys.some((key) => /^w<|>w$/.test(key));
       return !isOfWord || keys.every((key) => this.#known.has(key));
     }
@@ -338,7 +344,7 @@ class SignMap {
   }
 }
 
-/** The sign with what stands before it, and with what stands after it. */
+/** The character with its left neighbor, and with its right one. */
 function besideOf({ line, start, end }: Part): [string, string] {
   const kindOf = (sign = " ") => (/\w/.test(sign) ? "w" : sign.trim() || " ");
   const written = line.slice(start, end);
@@ -349,11 +355,11 @@ function besideOf({ line, start, end }: Part): [string, string] {
 interface Spelling {
   readonly written: string;
   readonly inFile: string;
-  /** Where it is in the old text. */
+  /** Its position in the old text. */
   readonly start: number;
 }
 
-/** The signs of two texts that fold alike, side by side. */
+/** The characters of two texts with the same folded form, side by side. */
 function spellings(old: Folded, file: Folded): Spelling[] {
   const found: Spelling[] = [];
   if (foldedText(old) !== foldedText(file)) return found;
@@ -369,7 +375,7 @@ function spellings(old: Folded, file: Folded): Spelling[] {
   return found;
 }
 
-/** Not a further part of the sign before. */
+/** Not a further unit of the previous character. */
 function isOwnSign({ starts, ends }: Folded, unit: number): boolean {
   return (starts[unit] ?? 0) < (ends[unit] ?? 0);
 }

@@ -1,6 +1,6 @@
 import { type Depth, fold, foldedText } from "./fold.ts";
 
-/** A line in the three parts that mistakes are made in. */
+/** A line in three parts, in which different mistakes are made. */
 export interface LineParts {
   readonly indent: string;
   readonly body: string;
@@ -18,12 +18,12 @@ export function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** Whether one of the quotes has no other in the line; apostrophes are none. */
+/** Whether one of the quotes has no counterpart in the line; apostrophes do not count. */
 export function isHalf(line: string, quote: string): boolean {
   return line.replace(/\w'\w/g, "").split(quote).length % 2 === 0;
 }
 
-/** Some lines of the old text and the lines of the file that they are. */
+/** Some lines of the old text and the same lines in the file. */
 export interface Block {
   readonly oldFrom: number;
   readonly oldTo: number;
@@ -37,7 +37,7 @@ export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: Block): boolean
   return oldTo - oldFrom === 1 && fileTo - fileFrom === 1;
 }
 
-/** What makes two lines the same one: their signs, white space apart. */
+/** Two lines with the same key are the same: their characters without white space. */
 export function keyOf(line: string, depth: Depth): string {
   return foldedText(fold(line, depth)).replaceAll(" ", "");
 }
@@ -54,8 +54,8 @@ export function shifted(block: Block, oldBy: number, fileBy: number): Block {
 }
 
 /**
- * The lines of the old text beside those of the file, in the smallest blocks that begin and end with a line on both
- * sides. Nothing when they are not the same signs after all.
+ * Aligns the lines of the old text with those of the file, in the smallest blocks that begin and end with a line on
+ * both sides. No result if their characters are not the same.
  */
 export function alignLines(
   oldLines: readonly string[],
@@ -87,7 +87,7 @@ function filledFrom(sizes: readonly number[], from: number): number {
   return at;
 }
 
-/** Where a line ends on both sides after as many signs. */
+/** Where a line ends on both sides after the same number of characters. */
 function meetingOf(
   old: readonly number[],
   file: readonly number[],
@@ -102,7 +102,7 @@ function meetingOf(
   return { oldTo, fileTo };
 }
 
-/** As many blank lines on both sides are the same ones; otherwise nobody knows which are. */
+/** The same number of blank lines on both sides is the same lines; otherwise it is unknown which are. */
 function blankBlocks(block: Block): Block[] {
   const { oldFrom, oldTo, fileFrom, fileTo } = block;
   if (oldTo - oldFrom !== fileTo - fileFrom) return [block];
@@ -124,8 +124,8 @@ export interface Texts {
 }
 
 /**
- * For each line of the new text the line of the old one that it is, or -1: the most lines that can be kept, and of
- * those as many as can be letter by letter; without a depth only these. Nothing when the texts are too long for that.
+ * For each line of the new text the same line of the old one, or -1: keeps the most lines, and of these as many
+ * exact ones as possible; without a depth only exact ones. No result if the texts are too long.
  */
 export function keptLines({ oldLines, newLines }: Texts, depth?: Depth): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
@@ -176,14 +176,14 @@ function commonLines(
   return pairs;
 }
 
-/** The same counted from the end: of several like lines, the last is kept and not the first. */
+/** The same counted from the end: of several equal lines, the last one is kept instead of the first. */
 export function keptLinesFromEnd({ oldLines, newLines }: Texts, depth: Depth): Int32Array | undefined {
   const turnedTexts = { oldLines: oldLines.toReversed(), newLines: newLines.toReversed() };
   const mirrored = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
   return keptLines(turnedTexts, depth)?.map(mirrored).reverse();
 }
 
-/** The same pairs by their other side. */
+/** The same pairs seen from the other side. */
 export function turned(partners: Int32Array, count: number): Int32Array {
   const others = new Int32Array(count).fill(-1);
   for (const [one, other] of partners.entries()) if (other >= 0) others[other] = one;

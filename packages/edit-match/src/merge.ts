@@ -15,20 +15,20 @@ import type { Stretch } from "./windows.ts";
 export interface Sides {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
-  /** The lines of the file that the old lines are, without their ends. */
+  /** The lines of the file that match the old lines, without their ends. */
   readonly fileLines: readonly string[];
   readonly blocks: readonly Block[];
   readonly depth: Depth;
 }
 
-/** A line to write, the line of the new text that it is, and the index of the line of the file that it ends like. */
+/** A line to write, the line of the new text it comes from, and the index of the file's line whose end it gets. */
 export interface MergedLine {
   readonly text: string;
   readonly fresh?: string;
   readonly like?: number | undefined;
 }
 
-/** Blocks that change together, and the lines of the new text in their stead. */
+/** Blocks that change together, and the lines of the new text that replace them. */
 interface Hunk {
   readonly blocks: readonly Block[];
   readonly newFrom: number;
@@ -36,8 +36,9 @@ interface Hunk {
 }
 
 /**
- * The edit made in the file's own lines: a line that is kept has the file's bytes; one that is changed or new is written
- * as the new text has it, after what was learned from the whole edit. Nothing when the texts do not say which is which.
+ * Makes the edit in the file's own lines: a kept line has the file's bytes; a changed or new one is written as in
+ * the new text, adjusted by what was learned from the whole edit. No result if the texts do not show which is
+ * which.
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
   const kept = keptLines(sides, sides.depth);
@@ -73,7 +74,10 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
 }
 
-/** A line that both texts have, wherever, must have the file's bytes; spaces at its end, which few see, are its own. */
+/**
+ * A line that both texts have, anywhere, must have the file's bytes; except for spaces at its end, which few
+ * notice.
+ */
 function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }: MergedLine): boolean {
   if (isBlank(fresh)) return true;
   const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
@@ -82,8 +86,8 @@ function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }
 }
 
 /**
- * A line of next to no signs, with other spaces at its end than in the file, may be any: where all is changed around it,
- * or where another like it comes or goes beside it.
+ * A line with almost no characters, and with other spaces at its end than in the file, may be any line: if
+ * everything around it is changed, or if another one like it is added or removed next to it.
  */
 function isAnyLine(sides: Sides, block: Block, beside: readonly (Step | undefined)[]): boolean {
   const { oldLines, newLines, fileLines } = sides;
@@ -125,7 +129,7 @@ function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
   return steps.every((step) => "kept" in step || isClear(sides, step.hunk)) ? steps : undefined;
 }
 
-/** Which lines of the new text a block is kept in; -1 where it has none there. */
+/** The lines of the new text in which a block is kept; -1 for a line that is not. */
 interface KeptAt {
   readonly from: number;
   readonly count: number;
@@ -137,7 +141,7 @@ function nextKept(keptAt: readonly (KeptAt | undefined)[], index: number, end: n
 
 const LEAST_RESTORED = 4;
 
-/** Which blocks the new text keeps. Where the file has other blank lines, or a line more, only beside kept ones. */
+/** The blocks that the new text keeps. If the file has other blank lines, or an extra line, only next to kept ones. */
 function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
   const { blocks, oldLines, newLines } = sides;
   const isSame = (old: number) => oldLines[old] !== undefined && oldLines[old] === newLines[newOf[old] ?? -1];
@@ -158,7 +162,7 @@ function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
     if (holds[index] !== true) return undefined;
     const isGap = oldLines.slice(oldFrom, oldTo).every(isBlank);
     if (isOneToOne(block) || block.isElided === true || !isGap) return kept;
-    // A line left out that the new text has elsewhere may be moved there.
+    // A left-out line that the new text has elsewhere may be moved there.
     const isMoved = sides.fileLines
       .slice(block.fileFrom, block.fileTo)
       .some((line) => line.trim().length >= LEAST_RESTORED && added.has(line.trim()));
@@ -169,7 +173,7 @@ function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
   });
 }
 
-/** Lines that the old text has otherwise, or has not, and the new one has as the file does. */
+/** Lines that the old text lacks or has differently, and that the new one has like the file. */
 function restoredAt(
   sides: Sides,
   block: Block,
@@ -184,16 +188,16 @@ function restoredAt(
       found.push(at);
   }
   const [at = from] = found;
-  // Further off it may well be another line that is like it.
+  // Further away it may be another line that only looks the same.
   const isBeside = at === from || at + lines.length === to;
   return found.length === 1 && isBeside ? { from: at, count: lines.length } : undefined;
 }
 
-/** Where lines stand otherwise in the file, what is to become of them must be what is there. */
+/** If lines differ in the file, the result must be clear from the new text. */
 function isClear(sides: Sides, { blocks, newFrom, newTo }: Hunk): boolean {
   if (blocks.every(isOneToOne)) return true;
   const [first, last] = [blocks[0], blocks.at(-1)];
-  // What goes as a whole may be in other lines, but for what the old text does not name.
+  // Lines that are removed as a whole may be broken differently, unless the old text does not name them all.
   const isNamed = blocks.every(({ oldFrom, oldTo }) => oldFrom < oldTo);
   if (isNamed && newFrom === newTo && first && last && isOneToOne(first) && isOneToOne(last)) return true;
   const there = blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo));
@@ -209,7 +213,7 @@ function* partnersOf(
   { blocks, newFrom, newTo }: Hunk,
 ): Generator<[fresh: number, block: Block]> {
   const lines = blocks.filter(isOneToOne);
-  // A single line became the single other one, however little they have in common.
+  // A single line became the other single one, however little they have in common.
   const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : 0.4;
   let next = 0;
   for (let fresh = newFrom; fresh < newTo && fresh - newFrom < MOST_TRIED; fresh += 1) {
@@ -263,7 +267,7 @@ function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): M
     .map((text, at) => ({ text, like: block.fileFrom + at }));
 }
 
-/** Each part of the line is the file's unless the new text has another one than both. */
+/** Each part of the line is the file's, unless the new text has a third version. */
 function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
   const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
   const mapped = indentOf(line, learned);
@@ -281,10 +285,10 @@ function indentOf(line: Required<Triple>, learned: Learned): string | undefined 
   return learned.indent(partsOf(line.fresh).indent, { old, file });
 }
 
-/** Where the old line differs from the file, what the new one keeps of it is the file's as well. */
+/** Where the old line differs from the file, what the new one keeps of it is the file's too. */
 function bodyOf(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
   const [old, file, fresh] = [partsOf(line.old).body, partsOf(line.file).body, partsOf(line.fresh).body];
-  // Nobody changes the normal form on purpose.
+  // Nobody changes the Unicode normal form on purpose.
   if (fresh === old || fresh.normalize() === file.normalize()) return file;
   const { head, tail } = commonEnds(old, fresh);
   const inCommon = commonEnds(file, fresh);
@@ -315,8 +319,8 @@ interface Seam {
 }
 
 /**
- * The blanks before a sign, on both sides; nothing when only the file has some, or only the old text where the new one
- * puts something between: whether they are meant is open.
+ * The spaces before a character, on both sides. No result if only the file has some, or only the old text and the
+ * new one inserts something there: then it is unclear whether they are meant.
  */
 function seamAt(
   old: Folded,
@@ -357,13 +361,13 @@ function changedLines(
   return merged;
 }
 
-/** A line of blanks that the old text has as well. */
+/** A line of only spaces that is also in the old text. */
 function blankLine({ blocks, oldLines, fileLines }: Sides, fresh: string): string | undefined {
   const block = blocks.find((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
   return block && fileLines[block.fileFrom];
 }
 
-/** A line of nothing but blanks may have been shifted or not; written in the file's own sign it is in any case. */
+/** A line of only spaces may be shifted or not; in any case it is written with the file's own characters. */
 function blanksLike(fresh: string, mapped = fresh): string | undefined {
   return mapped === fresh || (mapped !== "" && mapped[0] !== fresh[0]) ? mapped : undefined;
 }
@@ -378,7 +382,7 @@ interface FreshLine {
 function changedLine(sides: Sides, { fresh, partner }: FreshLine, learned: Learned): string | undefined {
   if (fresh === "") return fresh;
   if (isBlank(fresh)) return blankLine(sides, fresh) ?? blanksLike(fresh, learned.indent(fresh));
-  // What a line break that lost its escape stands in may go on, at the beginning of the next line.
+  // A string with a line break that lost its escape may continue at the beginning of the next line.
   const isRest = /^\S/.test(fresh) && !sides.fileLines.some((line) => /^\S/.test(line));
   if (sides.depth === "escapes" && (isRest || QUOTES.some((quote) => isHalf(fresh, quote)))) return undefined;
   const parts = partsOf(fresh);

@@ -3,21 +3,21 @@ import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf, shifted } 
 import type { Sides } from "./merge.ts";
 import { type Stretch, Windows } from "./windows.ts";
 
-/** The two texts of an edit in lines, without the blank lines that both begin or end with. */
+/** The two texts of an edit in lines, without blank lines at their beginning or end that both have. */
 export interface Said {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
   readonly above: Edge;
   readonly below: Edge;
-  /** Whether lines go with their ends, because nothing is put in their stead. */
+  /** Whether lines are removed with their ends, because nothing replaces them. */
   readonly takesEnd: boolean;
 }
 
-/** Blank lines that the old text begins or ends with, counted from its other lines. */
+/** Blank lines at the beginning or the end of the old text, counted from its other lines. */
 interface Edge {
-  /** How many only the old text has: taken for a slip where the file has none. */
+  /** How many only the old text has: a slip if the file has none. */
   readonly gone: number;
-  /** Those that have other blanks in the new text: taken for a slip where the file has neither. */
+  /** Those with other white space in the new text: a slip if the file has neither. */
   readonly changed: readonly (string | undefined)[];
 }
 
@@ -34,7 +34,7 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
     return { oldLines: old.lines, newLines, above, below, takesEnd };
   }
   if (oldTail === 0 && newTail > 0) return undefined;
-  // A blank line that the new text has further in is none that is too many at the edge.
+  // A blank line that the new text has further inside is not an extra one at the edge.
   const text = `\n${newText.replace(/^\n+|\n+$/g, "")}\n`;
   const isAbove = old.above.length > fresh.above.length && text.includes(`\n\n${old.lines[0]}\n`);
   const isBelow = oldTail > Math.max(1, newTail) && text.includes(`\n${old.lines.at(-1)}\n\n`);
@@ -49,7 +49,7 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   };
 }
 
-/** Lines, and blank lines around them, counted from these. */
+/** Lines, and the blank lines around them, counted from these. */
 function parted(text: string): Record<"above" | "lines" | "below", readonly string[]> {
   const lines = text.split("\n");
   const isFilled = (line: string) => !isBlank(line);
@@ -66,9 +66,9 @@ function edgeOf(old: readonly string[], fresh: readonly string[], ends = 0): Edg
 /** Where the old text is in the file, line by line. */
 export interface Place extends Stretch {
   readonly sides: Sides;
-  /** What the old text has otherwise there, by the names of the rules. */
+  /** The differences of the old text there, as the names of rules. */
   readonly mistakes: ReadonlySet<string>;
-  /** It is one of the places, but what is to become of the blank lines around it cannot be known. */
+  /** It is one of the places, but it is unknown what should happen to the blank lines around it. */
   readonly isOpen: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface Search {
   readonly depth: Depth;
 }
 
-/** One file with its folded stretches, by how they are folded: several readings look at the same ones. */
+/** One file with its folded parts for each depth, shared by several readings. */
 export class SearchedFile {
   readonly content: string;
   readonly windows: Windows;
@@ -103,7 +103,7 @@ export class SearchedFile {
 /** More places than this are not told apart. */
 export const MOST_PLACES = 50;
 
-/** The places whose signs are those of the old text. */
+/** The places with the same characters as the old text. */
 export function findPlaces(file: SearchedFile, search: Search): Place[] {
   const text = search.said.oldLines.join("\n");
   const wanted = fold(text, search.depth);
@@ -121,10 +121,10 @@ export function findPlaces(file: SearchedFile, search: Search): Place[] {
 
 const LEAST_PART = 12;
 const ENDLESS = 200;
-/** No line has more white space at either side, which is looked at for each place. */
+/** The most white space at either side of a line, which is checked for each place. */
 const LONGEST_INDENT = 500;
 
-/** Found amid a line, where a whole line would be surer. */
+/** Found inside a line; a whole line would be more certain. */
 export const PART = "part of a line";
 
 function placeAt(search: Search, { start, end }: Stretch, size: number): Place | undefined {
@@ -140,7 +140,7 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   const isLong = (line: string) =>
     size >= LEAST_PART && (said.oldLines.length === 1 || line.trim().length > 20);
   const cutsWord = [start, end].some((at) => isAmid(content, at));
-  // Only who is shown a part of an endless line begins amid a word.
+  // Only a model that is shown a part of a very long line begins in the middle of a word.
   const isOfEndless = said.oldLines.length === 1 && lineEnd - lineStart >= ENDLESS;
   if (cutsWord && !(isOfEndless && size >= LEAST_PART)) return undefined;
   if ((!isFromStart && !isLong(first)) || (!isToEnd && !isLong(last))) return undefined;
@@ -152,19 +152,19 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   return place && isCut ? { ...place, mistakes: new Set([...place.mistakes, PART]) } : place;
 }
 
-/** Between two letters of a word, or two signs of a row of the same. */
+/** Between two letters of a word, or two equal characters in a row. */
 function isAmid(content: string, at: number): boolean {
   return /^(?:\w\w|(\S)\1)$/.test(content.slice(Math.max(0, at - 1), at + 1));
 }
 
-/** What a line begins with, and ends with, is none of the edit's business when the edit begins or ends amid one. */
+/** If the edit begins or ends inside a line, the rest of that line does not belong to it. */
 function withinLine(
   said: Said,
   { isFromStart, isToEnd }: { isFromStart: boolean; isToEnd: boolean },
 ): Said | undefined {
   const [oldLines, newLines] = [[...said.oldLines], [...said.newLines]];
   if (!isFromStart) {
-    // How further lines are to be indented, a line that begins elsewhere does not show.
+    // A part of a line does not show how further lines must be indented.
     if (newLines.length > oldLines.length) return undefined;
     const [old, fresh] = [partsOf(oldLines[0] ?? ""), partsOf(newLines[0] ?? "")];
     if (old.indent !== fresh.indent && fresh.body !== "") return undefined;
@@ -182,9 +182,9 @@ function withinLine(
 }
 
 export interface Apart {
-  /** Lines that are not the same signs, in their order. */
+  /** Lines whose characters differ, in order. */
   readonly apart: readonly Block[];
-  /** What was a slip beside the mistakes that show in the lines. */
+  /** Slips besides the mistakes in the lines. */
   readonly slips: readonly string[];
 }
 
@@ -192,7 +192,7 @@ export function linesIn(content: string, { start, end }: Stretch): string[] {
   return content.slice(start, end).replaceAll("\r\n", "\n").replace(/\r$/, "").split("\n");
 }
 
-/** The place, when its lines are those of the old text but for some that are known to be apart. */
+/** The place, if its lines match those of the old text except for some known differences. */
 export function placeAround(
   search: Search,
   stretch: Stretch,
@@ -217,10 +217,10 @@ export function placeAround(
   return { ...stretch, sides, isOpen, mistakes: new Set([...slips, ...mistakesIn(sides)]) };
 }
 
-/** What comes after the last line end of a file is no line. */
+/** What comes after the last line end of a file is not a line. */
 const END = "$";
 
-/** Blank lines of the old text that the file has as well may be what is to go, or to be changed. */
+/** Blank lines of the old text that are also in the file may be meant to be removed or changed. */
 function fitsAround(content: string, { start, end }: Stretch, { above, below }: Said): boolean {
   const before = content
     .slice(Math.max(0, start - 200), start)

@@ -14,8 +14,8 @@ const KEPT_AT_END =
 const SIGN = new RegExp(String.raw`\.\.|…|^[[(<{]|${COMMENT_START.source}`, "i");
 
 /**
- * How surely a line only stands for lines that were left out: "certain" for words that say so, "bare" for a
- * comment of nothing but dots, null for a line of content.
+ * How certainly a line only stands for left-out lines: "certain" for words that say so, "bare" for a comment of
+ * only dots, null for a line of content.
  */
 export function omission(line: string): "certain" | "bare" | null {
   const trimmed = line.trim();
@@ -42,7 +42,7 @@ interface Placeholder {
   readonly isCertain: boolean;
 }
 
-/** Those that the old text does not have as often. */
+/** Those that the old text has less often. */
 function* newOnes<Found extends Placeholder>(
   found: readonly Found[],
   old: readonly string[],
@@ -64,12 +64,12 @@ function takeFrom(left: Map<string, number>, line: string): number {
   return count;
 }
 
-/** Without dots a placeholder ends with one of these words; the code of its last letter is looked at before all else. */
+/** A placeholder without dots ends with one of these words; the code of its last letter is checked first. */
 const WORD_AT_END = /\b(?:unchanged|unmodified|untouched|omitted|same|is|was|before|here|brevity)$/i;
 const LAST_LETTERS: ReadonlySet<number> = new Set([..."desyDESY"].map((letter) => letter.charCodeAt(0)));
 const LONGEST_WORD = "unmodified".length;
 
-/** The placeholders of a text, in their order, and how sure they are. Of most lines only the end is looked at. */
+/** The placeholders of a text in order, and how certain they are. Of most lines only the end is checked. */
 function* placeholdersIn(text: string): Generator<Placeholder> {
   const nextDots = nextOf(text, ["..", "…"]);
   let dots = nextDots(0);
@@ -84,7 +84,7 @@ function* placeholdersIn(text: string): Generator<Placeholder> {
   }
 }
 
-/** Where the next of these signs stands from a place on, which only grows; each place of the text is looked at once. */
+/** The next position of these signs from a position that only grows; each part of the text is searched once. */
 function nextOf(text: string, signs: readonly string[]): (from: number) => number {
   const next = signs.map((sign) => ({ sign, at: -1 }));
   return (from) => {
@@ -97,7 +97,7 @@ function nextOf(text: string, signs: readonly string[]): (from: number) => numbe
   };
 }
 
-/** What \w is to a pattern, which would take longer to ask for each line of a large file. */
+/** Like \w in a pattern, which would take longer for each line of a large file. */
 function isOfWord(code: number): boolean {
   const letter = code | 0x20;
   return (letter >= 0x61 && letter <= 0x7a && code < 0x80) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
@@ -111,8 +111,8 @@ function endsInWord(text: string, start: number, end: number): boolean {
 }
 
 /**
- * The first line of a whole new text that stands for lines left out and that the old text did not have: writing it
- * would lose them. A comment of nothing but dots counts only when the text also got shorter.
+ * The first line of a whole new text that stands for left-out lines and was not in the old text: writing it would
+ * lose them. A comment of only dots counts only if the text also became shorter.
  */
 export function newOmission(oldText: string, newText: string): string | null {
   if (isBlank(oldText)) return null;
@@ -125,10 +125,10 @@ export function newOmission(oldText: string, newText: string): string | null {
 }
 
 const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
-/** Dots may well stand for themselves where they are all that comes for a single line. */
+/** Dots that replace a single line may be meant as they are. */
 const LEAST_GONE = 2;
 
-/** A line of the new text of an edit that stands for lines of the old one, which would be deleted. */
+/** A line of an edit's new text that stands for lines of the old one, which would be deleted. */
 export function placeholderIn(oldText: string, newText: string): string | undefined {
   if (isBlank(oldText)) return undefined;
   const [oldLines, newLines] = [filledLines(oldText), filledLines(newText)];
@@ -153,8 +153,9 @@ const openBrackets = (lines: readonly string[]) => countIn(lines, /[[({]/g) - co
 const countIn = (lines: readonly string[], signs: RegExp) => lines.join("\n").match(signs)?.length ?? 0;
 
 /**
- * Dots stand for lines that are gone between the lines that stay around them, or anywhere where such a line is next to
- * them. Where the new text leaves other brackets open, they stand for the missing ones, if these can be what is gone.
+ * Dots stand for lines that are gone between the kept lines around them, or anywhere next to a kept line. If the
+ * new text leaves other brackets open, they stand for the missing ones, if these can be among the lines that are
+ * gone.
  */
 function standsForLines(texts: Texts, at: number): boolean {
   const kept = keptLines(texts);

@@ -7,16 +7,19 @@ interface EditTexts {
   readonly newText: string;
 }
 
-/** The two texts, as they may be meant. */
+/** The two texts as they may be meant. */
 export interface Reading extends EditTexts {
-  /** The mistakes that were put right to get there. */
+  /** The mistakes that were corrected to get there. */
   readonly repairs: readonly string[];
 }
 
-/** A mistake that goes through a whole text, and the texts without it: in no way, one or several. */
+/** A mistake that affects a whole text, and the texts without it: none, one or several versions. */
 type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditTexts[]];
 
-/** Numbers before all lines; the new text may have none, or none before new lines. A space after them may be theirs. */
+/**
+ * Numbers before all lines; the new text may have none, or none before new lines. A space after them may belong to
+ * them.
+ */
 function inNumbers(texts: EditTexts): EditTexts[] {
   const isTight = [texts.oldText, texts.newText].some((text) => /^ *L?\d+(?:\t| ?[:|→]\S)/m.test(text));
   const [spaced, tight] = [true, false].map((isSpaced) => {
@@ -26,7 +29,7 @@ function inNumbers(texts: EditTexts): EditTexts[] {
   });
   const [one, other] = [spaced?.[0], tight?.[0]];
   if (isTight || !one || !other) return tight ?? [];
-  // The lines that a new text without numbers has as well tell.
+  // The lines that a new text without numbers also has show which.
   const [nearOne, nearOther] = [
     nearness(one.newText, one.oldText, other.oldText),
     nearness(other.newText, other.oldText, one.oldText),
@@ -36,7 +39,7 @@ function inNumbers(texts: EditTexts): EditTexts[] {
     : [nearOne > nearOther ? one : other];
 }
 
-/** A mistake in single signs, which the new text may have as well. */
+/** A mistake in single characters, which the new text may have as well. */
 function inSigns(texts: EditTexts, oldText: string, mistake: SignMistake): EditTexts[] {
   return newTextsOf(texts, oldText, mistake).map((newText) => ({ oldText, newText }));
 }
@@ -54,12 +57,15 @@ function unescaping(signs: string): SignMistake {
     /[ntr]/.test(signs)
       ? text.replace(escapes, (_, sign: string) => ESCAPED[sign] ?? sign)
       : text.replace(escapes, "$1");
-  // Where lines are lines, \n is none.
+  // If the text has line breaks, \n is not one.
   const isOther = (text: string) => signs.includes("n") && isOfSeveralLines(text);
   return { signs: escapes, read: (text) => (isOther(text) ? text : read(text)) };
 }
 
-/** Backslashes before some signs are too many. Signs that the old text does not show may be meant in the new one. */
+/**
+ * Backslashes before some characters are superfluous. Characters that the old text does not show may be meant in
+ * the new one.
+ */
 function inEscapes(signs: string): Repair {
   return [
     "escapes",
@@ -95,7 +101,7 @@ const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/** A slip are odd blanks that the file, or any line that has them, lacks there; and another normal form than its own. */
+/** Odd spaces that the file, or the same line in it, does not have are a slip; so is another Unicode normal form. */
 export function withoutForeign(content: string, { oldText, newText }: EditTexts): Reading {
   const foreign = FOREIGN.filter(([signs]) => {
     const lines = oldText.split("\n").filter((line) => line.search(signs) >= 0);
@@ -111,7 +117,10 @@ export function withoutForeign(content: string, { oldText, newText }: EditTexts)
   return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
 
-/** The texts as they are, and without each mistake that the old one has; two at once as well. A whole diff comes first. */
+/**
+ * The texts as they are, and without each mistake that the old one has; also without two at once. A whole diff
+ * comes first.
+ */
 export function readingsOf(first: Reading, leaveOut: readonly string[]): Reading[] {
   const diff = leaveOut.includes(MARKERS) ? [] : wholeDiff(first);
   const readings: Reading[] = [...diff.map((texts) => ({ ...texts, repairs: [MARKERS] })), first];
@@ -137,7 +146,7 @@ function furtherReadings(one: Reading, leaveOut: readonly string[]): Reading[] {
   });
 }
 
-/** The new text has the mistake as well when it is nearer to the old text with it than to the one without it. */
+/** The new text has the mistake too if it is nearer to the old text with it than to the one without it. */
 function newTextsOf(
   { oldText, newText }: EditTexts,
   read: string,
@@ -157,14 +166,14 @@ function isOfSeveralLines(text: string): boolean {
   return text.trim().includes("\n");
 }
 
-/** Whether the new text still has an escape that must be a line break, as it stands in no string. */
+/** Whether the new text still has an escape that must be a line break because it is not in a string. */
 function leavesBreak(oldText: string, read: EditTexts): boolean {
   if (isOfSeveralLines(oldText) || isOfSeveralLines(read.newText)) return false;
   const newText = unescaping("n").read(read.newText);
   return newText !== read.newText && !splitsString(oldText, { ...read, newText });
 }
 
-/** A line break amid new text between quotes was an escape that is meant. */
+/** A line break in the middle of new text between quotes was meant as an escape. */
 function splitsString(said: string, { oldText, newText }: EditTexts): boolean {
   if (isOfSeveralLines(said)) return false;
   const had = new Set(oldText.split("\n"));
@@ -184,7 +193,10 @@ function nearness(text: string, one: string, other: string): number {
   return shared + head + tail;
 }
 
-/** A fence around the new text alone is not meant to be written, unless the file has fences and the text is another. */
+/**
+ * A fence around the new text alone is not meant to be written, unless the file has fences and the text is a
+ * different one.
+ */
 export function withoutNewFence(content: string, { oldText, newText }: EditTexts): string | undefined {
   const newBare = newText.includes("```") ? withoutFence(newText) : undefined;
   if (newBare === undefined || withoutFence(oldText) !== undefined) return undefined;
@@ -201,7 +213,7 @@ function withoutFence(text: string): string | undefined {
   return inside !== undefined && isClosed(inside, mark) ? inside : undefined;
 }
 
-/** A bare fence within ends the one around it, unless one with a language has begun there. */
+/** A bare fence inside ends the outer one, unless one with a language has begun there. */
 function isClosed(inside: string, mark: string): boolean {
   let isOpen = false;
   for (const line of inside.split("\n").map((line) => line.trim())) {
@@ -212,7 +224,7 @@ function isClosed(inside: string, mark: string): boolean {
   return !isOpen;
 }
 
-/** Whether a text ended with a line end before it was fenced, a text without a fence tells. */
+/** A text without a fence shows whether the other one ended with a line end before it was fenced. */
 function withoutFences({ oldText, newText }: EditTexts): EditTexts[] {
   const [old, fresh] = [withoutFence(oldText), withoutFence(newText)];
   if (old === undefined) return [];
@@ -222,7 +234,7 @@ function withoutFences({ oldText, newText }: EditTexts): EditTexts[] {
   return [{ oldText: lacksEnd ? `${old}\n` : old, newText }];
 }
 
-/** When all lines but blank ones have one, or in a new text half of them, and they count on. */
+/** If all lines except blank ones have a number, or half of the lines of a new text, and they are consecutive. */
 function withoutNumbers(text: string, isSpaced: boolean, share: number): string | undefined {
   const lines = text.split("\n");
   let last = Number.NaN;
@@ -240,21 +252,21 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
   return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;
 }
 
-/** Texts in which each line has its marker, and some lines come or go. */
+/** Texts in which each line has a diff marker, and some lines are added or removed. */
 function wholeDiff({ oldText, newText }: EditTexts): EditTexts[] {
   const [old, fresh] = [oldText.split("\n"), newText.split("\n")];
   const isMarked = (lines: readonly string[], mark: string) =>
     lines.every((line) => line === "" || line[0] === " " || line[0] === mark);
   if (!isMarked(old, "-") || !isMarked(fresh, "+")) return [];
   if (![...old, ...fresh].some((line) => line[0] === "-" || line[0] === "+")) return [];
-  // What stays is the same in both, and else the markers are those of a list.
+  // The kept lines are the same in both; otherwise the markers are those of a list.
   const stays = (lines: readonly string[]) => lines.filter((line) => line[0] === " ").join("\n");
   if (stays(old) !== stays(fresh)) return [];
   const bare = (lines: readonly string[]) => lines.map((line) => line.slice(1)).join("\n");
   return [{ oldText: bare(old), newText: bare(fresh) }];
 }
 
-/** Only the lines that come or go have a marker; in the new text none does that stays. */
+/** Only added and removed lines have a marker; in the new text no kept line has one. */
 function withoutMarkers({ oldText, newText }: EditTexts): EditTexts[] {
   const had = new Set(oldText.split("\n"));
   if (newText.split("\n").some((line) => line.startsWith("-") && had.has(line))) return [];

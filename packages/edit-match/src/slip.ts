@@ -12,10 +12,10 @@ interface FileLine {
 
 const MOST_STEPS = 2_000_000;
 const LEAST_SIGNS = 12;
-/** In a longer stretch, where no rare word says where to look, a slip is not looked for. */
+/** A longer part of the file without a rare word to look for is not searched for slips. */
 const LONGEST_STRETCH = 200_000;
 
-/** The places that are the old text but for one slip of the pen: a mistyped word, or a line left out. */
+/** The places that match the old text except for one slip: a mistyped word, or a line left out. */
 export function findSlips(file: SearchedFile, search: Search): Place[] {
   const { said, depth } = search;
   const keys = said.oldLines.filter((line) => !isBlank(line)).map((line) => keyOf(line, depth));
@@ -31,7 +31,7 @@ export function findSlips(file: SearchedFile, search: Search): Place[] {
   return slips.some(({ mistakes }) => mistakes.has("a line left out")) && tries.some(isRival) ? [] : slips;
 }
 
-/** Whether most lines of the text stand elsewhere as they are: what is otherwise there is as near as any slip. */
+/** Whether most lines of the text occur elsewhere as they are: that place is as near as any slip. */
 function isOtherwise({ lines, keys, first }: Try, { start, end }: Stretch): boolean {
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
   if (keys.length < 3 || !from || !to || (from.start <= end && start <= to.end)) return false;
@@ -70,14 +70,14 @@ function slipAt(search: Search, tried: Try): Place | undefined {
   return head === 0 || lines[first + head]?.key === keys[head - 1] ? undefined : leftOut(search, tried, head);
 }
 
-/** A slip is within a word, and leaves no other word of the file. */
+/** A slip is inside a word, and does not produce another word of the file. */
 const WORDS = /[A-Za-z]{4,}/g;
 const LEAST_WORD = 5;
 
 function mistyped(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
   const there = lines[first + at];
   const key = keys[at] ?? "";
-  // One letter more or less; looked at first, as it takes no time.
+  // One letter more or less; checked first, because it takes no time.
   if (there === undefined || Math.abs(there.key.length - key.length) > 1) return undefined;
   if (keys.length === 1 && key.length < 2 * LEAST_SIGNS) return undefined;
   const given = search.said.oldLines.filter((line) => !isBlank(line))[at] ?? "";
@@ -88,7 +88,7 @@ function mistyped(search: Search, { lines, keys, first }: Try, at: number): Plac
   );
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
   if (word === undefined || !from || !to || content.includes(word)) return undefined;
-  // A word that the new text has more often may be meant there.
+  // A word that the new text has more often may be meant.
   const isKept = said.newLines.join("\n").split(word).length <= 2;
   const spelled = (line: string) => line.replace(word, right);
   const oldLines = said.oldLines.map(spelled);
@@ -128,7 +128,7 @@ function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place
       const there = lines[first + from + index + by];
       return there && line.trimEnd() === search.content.slice(there.start, there.end).trimEnd();
     });
-  // A lone bracket before it, or after it, may be any; unless it stands where it is said to.
+  // A single bracket before it or after it may be any bracket, unless it is at the expected place.
   const isKnown = (from: number, to: number, by: number) =>
     keys.slice(from, to).join("").length >= LEAST_SIGNS || isLetterByLetter(from, to, by);
   if (!isKnown(0, at, 0) || !isKnown(at, keys.length, 1)) return undefined;
@@ -136,7 +136,7 @@ function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place
   return place && isShiftedAlike(pairsOf(place)) ? place : undefined;
 }
 
-/** Where lines are shifted otherwise below than above, they stand in other code. */
+/** Lines that are shifted differently below than above are in other code. */
 function pairsOf({ sides: { oldLines, fileLines, blocks } }: Place): Triple[] {
   return blocks
     .filter(isOneToOne)
@@ -150,7 +150,7 @@ function placeOfRest(search: Search, stretch: Stretch, at: number): Place | unde
   const fileAt = filledAt(fileLines, at);
   const [above, below] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at + 1)];
   const oldAbove = filledAt(said.oldLines, at - 1) + 1;
-  // Blank lines around a line that is left out, when they are all there.
+  // Blank lines around a left-out line, if they are all there.
   const blanks = filledAt(said.oldLines, at) - oldAbove === below - above - 1 ? fileAt - above : 0;
   const [oldAt, fileEnd] = [oldAbove + blanks, above + blanks];
   const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileEnd, fileTo: fileAt };
@@ -159,7 +159,7 @@ function placeOfRest(search: Search, stretch: Stretch, at: number): Place | unde
   return placeAround(search, stretch, { apart, slips: ["a line left out"] });
 }
 
-/** The index of a line, counted without blank ones. */
+/** The index of a line, not counting blank ones. */
 function filledAt(lines: readonly string[], at: number): number {
   let left = at;
   return lines.findIndex((line) => !isBlank(line) && left-- === 0);

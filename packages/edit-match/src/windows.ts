@@ -1,4 +1,4 @@
-/** A stretch of the file. */
+/** A part of the file. */
 export interface Stretch {
   readonly start: number;
   readonly end: number;
@@ -7,7 +7,7 @@ export interface Stretch {
 const WORD = /[A-Za-z0-9_]{3,}/g;
 const MOST_WORDS = 24;
 const LONGEST_WORD = 32;
-/** A word that stands more often tells too little. */
+/** A word that occurs more often says too little. */
 const MOST_TWINS = 40;
 const ANCHORS = 2;
 
@@ -18,8 +18,8 @@ interface Anchor {
 }
 
 /**
- * Where in the file the text can stand at all: around the rarest words of it, on different lines, so that one of them
- * may be mistyped. All of the file when its words are everywhere, or none are left to go by.
+ * The parts of the file in which the text can be: around its rarest words, on different lines, so that one of them
+ * may be mistyped. The whole file if its words are everywhere, or if there are none.
  */
 export class Windows {
   readonly #content: string;
@@ -29,7 +29,7 @@ export class Windows {
     this.#content = content;
   }
 
-  /** With `isNear` only around words that are there, to show what comes nearest. */
+  /** With `isNear` only around words that are there, to show the nearest text. */
   around(text: string, isNear = false): readonly Stretch[] {
     const content = this.#content;
     const anchors = this.#anchorsOf(text, isNear ? 1 : 0);
@@ -46,7 +46,7 @@ export class Windows {
     return size * 2 > content.length ? whole : joined.map((stretch) => this.#inWholeLines(stretch));
   }
 
-  /** Nothing when there are too few words to go by. */
+  /** Nothing when there are too few words. */
   #anchorsOf(text: string, least: number): Anchor[] | undefined {
     const words = [...text.slice(0, 100_000).matchAll(WORD)].filter(({ 0: word, index }) => {
       const [before, after] = [text.charCodeAt(index - 1), text.charCodeAt(index + word.length)];
@@ -78,7 +78,7 @@ export class Windows {
     return places;
   }
 
-  /** Where lines are not endless. */
+  /** Extended to whole lines, if lines are not very long. */
   #inWholeLines({ start, end }: Stretch): Stretch {
     const from = this.#content.lastIndexOf("\n", start) + 1;
     const close = this.#content.indexOf("\n", end);
@@ -97,7 +97,7 @@ function joinStretches(stretches: Stretch[]): Stretch[] {
   return joined;
 }
 
-/** The number of the line that `at` stands on, from 1. */
+/** The number of the line that contains `at`, from 1. */
 export function lineOf(text: string, at: number): number {
   let line = 1;
   for (let feed = text.indexOf("\n"); feed >= 0 && feed < at; feed = text.indexOf("\n", feed + 1)) line += 1;
