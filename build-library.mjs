@@ -60,7 +60,7 @@ function placesIn(file, exported) {
 function bound(name, value, place) {
   if (typeof value === "function" && !/^class\b/.test(String(value)))
     return `function ${name}(...given) { return ${place}(...given); }`;
-  const json = JSON.stringify(value);
+  const json = JSON.stringify(value, null, 1);
   const isData = json !== undefined && isDeepStrictEqual(JSON.parse(json), value);
   return `const ${name} = ${isData ? json : place};`;
 }

@@ -5,10 +5,10 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3830,
-  "edit-match": 2880,
+  "edit-match": 2900,
   "shell-judge": 3830,
   machine: 12130,
-  models: 6200,
+  models: 6210,
   testing: 1420,
   web: 2120,
   mcp: 2320,

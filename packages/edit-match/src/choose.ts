@@ -76,7 +76,6 @@ function linesApart({ sides: { oldLines, fileLines, blocks }, mistakes }: Place)
   return lines;
 }
 
-/** The text that all readings write at one place. */
 function agreed(content: string, candidates: readonly Candidate[]): Replacement | undefined {
   const texts = new Map<string, Replacement | undefined>();
   for (const { place, takesEnd } of candidates) {

@@ -10,7 +10,6 @@ export interface ClosestRegion {
 }
 
 interface LineDifference {
-  /** The line's number in the file. */
   readonly line: number;
   readonly given?: string;
   readonly file?: string;

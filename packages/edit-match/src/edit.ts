@@ -5,7 +5,6 @@ export interface EditRequest {
   readonly content: string;
   readonly oldText: string;
   readonly newText: string;
-  /** The number of places to change. */
   readonly expected: number;
   /**
    * Whether the content has changed since the model saw it: then an extra line or a different word is not a slip of

@@ -110,7 +110,6 @@ function isLineOf(content: string, line: string): boolean {
   return false;
 }
 
-/** The lines between those that stand for others. */
 function partsBetween(lines: readonly string[], content: string): Part[] {
   const cuts = lines.flatMap((line, at) => (isDots(line, content) ? [at] : []));
   const parts: Part[] = [];

@@ -70,7 +70,6 @@ function replaced({ content, oldText, newText }: EditRequest, start: number): Re
   return { start, end, text: mixes ? withLineEnd(newText, lineEndAt(content, end)) : newText };
 }
 
-/** Whether counting from the end finds the same occurrences. */
 function tiles({ content, oldText }: EditRequest, starts: readonly number[]): boolean {
   let limit = content.length;
   for (const start of starts.toReversed()) {

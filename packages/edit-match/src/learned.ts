@@ -176,7 +176,6 @@ class IndentMap {
     this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
   }
 
-  /** Whether all lines were shifted alike. */
   get isOneWay(): boolean {
     return this.#rules.length > 0;
   }
@@ -189,7 +188,6 @@ class IndentMap {
     return [...this.#known.values()].some((files) => files.has(indent));
   }
 
-  /** Whether all lines of the file are indented further. */
   isAround(indent: string): boolean {
     return [...this.#known.values()].every((files) =>
       [...files].every(({ length }) => length > indent.length),
@@ -355,7 +353,6 @@ function besideOf({ line, start, end }: Part): [string, string] {
 interface Spelling {
   readonly written: string;
   readonly inFile: string;
-  /** Its position in the old text. */
   readonly start: number;
 }
 

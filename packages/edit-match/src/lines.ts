@@ -177,13 +177,12 @@ function commonLines(
 }
 
 /** The same counted from the end: of several equal lines, the last one is kept instead of the first. */
-export function keptLinesFromEnd({ oldLines, newLines }: Texts, depth: Depth): Int32Array | undefined {
+export function keptLinesFromEnd({ oldLines, newLines }: Texts, depth?: Depth): Int32Array | undefined {
   const turnedTexts = { oldLines: oldLines.toReversed(), newLines: newLines.toReversed() };
   const mirrored = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
   return keptLines(turnedTexts, depth)?.map(mirrored).reverse();
 }
 
-/** The same pairs seen from the other side. */
 export function turned(partners: Int32Array, count: number): Int32Array {
   const others = new Int32Array(count).fill(-1);
   for (const [one, other] of partners.entries()) if (other >= 0) others[other] = one;

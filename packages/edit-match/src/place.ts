@@ -184,7 +184,6 @@ function withinLine(
 export interface Apart {
   /** Lines whose characters differ, in order. */
   readonly apart: readonly Block[];
-  /** Slips besides the mistakes in the lines. */
   readonly slips: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import { isBlank, keptLines, type Texts } from "./lines.ts";
+import { isBlank, keptLines, keptLinesFromEnd, type Texts } from "./lines.ts";
 
 const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(\*|\*|rem\b)\s*/i;
 const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
@@ -57,7 +57,6 @@ function countOf(lines: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** How many were left. */
 function takeFrom(left: Map<string, number>, line: string): number {
   const count = left.get(line) ?? 0;
   left.set(line, count - 1);
@@ -155,12 +154,14 @@ const countIn = (lines: readonly string[], signs: RegExp) => lines.join("\n").ma
 /**
  * Dots stand for lines that are gone between the kept lines around them, or anywhere next to a kept line. If the
  * new text leaves other brackets open, they stand for the missing ones, if these can be among the lines that are
- * gone.
+ * gone. Of several equal lines either may be the kept one.
  */
 function standsForLines(texts: Texts, at: number): boolean {
-  const kept = keptLines(texts);
+  return [keptLines(texts), keptLinesFromEnd(texts)].some((kept) => standsFor(texts, kept, at));
+}
+
+function standsFor({ oldLines, newLines }: Texts, kept: Int32Array | undefined, at: number): boolean {
   if (kept === undefined) return true;
-  const { oldLines, newLines } = texts;
   const stays = new Set(kept);
   const gone = oldLines.filter((_, index) => !stays.has(index));
   if (gone.length === oldLines.length) return gone.length >= LEAST_GONE;

@@ -8,7 +8,7 @@ const PAUSE_MS = 1000;
  */
 const PASSING = /^(?:(?:08|53|57|58)[0-9A-Z]{3}|E[A-Z]{3,})$/;
 
-/** Nothing was written, for want of room: this computer's or the database's, in the words of whoever found it. Git does not always know why. */
+/** Whether nothing was written because a disk is full, this computer's or the database's. Git does not always know why. */
 export function isFullDisk(error: unknown): boolean {
   const text = error instanceof Error ? error.message : String(error);
   return /\bno space\b|\bunknown write failure\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(text);

@@ -93,7 +93,7 @@ export class Worker {
       logger: loggerFor(note),
       ...NO_TIMEOUT,
       systemDatabasePoolSize: Math.min(concurrency + CONNECTIONS, MOST_CONNECTIONS),
-      // Whoever waits for an answer asks for it: a connection less for each worker, and no clock that ticks in it.
+      // A wait for an answer polls: that saves a connection and a timer in each worker.
       useListenNotify: false,
     });
     const work = (submission: Submission) => this.#work(submission);

@@ -11,6 +11,7 @@ export class AnthropicReply extends ReplyReader {
   readonly #signatures = new Map<unknown, string>();
   readonly #callIndexes = new Set<number | string>();
   #index: unknown = 0;
+  #hasBegun = false;
   /** Why the model refuses. */
   #explanation: unknown;
 
@@ -39,13 +40,15 @@ export class AnthropicReply extends ReplyReader {
     this.#index = event.index ?? this.#index;
     switch (event.type) {
       case "message_start":
-        this.tellsEnd = true;
+        this.#hasBegun = true;
         return [];
       case "content_block_start":
         return isRecord(block) ? this.#beginBlock(block) : [];
       case "content_block_delta":
+        this.isPartOpen = this.#hasBegun;
         return isRecord(delta) ? this.#readDelta(delta) : [];
       case "content_block_stop":
+        this.isPartOpen = false;
         return this.#endBlock();
       case "message_delta":
         return isRecord(delta) ? this.#readEnd(delta) : [];

@@ -41,7 +41,7 @@ const OTHER_MEASURE =
   /per[- ](?:minute|second|hour|day)|rate.?limit|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
 /** Under these a service speaks of the key, of money or of the rate. */
 const OTHER_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
-/** Then a number in it is no number of tokens. */
+/** Then a number in it does not count tokens. */
 const NO_TOKENS = /\bstring too long|\b(?:characters|bytes|message size)\b/i;
 
 /** The first match counts. */

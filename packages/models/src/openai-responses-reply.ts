@@ -8,6 +8,8 @@ const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_
 
 /** One output item, as far as it has come. */
 class Item {
+  /** Its position in the output, if an event has named it. */
+  index: unknown;
   callId: unknown;
   name: unknown;
   arguments = "";
@@ -23,6 +25,7 @@ export class ResponsesReply extends ReplyReader {
   readonly #items = new Map<string, Item>();
   readonly #mayBeSilent: boolean;
   #isCut = false;
+  #hasBegun = false;
 
   /** After tool results a model may have nothing more to say. */
   constructor(takenIds: ReadonlySet<string>, mayBeSilent = false) {
@@ -54,7 +57,7 @@ export class ResponsesReply extends ReplyReader {
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
     const { type } = event;
     if (type === undefined && event.object === "response") return this.#readResponse(event);
-    this.tellsEnd ||= type === "response.created";
+    this.#hasBegun ||= type === "response.created";
     return typeof type === "string" ? this.#readEvent(type, event) : undefined;
   }
 
@@ -85,6 +88,8 @@ export class ResponsesReply extends ReplyReader {
 
   #readItemEvent(type: string, event: JsonRecord): ModelEvent[] {
     const item = this.#itemOf(event);
+    if (type.endsWith(".delta")) this.isPartOpen = this.#hasBegun;
+    else if (type.endsWith(".done")) this.isPartOpen = false;
     switch (type) {
       case "response.output_item.added":
         return isRecord(event.item) ? this.#begin(item, event.item) : [];
@@ -119,12 +124,17 @@ export class ResponsesReply extends ReplyReader {
   /** An event names its item by position, by id, or not at all: then it is the last one. */
   #itemOf({ output_index: index, item_id: id, item }: JsonRecord): Item {
     const inner = isRecord(item) ? item.id : undefined;
-    const keys = [index, id, inner].filter((key) => key !== undefined);
+    const keys = [index, id, inner].filter((key) => key !== undefined).map(String);
     const last = [...this.#items.values()].at(-1);
     if (keys.length === 0 && last && !isRecord(item)) return last;
-    const names = keys.length > 0 ? keys.map(String) : [String(this.#items.size)];
-    const known = names.map((name) => this.#items.get(name)).find((one) => one !== undefined) ?? new Item();
-    for (const name of names) this.#items.set(name, known);
+    if (keys.length === 0) keys.push(String(this.#items.size));
+    // A server may give two items the same id; their positions tell them apart.
+    const named = keys.map((key) => this.#items.get(key));
+    const known =
+      named.find((one, at) => one && (at === 0 || index === undefined || one.index === undefined)) ??
+      new Item();
+    known.index ??= index;
+    for (const key of keys) this.#items.set(key, known);
     return known;
   }
 

@@ -14,8 +14,8 @@ export abstract class ReplyReader {
   /** The service's own name for it; empty until it is sent. */
   protected finishReason = "";
   protected isOver = false;
-  /** The service has begun a reply of a kind whose end it tells. */
-  protected tellsEnd = false;
+  /** A part of the reply has begun whose end the service will report. */
+  protected isPartOpen = false;
   protected textSeen = false;
   protected failure: ModelFailure | undefined;
   #unreadable: string | undefined;
@@ -141,7 +141,7 @@ export abstract class ReplyReader {
     }
     this.usage = this.usageIn(chunk) ?? this.usage;
     const error = this.errorIn(chunk);
-    // What is said behind the limit that cut the reply is no other failure.
+    // An error after the limit has cut the reply is not another failure.
     if (error && !this.isLimited) {
       // A mere sign that it is one; the words stand beside it.
       this.failure = reportedFailure(error === true ? chunk : error);
@@ -158,7 +158,7 @@ export abstract class ReplyReader {
 
   /** A reply that ended in the middle, with no sign of being complete. */
   #brokenOff(): ModelFailure | undefined {
-    const isBroken = this.#isLastUnreadable || this.tellsEnd;
+    const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
     const told = parseJson(this.#unreadable ?? "");
     if (detailOf(told) !== "") return reportedFailure(told);

@@ -83,7 +83,7 @@ export class FirstStart {
     return this.#withKey({ provider: "openai", name: "", baseUrl: withScheme(address) });
   }
 
-  /** The same with the key that is asked for; null when the person goes back. */
+  /** The same with the key that is asked for; null when the user goes back. */
   async #withKey({ provider, name, baseUrl }: ModelChoice): Promise<ModelChoice | null> {
     const isNeeded = Object.values(SERVICES).some((service) => service.baseUrl === baseUrl);
     const hint = say(isNeeded ? "first.key" : "first.keyMaybe");
