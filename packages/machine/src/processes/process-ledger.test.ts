@@ -16,6 +16,7 @@ import { Protection } from "../sandbox/sandbox-guard.ts";
 import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
 import { systemProcesses } from "./run-process.ts";
+import { Supervisor } from "./supervisor.ts";
 
 let home: string;
 
@@ -132,6 +133,16 @@ describe("the ledger of processes", () => {
       expect(await endLeftBehind(home, systemProcesses)).toBe(0);
     },
   );
+
+  it("P26 is there before a program starts, so that one is found whose process id was never noted", async () => {
+    const supervisor = new Supervisor({ home, environment: {} });
+    const program = { program: "/does/not/exist", args: [], env: {}, cwd: home, isVerbatim: false };
+    await expect(supervisor.start({ ...program, writeEnd: null, sandbox: null })).rejects.toThrow();
+    orphaned(supervisor.ledger);
+    const pid = sleeper(`${supervisor.ledger.id}.1`);
+    expect(await endLeftBehind(home, systemProcesses)).toBe(1);
+    expect(isAlive(pid)).toBe(false);
+  });
 
   it("is for its owner alone, and gone when it is closed; a home that cannot be written costs nothing", () => {
     const ledger = new ProcessLedger(home, systemProcesses);

@@ -64,10 +64,11 @@ export class ProcessLedger {
     this.#source = source;
   }
 
-  note(note: Note): void {
+  /** Writes a note. Without one it only makes sure that there is a ledger, by which marked processes are found. */
+  note(note?: Note): void {
     try {
       if (!this.#isOpen) this.#begin();
-      this.#append(note);
+      if (note !== undefined) this.#append(note);
     } catch {
       // If the home cannot be written, only the cleaning after a crash is lost; the command runs.
     }

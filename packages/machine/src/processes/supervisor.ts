@@ -50,6 +50,8 @@ export class Supervisor {
     this.#count += 1;
     const runId = `${this.ledger.id}.${this.#count}`;
     const mark = this.#inherited ? `${this.#inherited} ${runId}` : runId;
+    // Before the program starts: Burin may be killed before its process id can be noted.
+    this.ledger.note();
     try {
       const start = terminal ? (await import("./terminal-process.ts")).startInTerminal : startChild;
       const child = await start({
