@@ -31,7 +31,7 @@ export function findSlips(file: SearchedFile, search: Search): Place[] {
   return slips.some(({ mistakes }) => mistakes.has("a line left out")) && tries.some(isRival) ? [] : slips;
 }
 
-/** Whether most lines of the text occur elsewhere as they are: that place is as near as any slip. */
+/** Whether most lines of the text occur elsewhere as they are; that place is as near as a slip. */
 function isOtherwise({ lines, keys, first }: Try, { start, end }: Stretch): boolean {
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
   if (keys.length < 3 || !from || !to || (from.start <= end && start <= to.end)) return false;

@@ -27,7 +27,9 @@ describe("burin fleet, asked wrongly,", () => {
     expect(await saidBy()).toMatch(/^burin: name a command: use run, worker, .*serve\.$/);
     expect(await saidBy("worker", "two")).toBe('burin: burin fleet worker does not take "two"');
     expect(await saidBy("status", "one", "two")).toBe('burin: burin fleet status does not take "two"');
-    expect(await saidBy("serve", "--port", "65536")).toBe("burin: --port must be at most 65535.");
+    expect(await saidBy("serve", "--port", "65536")).toBe(
+      'burin: --port must be a whole number up to 65535, not "65536".',
+    );
     expect(await saidBy("run")).toBe("burin: name a file of tasks: burin fleet run tasks.jsonl");
     expect(await saidBy("run", "none.jsonl")).toContain("none.jsonl cannot be read: there is no such file");
     const asked = async (task: object) => saidBy("run", await room.writeTasks([{ id: "a", ...task }]));

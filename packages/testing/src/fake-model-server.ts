@@ -20,7 +20,7 @@ export interface RecordedRequest {
   readonly bodyBytes: number;
 }
 
-/** A response written by hand, for tests of faults: any bytes, any timing. */
+/** A response written by hand, for tests of faults, with arbitrary bytes and timing. */
 export interface RawReply {
   readonly raw: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 }

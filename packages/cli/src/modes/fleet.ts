@@ -1,14 +1,13 @@
 import { burinHome } from "@burin/core";
 import type { FleetRequest, Ground } from "@burin/fleet";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
-import type { Io, SubcommandRequest } from "../request/subcommand.ts";
+import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
 import { recordText } from "./sessions.ts";
 
 const DEFAULT_CONCURRENCY = 4;
-const MOST_PORT = 65_535;
 
 /** Many sessions over many machines: a separate package, which may not be installed. */
 export async function runFleetMode(request: SubcommandRequest, io: Io): Promise<ExitCode> {
@@ -37,8 +36,7 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   // Hidden from the commands that a task runs.
   delete process.env.BURIN_FLEET_DATABASE;
   const database = textOf(own.database) ?? fromEnvironment;
-  const port = countOf(own, "port");
-  if (port !== undefined && port > MOST_PORT) throw new UsageError(`--port must be at most ${MOST_PORT}.`);
+  const portText = textOf(own.port);
   const [perModel, perProvider, perTenant] = ["model", "provider", "tenant"].map((name) =>
     countOf(own, `per-${name}`),
   );
@@ -51,7 +49,7 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
     json: options.outputFormat !== "text",
     limits: { perModel, perProvider, perTenant },
     ...(options.budget !== undefined && { budget: options.budget }),
-    ...(port !== undefined && { port }),
+    ...(portText !== undefined && { port: readPort(portText) }),
     ...(database !== undefined && { database }),
     ...(run !== undefined && { run }),
     ...(patches !== undefined && { patches }),

@@ -1,12 +1,10 @@
 import { statSync } from "node:fs";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
-import type { Io, SubcommandRequest } from "../request/subcommand.ts";
+import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { goOnWithoutNotes, visible } from "../terminal/output.ts";
 
 declare const BURIN_VERSION: string;
-
-const MOST_PORT = 65_535;
 
 /** Serves other programs: one over stdio until it disconnects, or several over HTTP until the user interrupts. */
 export async function runServe({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
@@ -39,7 +37,7 @@ async function serveHttp(ground: ReturnType<typeof groundOf>, port: SubcommandRe
   // Hidden from the commands that a client runs.
   delete process.env.BURIN_SERVE_TOKEN;
   const { serveMcpOverHttp } = await import("@burin/serve/mcp-http");
-  await serveMcpOverHttp(ground, { port: portOf(String(port)), ...(token ? { token } : {}) });
+  await serveMcpOverHttp(ground, { port: readPort(String(port)), ...(token ? { token } : {}) });
 }
 
 /** The same with a model: throws UsageError, with what to set, when none is named. */
@@ -55,11 +53,6 @@ function withModel({ open, ...ground }: ReturnType<typeof groundOf>) {
       };
     },
   };
-}
-
-function portOf(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return Number(text);
-  throw new UsageError(`--port must be a whole number up to ${MOST_PORT}, not "${text}".`);
 }
 
 function groundOf(options: CommonOptions, { output, signal }: Io) {

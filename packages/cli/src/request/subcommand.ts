@@ -29,3 +29,11 @@ export interface Subcommand {
 export function nothingAfter(name: string, { words: [word] }: SubcommandRequest): void {
   if (word !== undefined) throw new UsageError(`burin ${name} takes no "${word}". See burin --help.`);
 }
+
+const MOST_PORT = 65_535;
+
+/** The port that `--port` names. */
+export function readPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return Number(text);
+  throw new UsageError(`--port must be a whole number up to ${MOST_PORT}, not "${text}".`);
+}

@@ -11,7 +11,7 @@ type Options = Readonly<Record<string, Option<unknown>>>;
 export type ValueOf<One extends Option<unknown>> = One[typeof VALUE];
 /** One plain object type instead of an intersection. */
 type Plain<Joined> = { readonly [Key in keyof Joined]: Joined[Key] };
-/** What a file may contain: any key may be missing. */
+/** What a file may contain; every key may be missing. */
 export type Written<All extends Options> = { readonly [Key in keyof All]?: ValueOf<All[Key]> };
 /** The result of reading a file: these keys are always there. */
 export type Settled<All extends Options, Always> = Plain<

@@ -26,7 +26,7 @@ export interface Settings extends SectionSettings {
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
 }
 
-/** Settings from a program: any of them may be left out. */
+/** Settings from a program; each may be left out. */
 export type SettingsInput = {
   readonly [Key in Exclude<keyof Settings, "mcpServers" | "hooks">]?: Partial<Settings[Key]>;
 } & ToolSourceKeys & { readonly hooks?: readonly HookSettings[] };

@@ -146,7 +146,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
 /** All that comes within the next changes is left to another thread once the disk was slow. */
 async function sync(descriptor: number): Promise<void> {
   if (syncsForThread > 0 || fstatSync(descriptor).size > QUICK_SYNC.bytes) {
-    syncsForThread -= 1;
+    syncsForThread = Math.max(syncsForThread - 1, 0);
     return syncLater(descriptor);
   }
   const start = performance.now();

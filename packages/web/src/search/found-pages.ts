@@ -34,7 +34,7 @@ export function listField(value: unknown, ...path: readonly string[]): readonly 
   return Array.isArray(found) ? found : [];
 }
 
-/** The text of the first of these names that has any; a list of texts counts too. */
+/** The text of the first of these names that has one; a list of texts counts too. */
 function textAt(row: unknown, names: readonly string[]): string {
   for (const name of names) {
     const found =
