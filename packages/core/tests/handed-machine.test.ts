@@ -211,6 +211,7 @@ function farMachine(files: Map<string, string>): Machine {
     filesBelow: async () => [],
     treeBelow: async () => ({ linksOut: [], oddNames: [] }),
     oddNamesInGit: async () => [],
+    pathsInGit: async () => [],
     projectFolderOf: async () => null,
     repositoryFault: async () => null,
   };

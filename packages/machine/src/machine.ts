@@ -80,6 +80,11 @@ export interface PlaceFacts {
    * when git does not answer.
    */
   oddNamesInGit(folder: string, words: readonly string[]): Awaitable<readonly string[] | null>;
+  /**
+   * The paths of everything whose content git keeps there: in the index, in all commits, and in what the words name;
+   * null when git does not answer, or when a word names content that has no path.
+   */
+  pathsInGit(folder: string, words: readonly string[]): Awaitable<readonly string[] | null>;
   /** The project's folder in which the program would be found, if it is nowhere else; otherwise null. */
   projectFolderOf(program: string): Awaitable<string | null>;
   /** What git would do in that folder besides what its words say, or null. */

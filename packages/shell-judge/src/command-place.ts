@@ -22,7 +22,7 @@ export interface CommandPlace {
    * are judged.
    */
   readonly realPaths?: (path: string, isPattern: boolean) => readonly string[];
-  /** The absolute paths of all files below a folder; null when there are too many. */
+  /** The absolute paths of all files below a folder, and of what links there lead to; null when there are too many. */
   readonly filesBelow?: (folder: string) => readonly string[] | null;
   /** What is in the tree below a folder; null when it is too large. */
   readonly treeBelow?: (folder: string) => TreeBelow | null;
@@ -31,6 +31,8 @@ export interface CommandPlace {
    * misread. null when git does not answer.
    */
   readonly oddNamesInGit?: (folder: string, words: readonly string[]) => readonly string[] | null;
+  /** The absolute paths of everything whose content git keeps, there or in what the words name; null when unknown. */
+  readonly pathsInGit?: (folder: string, words: readonly string[]) => readonly string[] | null;
   /**
    * The project's folder in which the program would be found if it is nowhere else, or null. Without this function
    * always null.
@@ -84,6 +86,11 @@ export class CommandReach implements Reach {
     this.#possible = [this.#start];
     this.#definite = this.#possible;
     this.#current = this.#possible;
+  }
+
+  /** The path of the root. */
+  get top(): string {
+    return absolute(this.#root);
   }
 
   /** A reach that starts where this one is now, for a shell inside the command. */
@@ -214,9 +221,23 @@ export class CommandReach implements Reach {
 
   /** Every file below a folder, relative to the root; null when that is not known. */
   pathsBelow(path: string): string[] | null {
-    const found = this.#current.map((folder) => this.#place?.filesBelow?.(absolute(joined(folder, path))));
-    if (found.some((files) => !files)) return null;
-    return found.flatMap((files) => files ?? []).map((file) => this.#below(joined([], file)).join("/"));
+    return this.#everyPath((folder) => {
+      // A `..` behind a link leads to another folder than the one that is spelled.
+      const places = [...new Set([absolute(joined(folder, path)), spelled(folder, path)])];
+      const found = places.map((place) => this.#place?.filesBelow?.(place));
+      return found.every((files) => files) ? found.flatMap((files) => files ?? []) : null;
+    });
+  }
+
+  /** The same for everything that git can show. */
+  pathsInGit(words: readonly string[]): string[] | null {
+    return this.#everyPath((folder) => this.#place?.pathsInGit?.(absolute(folder), words));
+  }
+
+  #everyPath(find: (folder: Folder) => readonly string[] | null | undefined): string[] | null {
+    const found = this.#current.map(find);
+    if (found.some((paths) => !paths)) return null;
+    return found.flatMap((paths) => paths ?? []).map((path) => this.#below(joined([], path)).join("/"));
   }
 
   repositoryFault(use: GitUse): RepositoryFault | null {

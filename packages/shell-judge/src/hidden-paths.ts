@@ -4,6 +4,7 @@ import { type CommandPlace, CommandReach, matchesAll } from "./command-place.ts"
 import { allCommandWords, type CommandWords } from "./command-words.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { handedByFind } from "./programs/find.ts";
+import { shownByGit } from "./programs/git-shown.ts";
 import { baseName } from "./programs/launches.ts";
 import type { Rule } from "./rules.ts";
 import type { Verdict } from "./verdict.ts";
@@ -69,59 +70,102 @@ function foundIn(
 }
 
 function ruleFor(words: CommandWords["words"], hidden: readonly Hidden[], reach: CommandReach) {
+  const name = baseName(words[0] ?? "");
   for (const word of words.slice(1)) {
-    if (word === null) return hidden[0];
-    const spelled = spellings(word);
+    if (word === null || NAMES_MORE.test(word)) return hidden[0];
+    const spelled = spellings(word, name);
     const places = spelled.flatMap((path) => reach.placesOf(path));
     const rule = hidden.find(({ matches, covers }) => spelled.some(matches) || places.some(covers));
     if (rule !== undefined) return rule;
   }
-  const read = searchedFiles(words, reach);
-  return read === null ? hidden[0] : hidden.find(({ covers }) => read.some(covers));
+  const given = words.filter((word) => word !== null);
+  const lists = [readBelow(name, given, reach), ...(name === "git" ? [pathsOfGit(given, reach)] : [])];
+  return hidden.find(({ covers }) => lists.some((paths) => paths === null || paths.some(covers)));
 }
 
-/** The parts of a word that may be a path: after `--option=` or `-o`, after `HEAD:` or `@`. */
-function spellings(word: string): string[] {
+/** A list of files, or what the system calls the files of a process. */
+const NAMES_MORE = /^--(?:files0?-from|pathspec-from|from-file)|^\/proc\//;
+/** They print their words, or keep them as a message. */
+const TAKES_TEXT = /^(?:echo|printf|git|gh)$/;
+
+/** The parts of a word that may be a path: after `--option=` or `-o`, after `HEAD:` or `@`, in a script. */
+function spellings(word: string, program: string): string[] {
   const plain = word.replace(/^(?:--?[\w-]+=|\w+=|@|\.\/+)/, "").replace(/\/+$/, "");
   const attached = /^-\w(.+)$/.exec(word)?.[1];
   const inCommit = /:([^:]+)$/.exec(word)?.[1]?.replace(/^\.\/+/, "");
-  return [plain, attached, inCommit].filter((path) => path !== undefined && path !== "") as string[];
+  const inScript = TAKES_TEXT.test(program) ? [] : word.split(/[\s"'`()[\]{}<>=,;|&]+/);
+  return [plain, attached, inCommit, ...inScript].filter(
+    (path) => path !== undefined && path !== "",
+  ) as string[];
 }
 
-const SEARCHERS: ReadonlySet<string | undefined> = new Set(["rg", "ag", "ack"]);
-const GREPS: ReadonlySet<string | undefined> = new Set(["grep", "egrep", "fgrep", "zgrep"]);
-const RECURSES = /^(?:-[A-Za-z]*[rR]|-d(?:recurse)?$|--(?:dereference-)?rec|--directories=rec)/;
+const SEARCHERS = /^(?:rga?|ag|ack|[ru]grep)$/;
+const GREPS = /^[a-z]{0,2}grep$/;
+/** Whatever folder they get, they read what is in it. */
+const READS_FOLDERS = /^(?:diff|[bg]?s?d?tar|cp|mv|ln|rsync|scp|zip|7z|cpio|pax|jar|install)$/;
+const RECURSES = /^(?:-[A-Za-z]*[rRd]|--(?:d|rec))/;
 const GIVES_PATTERN = /^(?:-[A-Za-z]*[ef]$|--regexp|--file)/;
 const SEES_DOT_FILES = /^-(?:[A-Za-z]*[ug.]|-hid|-unr|-i?glob)/;
 
 /** Every file that a program reads without being given its name; null when that is unknown. */
-function searchedFiles(all: CommandWords["words"], reach: CommandReach): string[] | null {
-  const words = all.filter((word) => word !== null);
-  const name = words[0]?.split("/").at(-1);
+function readBelow(name: string, words: readonly string[], reach: CommandReach): string[] | null {
   if (name === "find") return filesHandedByFind(words, reach);
-  const isGitGrep = name === "git" && words.includes("grep");
-  const recurses = words.some((word) => RECURSES.test(word));
-  const searches = SEARCHERS.has(name) || isGitGrep || ((GREPS.has(name) || name === "diff") && recurses);
-  if (!searches) return [];
+  // Otherwise it reads only what it keeps.
+  const isGitGrep = name === "git" && words.some((word) => /^--(?:no-i|unt)/.test(word));
+  const searches =
+    SEARCHERS.test(name) || isGitGrep || (GREPS.test(name) && words.some((word) => RECURSES.test(word)));
+  if (!searches && !READS_FOLDERS.test(name)) return [];
+  if (isToldByFiles(name, words)) return null;
   const operands = words.slice(isGitGrep ? words.indexOf("grep") + 1 : 1).filter((word) => !/^-./.test(word));
   // A number may be the value of an option, and then the next word the pattern.
   const isUnclear = words.some((word) => GIVES_PATTERN.test(word) || /^\d+$/.test(word));
-  const folders = isUnclear || name === "diff" ? operands : operands.slice(1);
-  const below = folders.map((folder) => reach.pathsBelow(folder));
-  if (isUnclear || below.every((files) => files?.length === 0)) below.push(reach.pathsBelow("."));
-  if (below.includes(null)) return null;
-  const files = below.flatMap((found) => found ?? []);
+  const folders = isUnclear || !searches ? operands : operands.slice(1);
   // ripgrep skips names with a leading dot unless an option says otherwise.
   const seesAll = name !== "rg" || words.some((word) => SEES_DOT_FILES.test(word));
-  return seesAll ? files : files.filter((path) => !/(?:^|\/)\./.test(path));
+  const below = folders.map((folder) => filesIn(folder, seesAll, reach));
+  if (searches && (isUnclear || below.every((files) => files?.length === 0)))
+    below.push(filesIn(".", seesAll, reach));
+  return below.includes(null) ? null : below.flatMap((files) => files ?? []);
+}
+
+/** The names are in a file or in its input, or count from another folder. */
+function isToldByFiles(name: string, [, first = "", ...words]: readonly string[]): boolean {
+  if (!name.endsWith("tar")) return name === "cpio" || name === "pax";
+  return /^-?[a-zA-Z]*[TC]/.test(first) || words.some((word) => /^-[a-zA-Z]*[TC]|^--dir/.test(word));
+}
+
+function filesIn(folder: string, seesAll: boolean, reach: CommandReach): string[] | null {
+  const files = reach.pathsBelow(folder);
+  if (seesAll || files === null) return files;
+  const starts = reach.placesOf(folder).map((place) => place.length);
+  return files.filter((path) => starts.some((start) => !/(?:^|\/)\./.test(path.slice(start))));
 }
 
 function filesHandedByFind(words: readonly string[], reach: CommandReach): string[] | null {
-  const from = words.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word));
+  const from = words.findLastIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word));
   if (from === -1) return [];
   const found = words.map((value) => ({ value, isGlob: false }));
-  const { folders, names } = handedByFind(found, from + 1);
+  const { folders, names, hasLinks } = handedByFind(found, from + 1);
   const below = folders.map((folder) => reach.pathsBelow(folder));
   if (below.includes(null)) return null;
-  return below.flatMap((files) => files ?? []).filter((path) => matchesAll(baseName(path), names));
+  const handed = below.flatMap((files) => files ?? []).filter((path) => matchesAll(baseName(path), names));
+  return hasLinks ? handed.flatMap((path) => reach.placesOf(`${reach.top}/${path}`)) : handed;
+}
+
+/** Every path whose content git may show; null when that is unknown. */
+function pathsOfGit(words: readonly string[], reach: CommandReach): string[] | null {
+  const shown = shownByGit(words);
+  if (shown === null) return [];
+  const { revisions, below, ends } = shown;
+  const kept = revisions === null ? null : reach.pathsInGit(revisions);
+  if (kept === null) return null;
+  const folders = below?.flatMap((path) => reach.placesOf(path));
+  if (folders !== undefined) return kept.filter((path) => folders.some((folder) => isIn(path, folder)));
+  return ends === undefined
+    ? kept
+    : kept.filter((path) => ends.some((part) => `/${path}/`.includes(`/${part}/`)));
+}
+
+function isIn(path: string, folder: string): boolean {
+  return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }

@@ -55,6 +55,7 @@ const UNKNOWN = {
   filesBelow: null,
   treeBelow: null,
   oddNamesInGit: null,
+  pathsInGit: null,
   projectFolderOf: null,
   repositoryFault: { nature: "outside", what: "nothing is known about the repository" },
 } as const;

@@ -114,14 +114,9 @@ export class Hooks {
   }
 
   #for(event: HookEventName, call: RuleTarget | null): HookSettings[] {
-    return this.#needs.settings.filter((hook) => {
-      if (hook.event !== event) return false;
-      return (
-        call === null ||
-        hook.tools === undefined ||
-        rulesOf(hook.tools).some((rule) => ruleCovers(rule, call, "some"))
-      );
-    });
+    const isFor = ({ tools }: HookSettings) =>
+      call === null || tools === undefined || rulesOf(tools).some((rule) => ruleCovers(rule, call, "some"));
+    return this.#needs.settings.filter((hook) => hook.event === event && isFor(hook));
   }
 }
 

@@ -312,24 +312,6 @@ describe("places that a repository names", () => {
   });
 });
 
-describe("names in git", () => {
-  const oddNames = (...words: string[]) =>
-    gitRepositories({ roots: [root], environment, passEnvironment: [] }).oddNamesInGit(root, words);
-
-  it("P21 tells those in the index and in the commits that words name, and nothing without a repository", () => {
-    expect(oddNames()).toBeNull();
-    makeRepository(root);
-    write("root/an old one.txt", "x\n");
-    write("root/-rf", "x\n");
-    gitIn(root, "add", "-A");
-    gitIn(root, "commit", "-q", "-m", "odd");
-    gitIn(root, "rm", "-q", "--", "-rf", "an old one.txt");
-    expect(oddNames("src")).toEqual([]);
-    for (const word of ["HEAD", "HEAD~1..HEAD", "HEAD^!", "HEAD~1...HEAD"])
-      expect(oddNames(word)?.toSorted(), word).toEqual(expect.arrayContaining(["-rf", "an old one.txt"]));
-  });
-});
-
 describe("git that gives no answer", () => {
   it("P19 is not waited for, and asked about", () => {
     gitIn(root, "init", "-q");

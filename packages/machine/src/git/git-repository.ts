@@ -4,7 +4,7 @@ import { entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
 import { childEnvironment } from "../processes/child-environment.ts";
-import { leadsOutside, ODD_NAME } from "../processes/command-surroundings.ts";
+import { leadsOutside } from "../processes/command-surroundings.ts";
 import { pathOutside } from "../processes/helper-program.ts";
 import type { ProgramOutput } from "../processes/run-process.ts";
 import { firstProgram } from "../processes/shell-program.ts";
@@ -12,6 +12,7 @@ import { askGit, gitLooking } from "./git-environment.ts";
 import { readSmallFile } from "./git-excludes.ts";
 import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "./git-programs.ts";
 import { KeptAnswers } from "./kept-answers.ts";
+import { oddNames, pathsInGit } from "./names-in-git.ts";
 
 export interface GitGround {
   /** The real paths of the roots. */
@@ -65,11 +66,15 @@ export function gitRepositories(ground: GitGround) {
     known.set(key, fault);
     return fault;
   };
-  const oddNamesInGit = (folder: string, words: readonly string[]) => {
+  const askIn = (folder: string) => {
     asker ??= new GitAsker(ground);
-    return asker.oddNames(folder, words);
+    return asker.askIn(folder);
   };
-  return { repositoryFault, oddNamesInGit };
+  return {
+    repositoryFault,
+    oddNamesInGit: (folder: string, words: readonly string[]) => oddNames(askIn(folder), words),
+    pathsInGit: (folder: string, words: readonly string[]) => pathsInGit(askIn(folder), words),
+  };
 }
 
 /** Returns the git that commands would find, and an environment in which it only looks. */
@@ -113,26 +118,9 @@ class GitAsker {
     );
   }
 
-  /**
-   * Returns those names in the index, and in commits that the words may name, that a text-processing program would
-   * misread. null when git does not answer.
-   */
-  oddNames(folder: string, words: readonly string[]): string[] | null {
-    const commits = this.#ask(folder, ["rev-parse", "--revs-only", "--no-flags", ...words]);
-    if (commits.fault !== null) return null;
-    const trees = commits.output.toString("utf8").split("\n").filter(Boolean);
-    const lists = trees.map((tree) => [
-      "ls-tree",
-      "-r",
-      "-z",
-      "--name-only",
-      "--full-tree",
-      tree.replace("^", ""),
-    ]);
-    const listed = [["ls-files", "-z", "--full-name", ":/"], ...lists].map((list) => this.#ask(folder, list));
-    if (listed.some(({ fault }) => fault !== null)) return null;
-    const names = listed.flatMap(({ output }) => output.toString("utf8").split("\0"));
-    return names.filter((name) => ODD_NAME.test(name));
+  /** Asks git in that folder. */
+  askIn(folder: string) {
+    return (words: readonly string[]) => this.#ask(folder, words);
   }
 
   #repositoryIn(folder: string): Repository | RepositoryFault | null {

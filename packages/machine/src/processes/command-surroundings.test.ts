@@ -77,6 +77,32 @@ describe("filesBelow", () => {
 
 const look = (path = "") => surroundings([root], path);
 
+describe("filesBelow, through links", () => {
+  it("P19 lists also what links lead to inside the roots, once", () => {
+    mkdirSync(join(root, "secret"));
+    mkdirSync(join(root, "docs"));
+    writeFileSync(join(root, "secret/key"), "");
+    symlinkSync("../secret", join(root, "docs/more"));
+    symlinkSync("../docs", join(root, "secret/round"));
+    symlinkSync("../src/a.txt", join(root, "docs/a.txt"));
+    symlinkSync("nowhere", join(root, "docs/broken"));
+    const below = [
+      "docs/a.txt",
+      "docs/broken",
+      "docs/more",
+      "secret",
+      "secret/key",
+      "secret/round",
+      "src/a.txt",
+    ];
+    expect(surroundings([root]).filesBelow(join(root, "docs"))?.toSorted()).toEqual(
+      below.map((path) => join(root, path)),
+    );
+    symlinkSync("docs/more", join(root, "start"));
+    expect(surroundings([root]).filesBelow(join(root, "start"))).toContain(join(root, "secret/key"));
+  });
+});
+
 describe("treeBelow", () => {
   it("P21 tells every link that leads out, also behind one that stays inside", () => {
     symlinkSync("../other", join(root, "src/in"));

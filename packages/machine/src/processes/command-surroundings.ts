@@ -21,7 +21,7 @@ export function surroundings(roots: readonly string[], path = "") {
   return {
     leadsOutside: once((one, isPattern) => leadsOutside(one, isPattern, roots)),
     realPaths: once(realPaths),
-    filesBelow: once(filesBelow),
+    filesBelow: once((folder) => filesBelow(folder, roots)),
     treeBelow: once((folder) => treeBelow(folder, roots)),
     projectFolderOf: once(programsOfProject(roots, path)),
   };
@@ -92,17 +92,27 @@ function atLeast(pattern: string): (name: string) => boolean {
   });
 }
 
-/** Files and links in a folder and below; links are not followed. Git's own files have no text to find. */
-function filesBelow(folder: string): readonly string[] | null {
+/**
+ * Files and links in a folder and below, and what the links lead to inside the roots. Git's own files have no text to
+ * find.
+ */
+function filesBelow(start: string, roots: readonly string[]): readonly string[] | null {
   const files: string[] = [];
-  const folders = [folder];
+  const folders = [realOf(start) ?? start];
+  const seen = new Set(folders);
   let looked = 0;
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
     const entries = entriesOf(at);
     looked += entries.length;
     if (looked > MOST_FILES) return null;
-    for (const entry of entries) {
-      if (entry.name !== ".git") (entry.isDirectory() ? folders : files).push(join(at, entry.name));
+    for (const entry of entries.filter(({ name }) => name !== ".git")) {
+      const path = join(at, entry.name);
+      const folder = folderOf(path, entry);
+      if (folder !== path) files.push(path);
+      if (folder === null || seen.has(folder) || !isWithinAny(folder, roots)) continue;
+      seen.add(folder);
+      folders.push(folder);
+      if (folder !== path) files.push(folder);
     }
   }
   return files;

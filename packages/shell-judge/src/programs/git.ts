@@ -13,7 +13,7 @@ import { GIT_READING, type GitReading } from "./git-reading.ts";
 import { type Options, readOptions } from "./options.ts";
 import { attachedValue, givesPattern } from "./simple-programs.ts";
 
-const HARMLESS_GLOBALS = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
+export const HARMLESS_GLOBALS = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
 const GLOBALS_WITH_VALUE = new Set(
   "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source".split(" "),
 );
