@@ -3,7 +3,7 @@ import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
-import { childEnvironment } from "../processes/child-environment.ts";
+import { childEnvironment, codePaths } from "../processes/child-environment.ts";
 import { leadsOutside } from "../processes/command-surroundings.ts";
 import { pathOutside } from "../processes/helper-program.ts";
 import type { ProgramOutput } from "../processes/run-process.ts";
@@ -80,9 +80,9 @@ export function gitRepositories(ground: GitGround) {
 /** Returns the git that commands would find, and an environment in which it only looks. */
 export function gitIn({ roots, environment, passEnvironment: pass }: GitGround) {
   const env = childEnvironment(environment, { pass, secret: [], roots });
-  const path = pathOutside(env.PATH ?? "", roots);
-  const git = firstProgram("git", path.split(delimiter));
-  return { git, env: { ...env, PATH: path, ...gitLooking({ isSandboxed: false }) } };
+  const paths = codePaths(env, (path) => pathOutside(path, roots));
+  const git = firstProgram("git", (paths.PATH ?? "").split(delimiter));
+  return { git, env: { ...env, ...paths, ...gitLooking({ isSandboxed: false }) } };
 }
 
 /** For all sessions of this process. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { gitIn } from "../git/git-repository.ts";
 import { childEnvironment } from "./child-environment.ts";
 
 const none = { pass: [], secret: [] };
@@ -55,6 +56,15 @@ describe("childEnvironment", () => {
     expect(childEnvironment({ [name]: "x" }, none)).not.toHaveProperty([name]);
     expect(childEnvironment({ [name]: "x" }, { ...none, pass: [name] })).toHaveProperty([name], "x");
   });
+
+  it.each(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PERL5LIB"])(
+    "P21 libraries are not looked for in the current folder: %s",
+    (name) => {
+      const given = { [name]: ":/p/lib:lib:/opt/lib:" };
+      expect(childEnvironment(given, { ...none, roots: ["/p"] })[name]).toBe("/opt/lib:/p/lib");
+      expect(gitIn({ roots: ["/p"], environment: given, passEnvironment: [] }).env[name]).toBe("/opt/lib");
+    },
+  );
 
   it("P21 programs of the project and of the current folder are found last or not at all", () => {
     const PATH = "/p/node_modules/.bin:.:/usr/bin::/p-other/bin:bin:/bin";

@@ -64,7 +64,7 @@ const CHANGES_MEANING = new Set(
     BASH_ENV ENV SHELLOPTS BASHOPTS BASH_COMPAT POSIXLY_CORRECT BASH_XTRACEFD PS4 CDPATH PROMPT_COMMAND
     GLOBIGNORE EXECIGNORE IFS HISTFILE ZDOTDIR LD_PRELOAD LD_AUDIT LD_PROFILE LD_DEBUG_OUTPUT
     DYLD_INSERT_LIBRARIES GCONV_PATH LESSOPEN LESSCLOSE TAR_OPTIONS GREP_OPTIONS RIPGREP_CONFIG_PATH TAPE
-    _POSIX2_VERSION AWKPATH AWKLIBPATH BLOCK_SIZE
+    _POSIX2_VERSION AWKPATH AWKLIBPATH BLOCK_SIZE PERL5OPT PERL5DB
   `),
 );
 
@@ -101,13 +101,30 @@ export function childEnvironment(environment: Environment, rules: EnvironmentRul
     const isKept = !changesMeaning(name) && secrecyOf(name, value, rules.secret) === null;
     if (isKept || rules.pass.includes(name)) cleaned[name] = value;
   }
-  const path = cleaned.PATH === undefined ? {} : { PATH: searchPath(cleaned.PATH, rules.roots ?? []) };
-  return { ...cleaned, ...path, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
+  const paths = codePaths(cleaned, (path) => searchPath(path, rules.roots ?? []));
+  return { ...cleaned, ...paths, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
 }
 
 function changesMeaning(name: string): boolean {
   if (name.startsWith("GIT_")) return !GITS_HARMLESS.test(name);
   return CHANGES_MEANING.has(name) || EXPORTED_FUNCTION.test(name);
+}
+
+/** Lists of folders in which programs, or their libraries, are found. An empty name stands for the current folder. */
+const CODE_PATHS = words(
+  "PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FALLBACK_LIBRARY_PATH PERL5LIB PERLLIB",
+);
+
+/** Those of an environment, each changed. */
+export function codePaths(
+  environment: Environment,
+  change: (path: string) => string,
+): Record<string, string> {
+  const found = CODE_PATHS.flatMap((name) => {
+    const path = environment[name];
+    return path === undefined ? [] : [[name, change(path)] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 /** A package runner puts the project's own folder first, a careless profile the current one. */

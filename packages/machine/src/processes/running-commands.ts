@@ -7,7 +7,7 @@ import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-environment.ts";
 import type { SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import { vouchForAll } from "../sandbox/vouched-files.ts";
 import { endAtExit } from "./at-exit.ts";
-import { childEnvironment } from "./child-environment.ts";
+import { childEnvironment, codePaths } from "./child-environment.ts";
 import { CommandLimits } from "./command-limits.ts";
 import type { BackgroundCommand, CommandRequest, CommandsOptions } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
@@ -163,8 +163,8 @@ export class RunningCommands {
   /** Keeps a command, and git in it, from doing more than looking; the sandbox does not know programs. */
   #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
     if (!this.#isReadOnly(request)) return request.reads === "partly" ? GIT_BESIDE_OTHERS : {};
-    const path = pathOutside(this.#environment().PATH ?? "", this.#options.roots);
-    return { ...gitLooking({ isSandboxed }), PATH: path };
+    const paths = codePaths(this.#environment(), (path) => pathOutside(path, this.#options.roots));
+    return { ...gitLooking({ isSandboxed }), ...paths };
   }
 
   async #limitsOf(request: CommandRequest): Promise<SandboxPlan | null> {
