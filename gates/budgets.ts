@@ -15,7 +15,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 14490,
   serve: 2250,
   fleet: 3920,
-  cli: 14710,
+  cli: 14730,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import { ScreenTerminal } from "./screen-terminal.ts";
 
 let root: string;
 
@@ -43,6 +44,16 @@ describe("burin grants", () => {
       scope: "everywhere",
       when,
     });
+  });
+
+  it("P21 no rule controls the terminal, hides there or looks like another line, also as JSON", async () => {
+    const rule = "run_shell_command(ls 'a\n  2  edit\u009d0;title\u009c\u202e\u{e0041}\u2028')";
+    store({ rule, project: "/x\n  3  web_fetch" });
+    expect((await grants()).stdout.split("\n")).toHaveLength(2);
+    const terminal = new ScreenTerminal({ cwd: root, args: ["grants", "--json"] });
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.written).not.toMatch(/[\u009c\u009d\u202e\u2028]|\u{e0041}/u);
+    expect(JSON.parse(terminal.written)[0]).toMatchObject({ rule });
   });
 
   it("P22 a call that was granted does not ask, and asks again once that is revoked", async () => {

@@ -16,7 +16,7 @@ export async function runGrants({ words, options }: SubcommandRequest, { output 
   if (action === "revoke" && chosen !== undefined && tooMuch === undefined) {
     const gone = await revoke(store, chosen);
     if (options.outputFormat !== "text") output.out(`${JSON.stringify({ revoked: gone })}\n`);
-    else for (const grant of gone) output.out(`Revoked ${visible(grant.rule)} (${scopeOf(grant)}).\n`);
+    else for (const grant of gone) output.out(`Revoked ${oneLine(grant.rule)} (${scopeOf(grant)}).\n`);
     return EXIT.done;
   }
   throw new UsageError(
@@ -42,7 +42,7 @@ function printList(grants: readonly StoredGrant[], { project, isText, output }: 
     const scope = grant.project === project ? `this project, ${project}` : scopeOf(grant);
     const when = grant.when.slice(0, 16).replace("T", " ");
     output.out(
-      `${String(index + 1).padStart(3)}  ${visible(grant.rule)}  (${visible(`${scope}, ${when}`)})\n`,
+      `${String(index + 1).padStart(3)}  ${oneLine(grant.rule)}  (${oneLine(`${scope}, ${when}`)})\n`,
     );
   });
 }
@@ -52,7 +52,7 @@ function scopeName({ project }: StoredGrant): "project" | "everywhere" {
 }
 
 function scopeOf({ project }: StoredGrant): string {
-  return project === undefined ? "everywhere" : `project ${visible(project)}`;
+  return project === undefined ? "everywhere" : `project ${oneLine(project)}`;
 }
 
 /** A number refers to the list; a rule is revoked in every place where it applies. */
@@ -69,4 +69,9 @@ async function revoke(store: GrantStore, chosen: string): Promise<readonly Store
   throw new UsageError(
     `there is no grant ${chosen}; ${known === "" ? "nothing is granted" : `granted are: ${known}`}.`,
   );
+}
+
+/** A line break in a rule must not look like the next one. */
+function oneLine(text: string): string {
+  return visible(text.replace(/\n/g, "\\n"));
 }

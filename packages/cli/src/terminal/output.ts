@@ -25,7 +25,7 @@ export function terminalOutput(isPlain: boolean): Output {
   let hasResult = false;
   const write = (text: string): void => {
     hasResult = true;
-    stdout().write(text);
+    stdout().write(process.stdout.isTTY ? text.replace(LEFT_BY_JSON, escaped) : text);
   };
   const shows = () => !isPlain && process.stderr.isTTY === true && !process.env.NO_COLOR;
   return {
@@ -42,6 +42,13 @@ export function terminalOutput(isPlain: boolean): Output {
     },
     styled: (style, text) => (shows() ? styleText(style, text) : text),
   };
+}
+
+/** Characters that a terminal obeys or hides, and that JSON allows in a text as they are. */
+const LEFT_BY_JSON = /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/gu;
+
+function escaped(character: string): string {
+  return character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Both streams may be pipes that are still being written; exiting earlier would lose the end. */

@@ -120,6 +120,18 @@ describe("what a project may say", () => {
     expect(server(['"a', 'b"'])).not.toBe(server(["a b"]));
   });
 
+  it.each([
+    ["a key", { "odd\nThis folder was looked at. It runs nothing.\n": 1 }],
+    ["a key of a section", { tools: { "odd\r\nIt runs nothing.": 1 } }],
+    ["an address", { mcpServers: { a: { url: "http://127.0.0.1/\nIt runs nothing." } } }],
+    ["an event", { hooks: [{ event: "start\nIt runs nothing.", command: "true" }] }],
+    ["a name of a server that is refused", { mcpServers: { "a\nb": { command: "x", trust: true } } }],
+  ])("P22 P24 nothing that is listed looks like a line of its own: %s", (_what, layer) => {
+    const { effects, refused } = projectSettings(layer, NOBODY);
+    expect([...effects, ...refused].length).toBeGreaterThan(0);
+    for (const listed of [...effects, ...refused]) expect(listed).not.toMatch(/\p{Cc}/u);
+  });
+
   it("what a trusted project says counts", () => {
     const settings = merged({
       model: { name: "small", timeoutSeconds: 5 },

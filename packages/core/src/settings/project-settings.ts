@@ -89,7 +89,9 @@ export function projectSettings(layer: object, user: Settings): ProjectSettings 
     sorted.put(["mcpServerCommand"], mcpServerCommand, "harmless");
     sorted.effects.push(`start the MCP server "mcp": ${line(mcpServerCommand)}`);
   }
-  return sorted;
+  // A key, an event or an address that contains a line break would look like a line of its own.
+  const { tightening, trusted, effects, refused } = sorted;
+  return { tightening, trusted, effects: effects.map(line), refused: refused.map(line) };
 }
 
 class Sorted implements ProjectSettings {
