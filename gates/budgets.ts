@@ -6,7 +6,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3830,
   "edit-match": 2900,
-  "shell-judge": 3960,
+  "shell-judge": 3980,
   machine: 12210,
   models: 6210,
   testing: 1420,

@@ -162,6 +162,14 @@ describe("options with which a program does something else", () => {
     ..."vim -c x|view -S x|emacs --eval x|gdb -ex x|psql -c x|mysql -e x|sqlite3 -cmd x|gcc -B x|cc @x".split(
       "|",
     ),
+    ..."curl -c x|curl --trace x|curl -sd@x|curl -F f=x|curl -w %output{x}|curl --unix-socket x|curl -H @x".split(
+      "|",
+    ),
+    ..."openssl -engine x|openssl -out x|openssl -config x|sqlite3 -A x|sqlite3 vacuum\\ into\\ x".split("|"),
+    ..."kubectl --kubeconfig=x|docker --config x|docker -H x|pip --python x|go -vettool=x|tar -T x".split(
+      "|",
+    ),
+    ..."python3 -m pytest -p x|bun --preload x|pnpm --config.script-shell=x|go -ldflags=-extld=x".split("|"),
     ..."wget -O x|wget --post-file x -i y|apt-get -o x|curl -o x|npm --script-shell x|yarn --cwd x".split(
       "|",
     ),

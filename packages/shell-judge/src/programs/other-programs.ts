@@ -18,11 +18,14 @@ interface TaskProgram {
   readonly long?: string;
   /** Other words with the same effect, for example settings of make. */
   readonly words?: RegExp;
+  /** Where most options write, load or send something: the only ones with which it does not. */
+  readonly only?: RegExp;
 }
 
 const NPM: TaskProgram = {
   letters: "Cc",
-  long: "--prefix --script-shell --node-options --userconfig --globalconfig --shell --editor --call --dir --cwd",
+  long: "--prefix --script-shell --node-options --userconfig --globalconfig --shell --editor --call --dir --cwd --npm-path --pnpmfile --global-pnpmfile --use-yarnrc",
+  words: /^--config\./,
 };
 
 const REMOTE: TaskProgram = {
@@ -37,18 +40,24 @@ const COMPILER: TaskProgram = {
 };
 
 const TASKS: Readonly<Record<string, TaskProgram>> = {
-  ...alike("npm pnpm yarn bun", NPM),
+  ...alike("npm pnpm yarn", NPM),
+  bun: { letters: "Ccr", long: `${NPM.long} --preload --require --import --config --env-file` },
+  ...alike("pip pip3", { long: "--python --log --target --prefix --root --config-settings" }),
+  // Such a file names programs that bring passwords.
+  ...alike("kubectl helm oc", { long: "--kubeconfig --post-renderer --server --raw" }),
+  ...alike("docker podman", { letters: "H", long: "--config --host --context --connection --url" }),
   make: { letters: "fCIE", long: "--file --makefile --eval --directory", words: /^\w+[:?+]?=/ },
   cargo: { letters: "CZ", long: "--config --manifest-path --target-dir", words: /^\+/ },
   go: {
     letters: "",
-    long: "-exec --exec -toolexec --toolexec -o -C -modfile -overlay",
+    long: "-exec --exec -toolexec --toolexec -o -C -modfile -overlay -vettool --vettool -gccgoflags -compiler",
+    words: /-ext(?:ld|ar)/,
   },
   pytest: { letters: "pco", long: "--rootdir --confcutdir --override-ini --config-file" },
   tsc: { letters: "p", long: "--project --outDir --outFile --build" },
   tar: {
-    letters: "IFgWCP",
-    long: "--to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --directory --absolute-names --listed-incremental",
+    letters: "IFgWCPT",
+    long: "--files-from --to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --directory --absolute-names --listed-incremental",
   },
   split: { long: "--filter" },
   rsync: { letters: "eTM", long: "--rsh --rsync-path --remote-option --files-from --temp-dir" },
@@ -78,8 +87,12 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   psql: { letters: "cfoL", long: "--command --file --output --log-file --set --variable" },
   mysql: { letters: "e", long: "--execute --init-command --pager --tee --plugin-dir" },
   sqlite3: {
-    long: "-init -cmd --init --cmd",
-    words: /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer/i,
+    only: /^--?(?:ascii|bail|batch|box|column|csv|header|html|json|line|list|markdown|noheader|nullvalue|quote|readonly|safe|separator|table|tabs|version)$/,
+    words:
+      /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer|attach|vacuum\s+into|fsdir|zipfile|directory/i,
+  },
+  openssl: {
+    only: /^-(?:in|inform|noout|text|subject|issuer|dates|enddate|startdate|checkend|fingerprint|serial|pubkey|modulus|hash|ext|purpose|email|nameopt|md5|sha\d+|connect|servername|showcerts|base64|a|d|e|v|hex|r)$/,
   },
   ...alike("gcc g++ cc clang", COMPILER),
   wget: {
@@ -87,7 +100,10 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config",
   },
   "apt-get": { letters: "oc", long: "--option --config-file" },
-  curl: { letters: "oOKTD", long: "--output --remote-name --config --upload-file --dump-header" },
+  curl: {
+    only: /^-(?:[sSfLiIvkgGN46#0123]+|[sSfLiIvkgGN46#]*[XHAmrdu].*|-(?:silent|show-error|fail|fail-with-body|location|include|head|verbose|insecure|get|globoff|compressed|no-progress-meter|progress-bar|http[\d.]+|ipv[46]|request|header|user-agent|max-time|connect-timeout|retry[a-z-]*|range|data|data-raw|json|user)(?:=.*)?)$/s,
+    words: /^(?:-\w*[Hd]|--(?:data|json|header)=)?@/,
+  },
 };
 
 const VERSIONS = /^(?:(?:node|npm|gcc|make|java) (?:--version|-v)|python3? --version)$/;
@@ -99,10 +115,13 @@ export const other: ProgramReader = (words, reach) => {
   if (words.length === 2 && VERSIONS.test(`${program} ${words[1]?.value}`)) return [];
   const findings: Finding[] = [unknownFinding(`\`${program}\` is not known to be read-only`)];
   findings.push(...deletion(words, name));
-  const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined;
+  // `python -m pytest` does what `pytest` does.
+  const isModule = /^python[\d.]*$/.test(name) && words[1]?.value === "-m";
+  const own = isModule ? (words[2]?.value ?? "") : name;
+  const task = Object.hasOwn(TASKS, own) ? TASKS[own] : undefined;
   let isEnded = false;
   for (const [index, word] of words.entries()) {
-    if (index === 0) continue;
+    if (index < (isModule ? 3 : 1)) continue;
     if (word.value === "--") isEnded = true;
     if (task !== undefined && !isEnded && redirects(word.value, task)) {
       findings.push(launchFinding(`\`${name} ${word.value}\` can make it do something else`, index));
@@ -116,12 +135,18 @@ function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
   if (/^file:/i.test(word.value))
     return [{ nature: "outside", what: `\`${word.value}\` is a file`, upTo: index }];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word.value)) return [];
-  const value = attachedValue(word) ?? { ...word, value: word.value.replace(/^\w+=/, "") };
+  // Behind a `=` or an `@` there may be a file, and behind `--option=@` too.
+  const named = /^(?:[\w.-]*[=@])*((?:~|\.\.|\/).*)$/s.exec(word.value)?.[1];
+  const value =
+    named === undefined
+      ? (attachedValue(word) ?? { ...word, value: word.value.replace(/^\w+=/, "") })
+      : { ...word, value: named };
   return pathFinding(value, index, reach);
 }
 
-function redirects(word: string, { letters = "", long: names = "", words }: TaskProgram): boolean {
+function redirects(word: string, { letters = "", long: names = "", words, only }: TaskProgram): boolean {
   if (words?.test(word)) return true;
+  if (only !== undefined && /^-./.test(word) && !only.test(word)) return true;
   const long = names.split(" ");
   const name = word.replace(/=.*/s, "");
   if (name.length > 1 && long.some((option) => option === name)) return true;
