@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -46,6 +46,42 @@ describe("findFiles", () => {
     expect(isPartial).toBe(true);
     expect(total).toBeLessThan(FILES);
     expect(files).toHaveLength(total);
+  });
+
+  it("P21 a folder that is another one for a moment shows no names of places outside", async () => {
+    const outside = temporaryFolder();
+    writeFileSync(join(outside, "outside.txt"), "");
+    const [place, away] = [join(root, "part5"), join(root, "away")];
+    const moves: Record<string, () => void> = {
+      part5: () => {
+        renameSync(place, away);
+        symlinkSync(outside, place);
+      },
+      part6: () => {
+        rmSync(place);
+        renameSync(away, place);
+      },
+    };
+    const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [] });
+    const named = access.namedFolder.bind(access);
+    // The rules are asked about each folder right before it is opened.
+    access.namedFolder = (...given) => {
+      const rules = named(...given);
+      const visibilityOf = rules.visibilityOf.bind(rules);
+      return Object.assign(rules, {
+        visibilityOf: (name: string, isFolder: boolean) => {
+          moves[name]?.();
+          delete moves[name];
+          return visibilityOf(name, isFolder);
+        },
+      });
+    };
+    const signal = new AbortController().signal;
+    const request = { pattern: "**/*.txt", caseSensitive: false, respectGitIgnore: true, most: 1000, signal };
+    const { files } = await findFiles(access, root, { ...request, stopAt: performance.now() + 60_000 });
+    expect(existsSync(join(place, "5.txt"))).toBe(true);
+    expect(files).toContain(join(root, "part7/7.txt"));
+    expect(files.filter((file) => file.includes("outside"))).toEqual([]);
   });
 
   it("P18 ends when it is cancelled", async () => {

@@ -1,5 +1,5 @@
 import { lstatSync, statSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
 import { Automaton } from "@burin/contract/patterns/automaton";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
@@ -8,6 +8,7 @@ import type { SearchMeans } from "../search/search-files.ts";
 import type { Access } from "./access.ts";
 import { lstatOf, realOf } from "./disk-looks.ts";
 import { isWithin, isWithinAny, patternWithin } from "./paths.ts";
+import { namesAt } from "./target-folder.ts";
 import { Slices, Walk } from "./walk.ts";
 
 interface Match {
@@ -16,6 +17,8 @@ interface Match {
   readonly time: bigint;
 }
 
+/** The time of a change may be that much behind the clock. */
+const DOUBTFUL_MS = 100;
 /** Reading the clock costs more than looking at one name. */
 const NAMES_PER_LOOK = 64;
 
@@ -25,6 +28,7 @@ export async function findFiles(
   folder: string,
   request: FindRequest & Pick<SearchMeans, "signal" | "stopAt">,
 ): Promise<FoundFiles> {
+  const startedAt = Date.now() - DOUBTFUL_MS;
   const glob = new PathGlob(folder, request);
   const rules = access.ignoreRules();
   const walk = new Walk({
@@ -48,7 +52,7 @@ export async function findFiles(
       break;
     }
   }
-  const files = firstInside(newest.inOrder(), request.most, folder);
+  const files = firstInside(newest.inOrder(), { most: request.most, startedAt });
   return {
     files,
     total: newest.total,
@@ -74,23 +78,35 @@ function isUsable(path: string, access: Access): boolean {
   return access.ownRules().visibility(real, false) !== "own";
 }
 
-/** A folder may have been replaced by a link during the walk, so each folder above a result is checked once more. */
-function firstInside(matches: readonly Match[], most: number, folder: string): string[] {
-  const known = new Map([[folder, realOf(folder) === folder]]);
-  const isFolder = (path: string): boolean => {
-    let verdict = known.get(path);
-    if (verdict === undefined) {
-      verdict = isFolder(dirname(path)) && lstatOf(path)?.isDirectory() === true;
-      known.set(path, verdict);
-    }
-    return verdict;
+/**
+ * A folder may have been replaced by a link during the walk, also for a moment, so each folder above a result is
+ * checked once more: one that was moved since then has a new time, and is looked into again.
+ */
+function firstInside(matches: readonly Match[], { most, startedAt }: Shown): string[] {
+  const known = new Map<string, Set<string> | "unmoved">();
+  const namesIn = (path: string): Set<string> | "unmoved" => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const above = dirname(path) === path ? "unmoved" : namesIn(dirname(path));
+    const stats = lstatOf(path);
+    const isUnmoved = above === "unmoved" && stats?.isDirectory() === true && stats.ctimeMs < startedAt;
+    const names = isUnmoved ? "unmoved" : new Set(namesAt(path));
+    known.set(path, names);
+    return names;
   };
   const files: string[] = [];
   for (const { path } of matches) {
     if (files.length >= most) break;
-    if (isFolder(dirname(path))) files.push(path);
+    const names = namesIn(dirname(path));
+    if (names === "unmoved" || names.has(basename(path))) files.push(path);
   }
   return files;
+}
+
+interface Shown {
+  readonly most: number;
+  /** In milliseconds, some earlier because the clock of a disk may be behind. */
+  readonly startedAt: number;
 }
 
 /** The newest matches. Any other is dropped at once, however many there are. */

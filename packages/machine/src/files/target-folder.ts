@@ -1,7 +1,8 @@
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync } from "node:fs";
 import { lstat, mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { realOf } from "./disk-looks.ts";
 import { isWithinAny, locate, outside, pathsIn, realPathOf } from "./paths.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 
@@ -98,5 +99,20 @@ async function makeFolder(folder: string, making: Making): Promise<number> {
     throw error;
   } finally {
     if (!isMade) closeSync(parent);
+  }
+}
+
+/** The names in the folder that has this real path while they are read. */
+export function namesAt(folder: string): string[] {
+  let descriptor: number | null = null;
+  try {
+    const isLinux = process.platform === "linux";
+    if (isLinux) descriptor = openSync(folder, FOLDER);
+    const held = isLinux ? `/proc/self/fd/${descriptor}` : folder;
+    return realOf(held) === folder ? readdirSync(held) : [];
+  } catch {
+    return [];
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
   }
 }
