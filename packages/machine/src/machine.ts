@@ -1,6 +1,6 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
-import type { WorkspaceSettings } from "./node-workspace.ts";
+import type { WorkspaceSettings } from "./files/access.ts";
 import type {
   BackgroundCommand,
   CommandRequest,

@@ -2,20 +2,13 @@ import { realpathSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { once } from "@burin/contract/async/once";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import type { AccessSettings } from "./files/access.ts";
+import type { WorkspaceSettings } from "./files/access.ts";
 import { lazily } from "./files/lazily.ts";
-import type { ReadMemory } from "./files/read-record.ts";
-import type { OnChange } from "./files/replace-file.ts";
 import { asWorkspaceError } from "./files/system-error.ts";
 
-const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], denied: [] };
+export const NO_ACCESS_SETTINGS: WorkspaceSettings = { ignoreFileNames: [], ignore: [], denied: [] };
 
-export interface WorkspaceSettings extends AccessSettings {
-  /** Resolves to a listener for each change of a file; called with the first change. */
-  readonly openJournal?: () => Promise<OnChange>;
-  /** What the model has seen in an earlier process, and sees now. */
-  readonly reads?: ReadMemory;
-}
+export type { WorkspaceSettings };
 
 const METHODS = ["resolve", "list", "find", "search", "read"] as const;
 const CHANGING = ["snapshot", "preview", "write"] as const;
@@ -30,7 +23,7 @@ export function openWorkspace(
   const more = includeDirectories.map((directory) => realDirectory(resolve(real, directory)));
   const roots = [real, ...more];
   let known = { path: "", name: "." };
-  const files = once(async () => new (await import("./files/files.ts")).NodeFiles(roots, settings, settings));
+  const files = once(async () => new (await import("./files/files.ts")).NodeFiles(roots, settings));
   return {
     root: real,
     roots,

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
-import { Access, NO_ACCESS_SETTINGS } from "../src/files/access.ts";
+import { Access } from "../src/files/access.ts";
+import { NO_ACCESS_SETTINGS } from "../src/node-workspace.ts";
 import type { EngineMaker } from "../src/search/engine.ts";
 import { gitGrep, systemGrep } from "../src/search/grep.ts";
 import { ripgrep } from "../src/search/ripgrep.ts";

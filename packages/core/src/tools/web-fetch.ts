@@ -3,6 +3,7 @@ import type { PartListUnion } from "@burin/contract/messages/parts";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
 import { failedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
+import { randomName } from "@burin/machine/disk/random-name";
 import { WebError } from "@burin/machine/http/web-error";
 import type { PageFormat } from "@burin/machine/parsing/parse-order";
 import { rawFileUrl } from "@burin/web/code-host";
@@ -174,7 +175,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
           ]
         : [];
     return {
-      llmContent: `${[headOf(page), ...notes].join("\n")}\n${untrustedFromWeb(answer, newId())}`,
+      llmContent: `${[headOf(page), ...notes].join("\n")}\n${untrustedFromWeb(answer, randomName())}`,
       returnDisplay: `Answered from ${page.url}.`,
     };
   }
@@ -215,10 +216,6 @@ async function pageReader() {
   return { decode: decodeBytes, formatOf, mediaKind };
 }
 
-function newId(): string {
-  return globalThis.crypto.randomUUID().replaceAll("-", "").slice(0, 16);
-}
-
 function headOf({ url, status, mimeType }: Page): string {
   return `URL: ${url}\nStatus: ${status}${mimeType === "" ? "" : `, ${mimeType}`}`;
 }
@@ -246,7 +243,7 @@ function shown(page: Page, offset: number, notes: readonly string[] = []): ToolR
     ...notes,
     ...page.notes,
     ...place,
-    untrustedFromWeb(title + part, newId()),
+    untrustedFromWeb(title + part, randomName()),
     ...rest,
   ].join("\n");
   return { llmContent: content, returnDisplay };
@@ -263,6 +260,6 @@ function partEnd(text: string, offset: number): number {
 function httpError(page: Page): ToolResult {
   const message = `${page.url} answered HTTP ${page.status}.`;
   const excerpt = page.text.slice(0, MOST_ERROR_CHARACTERS);
-  const llmContent = excerpt === "" ? message : `${message}\n${untrustedFromWeb(excerpt, newId())}`;
+  const llmContent = excerpt === "" ? message : `${message}\n${untrustedFromWeb(excerpt, randomName())}`;
   return { llmContent, returnDisplay: message, error: { type: "http_error", message } };
 }

@@ -1,6 +1,7 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
+import { randomName } from "@burin/machine/disk/random-name";
 import { WebError } from "@burin/machine/http/web-error";
 import type { FoundPage } from "@burin/web/search/found-pages";
 
@@ -90,9 +91,8 @@ function found(pages: readonly FoundPage[], query: string, service: string): Too
     const lines = [`${index + 1}. ${title}${date === undefined ? "" : ` (${date})`}`, `   ${url}`];
     return [...lines, ...(snippet === "" ? [] : [`   ${snippet}`])].join("\n");
   });
-  const id = globalThis.crypto.randomUUID().replaceAll("-", "").slice(0, 16);
   return {
-    llmContent: `${head}\n${untrustedFromWeb(sources.join("\n"), id)}`,
+    llmContent: `${head}\n${untrustedFromWeb(sources.join("\n"), randomName())}`,
     returnDisplay: [head, ...pages.map(({ title, url }, index) => `${index + 1}. ${title}: ${url}`)].join(
       "\n",
     ),

@@ -1,8 +1,9 @@
-import { open, realpath, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
+import { realPlace } from "../files/real-place.ts";
 import { makeFolders } from "./make-folders.ts";
 import { lockPath, PathLockError } from "./path-lock.ts";
 import { randomName } from "./random-name.ts";
@@ -31,25 +32,18 @@ export async function changeHomeFile(
   await alone(path, async () => {
     const before = await readHomeFile(path);
     const after = change(before);
-    if (after !== null && after !== before)
-      await replaceHomeFile(await realpath(path).catch(() => path), after);
+    if (after !== null && after !== before) await replaceHomeFile(realPlace(path), after);
   });
 }
 
 /** Does work that no other process may do for this path at the same time. */
 export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await lockPath(await realPlace(path), work);
+    makeFolders(dirname(path));
+    return await lockPath(realPlace(path), work);
   } catch (error) {
     throw error instanceof PathLockError ? new SettingsError(error.message) : error;
   }
-}
-
-/** Returns one name for one file, whichever links lead to it. */
-async function realPlace(path: string): Promise<string> {
-  const folder = dirname(path);
-  makeFolders(folder);
-  return realpath(path).catch(async () => join(await realpath(folder), basename(path)));
 }
 
 /** Replaces the file. After a crash it has the old text or the new one. Throws SettingsError. */

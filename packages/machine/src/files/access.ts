@@ -3,7 +3,9 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { lstatOf, realOf } from "./disk-looks.ts";
 import { type FolderRules, IgnoreRules, type IgnoreSettings } from "./ignore.ts";
-import { isWithin } from "./paths.ts";
+import { isWithin, isWithinAny } from "./paths.ts";
+import type { ReadMemory } from "./read-record.ts";
+import type { OnChange } from "./replace-file.ts";
 
 export interface AccessSettings extends IgnoreSettings {
   /** Globs of paths, from a root, that no tool may open: the patterns of deny rules for reading. */
@@ -12,7 +14,12 @@ export interface AccessSettings extends IgnoreSettings {
   readonly readable?: readonly string[];
 }
 
-export const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], denied: [] };
+export interface WorkspaceSettings extends AccessSettings {
+  /** Resolves to a listener for each change of a file; called with the first change. */
+  readonly openJournal?: () => Promise<OnChange>;
+  /** What the model has seen in an earlier process, and sees now. */
+  readonly reads?: ReadMemory;
+}
 
 const IGNORES_CASE = process.platform === "darwin" || process.platform === "win32";
 
@@ -68,8 +75,7 @@ export class Access {
         `${path} may not be opened: the deny rule "${pattern}" covers it.`,
       );
     }
-    const isInside = this.roots.some((root) => isWithin(path, root));
-    return isInside && rules.visibility(path, false) === "own" ? ignored(path) : null;
+    return isWithinAny(path, this.roots) && rules.visibility(path, false) === "own" ? ignored(path) : null;
   }
 
   /** Checks the file that was opened, and the name by which it was requested. */

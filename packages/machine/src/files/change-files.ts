@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync } from "node:fs";
 import type {
   ChangedText,
   FilePreview,
@@ -11,7 +11,7 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { lockPath } from "../disk/path-lock.ts";
 import type { Access } from "./access.ts";
 import { HeldFile, isTouched } from "./held-file.ts";
-import { openWithin } from "./paths.ts";
+import { locate, openLocated } from "./paths.ts";
 import { readAll, sizeOfFile } from "./read-opened.ts";
 import { hashOf, type ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, replaceFile } from "./replace-file.ts";
@@ -64,7 +64,8 @@ export class FileChanges {
 
   /** Allows one write at a time for each file, from reading it to renaming the new one. */
   async #alone<T>(file: string, signal: AbortSignal, write: (real: string) => Promise<T>): Promise<T> {
-    const real = await realTarget(file, this.#access.roots);
+    const { roots } = this.#access;
+    const real = realTarget(file, await locate(file, roots), roots);
     try {
       return await lockPath(real, () => write(real), { signal });
     } catch (error) {
@@ -147,11 +148,12 @@ export class FileChanges {
   /** Opens the file. The descriptor is null when there is no such file. Throws when the file may not be used. */
   async #opened(file: string): Promise<{ readonly descriptor: number | null; readonly realPath: string }> {
     const { roots } = this.#access;
-    const opened = await openWithin(file, roots, constants.O_RDONLY).catch((error: unknown) => {
-      if (error instanceof WorkspaceError && error.code === "not_found") return null;
-      throw error;
-    });
-    const { descriptor, realPath } = opened ?? { descriptor: null, realPath: await realTarget(file, roots) };
+    const located = await locate(file, roots);
+    const opened = await openLocated(located, roots);
+    const { descriptor, realPath } = opened ?? {
+      descriptor: null,
+      realPath: realTarget(file, located, roots),
+    };
     try {
       this.#access.assertAllowed(file, realPath);
       return { descriptor, realPath };

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
@@ -12,7 +12,11 @@ if (process.platform === "linux")
     execFileSync("setfattr", ["-n", "user.origin", "-v", "here", path]);
     const folder = await openTargetFolder(path, [dirname(path)]);
     try {
-      const attributes = new KeptAttributes({ folder, file: "a.txt" });
+      const attributes = new KeptAttributes({
+        folder,
+        file: "a.txt",
+        stats: lstatSync(path, { bigint: true }),
+      });
       await expect(attributes.giveTo("no-folder/new")).rejects.toThrow(
         /a\.txt has an access .* could not be kept/,
       );

@@ -1,4 +1,4 @@
-import { type BigIntStats, fstatSync, lstatSync } from "node:fs";
+import { type BigIntStats, fstatSync } from "node:fs";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { runProgram } from "../processes/supervisor.ts";
 import type { TargetFolder } from "./target-folder.ts";
@@ -8,6 +8,7 @@ export interface Replaced {
   readonly folder: TargetFolder;
   /** The path as it was requested; only for messages. */
   readonly file: string;
+  readonly stats: BigIntStats;
   /** Where to look for programs, instead of in this process's own environment. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
@@ -41,10 +42,8 @@ export class KeptAttributes {
 
   /** Create this before anything is created in the folder. */
   constructor(replaced: Replaced) {
-    const { folder } = replaced;
     this.#replaced = replaced;
-    const target = lstatSync(folder.path(folder.name), { bigint: true, throwIfNoEntry: false });
-    const isPlain = target !== undefined && isKnown(target) && isKnown(statsOf(folder.descriptor));
+    const isPlain = isKnown(replaced.stats) && isKnown(statsOf(replaced.folder.descriptor));
     this.#found = isPlain || process.platform !== "linux" ? Promise.resolve(NONE) : look(replaced);
   }
 

@@ -1,4 +1,4 @@
-import { closeSync, constants, type Dirent, fstatSync, readdirSync, type Stats, statSync } from "node:fs";
+import { closeSync, type Dirent, fstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { once } from "@burin/contract/async/once";
 import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
@@ -12,25 +12,17 @@ import {
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { leaveOutFolders } from "../processes/helper-program.ts";
-import { Access, type AccessSettings } from "./access.ts";
+import { Access, type WorkspaceSettings } from "./access.ts";
 import type { FileChanges } from "./change-files.ts";
 import type { FolderRules } from "./ignore.ts";
 import { locate, type Opened, openWithin, pathsIn } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { sizeOfFile } from "./read-opened.ts";
-import { type ReadMemory, ReadRecord } from "./read-record.ts";
-import type { OnChange } from "./replace-file.ts";
+import { ReadRecord } from "./read-record.ts";
 import { asWorkspaceError, notRegular } from "./system-error.ts";
 
 /** For searching and for finding files. */
 const TIME_LIMIT_MS = 30_000;
-
-/** Who is informed about reads and changes of files. */
-export interface FileNotes {
-  /** Called with the first change. */
-  readonly openJournal?: (() => Promise<OnChange>) | undefined;
-  readonly reads?: ReadMemory | undefined;
-}
 
 /**
  * The files of real folders, and which content of each the model has seen. Loaded with the first call; the parts
@@ -41,7 +33,8 @@ export class NodeFiles {
   readonly #record: ReadRecord;
   readonly changes: () => Promise<FileChanges>;
 
-  constructor(roots: readonly string[], settings: AccessSettings, { openJournal, reads }: FileNotes) {
+  constructor(roots: readonly string[], settings: WorkspaceSettings) {
+    const { openJournal, reads } = settings;
     leaveOutFolders(roots);
     this.#access = new Access(roots, settings);
     this.#record = new ReadRecord(reads);
@@ -56,7 +49,7 @@ export class NodeFiles {
   }
 
   async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
-    const opened = await openWithin(directory, this.#access.roots, constants.O_RDONLY);
+    const opened = await openWithin(directory, this.#access.roots);
     try {
       if (!fstatSync(opened.descriptor).isDirectory()) {
         throw new WorkspaceError(
@@ -89,7 +82,7 @@ export class NodeFiles {
   }
 
   async #placeOf(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
-    const { descriptor, realPath } = await openWithin(path, this.#access.roots, constants.O_RDONLY);
+    const { descriptor, realPath } = await openWithin(path, this.#access.roots);
     try {
       return { place: realPath, stats: fstatSync(descriptor) };
     } finally {
@@ -113,7 +106,7 @@ export class NodeFiles {
 
   /** Most files are in a root; then the other folders need not be looked up. */
   #openedToRead(file: string): Promise<Opened> {
-    const open = (roots: readonly string[]) => openWithin(file, roots, constants.O_RDONLY);
+    const open = (roots: readonly string[]) => openWithin(file, roots);
     return open(this.#access.roots).catch((error: unknown) => {
       if (!(error instanceof WorkspaceError) || error.code !== "outside_root") throw error;
       return open(this.#access.readableRoots);

@@ -13,8 +13,8 @@ import { Slices, Walk } from "./walk.ts";
 
 interface Match {
   readonly path: string;
-  /** In nanoseconds: files that are created together differ by less than a millisecond. */
-  readonly time: bigint;
+  /** With fractions of a millisecond, by which files that are created together differ. */
+  readonly time: number;
 }
 
 /** The time of a change may be that much behind the clock. */
@@ -64,8 +64,8 @@ export async function findFiles(
 
 function matchAt(path: string, isLink: boolean): Match | null {
   try {
-    const found = isLink ? statSync(path, { bigint: true }) : lstatSync(path, { bigint: true });
-    return found.isFile() ? { path, time: found.mtimeNs } : null;
+    const found = isLink ? statSync(path) : lstatSync(path);
+    return found.isFile() ? { path, time: found.mtimeMs } : null;
   } catch {
     return null;
   }
@@ -114,7 +114,7 @@ class Newest {
   total = 0;
   readonly #most: number;
   #kept: Match[] = [];
-  #oldest: bigint | null = null;
+  #oldest = Number.NEGATIVE_INFINITY;
 
   constructor(most: number) {
     // Some of them may turn out to be outside at the end.
@@ -123,11 +123,11 @@ class Newest {
 
   add(match: Match): void {
     this.total += 1;
-    if (this.#oldest !== null && match.time < this.#oldest) return;
+    if (match.time < this.#oldest) return;
     this.#kept.push(match);
     if (this.#kept.length < this.#most * 2) return;
     this.#kept = this.inOrder().slice(0, this.#most);
-    this.#oldest = this.#kept.at(-1)?.time ?? null;
+    this.#oldest = this.#kept.at(-1)?.time ?? this.#oldest;
   }
 
   inOrder(): Match[] {
@@ -136,8 +136,7 @@ class Newest {
 }
 
 function newestFirst(a: Match, b: Match): number {
-  if (a.time !== b.time) return a.time < b.time ? 1 : -1;
-  return compareCodePoints(a.path, b.path);
+  return b.time - a.time || compareCodePoints(a.path, b.path);
 }
 
 /** A glob for paths in a folder. Brackets and braces that are part of existing names are taken literally. */

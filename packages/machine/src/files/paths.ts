@@ -62,14 +62,15 @@ function withRealFolder(pattern: string): string | null {
   }
 }
 
-/**
- * Returns the absolute path as it was spelled, and its real location, which is what must be inside the roots. Links
- * are resolved; for a path that does not exist yet, those of its nearest existing ancestor.
- */
-export async function locate(
-  path: string,
-  roots: readonly string[],
-): Promise<{ readonly absolute: string; readonly real: string }> {
+export interface Located {
+  /** Spelled as it was given. */
+  readonly absolute: string;
+  /** The real location, which is what must be inside the roots. */
+  readonly real: string;
+}
+
+/** Resolves links; for a path that does not exist yet, those of its nearest existing ancestor. */
+export async function locate(path: string, roots: readonly string[]): Promise<Located> {
   if (path.includes("\0")) throw new WorkspaceError("invalid_path", "A path cannot contain a NUL character.");
   const absolute = isAbsolute(path) ? resolve(path) : resolve(roots[0] ?? "", path);
   const real = await realLocation(absolute);
@@ -78,8 +79,9 @@ export async function locate(
 }
 
 /** How long to trust the disk of a folder to answer after it has answered. */
-const ANSWERING_MS = 1000;
+const ANSWERING_SECONDS = 1;
 
+/** `at` is a `process.uptime()`: the first use of `performance` loads as much as a whole read. */
 let lastAnswer = { folder: "", at: 0 };
 
 /**
@@ -88,9 +90,9 @@ let lastAnswer = { folder: "", at: 0 };
  */
 async function realOf(path: string): Promise<string> {
   const folder = dirname(path);
-  const isAnswering = folder === lastAnswer.folder && performance.now() - lastAnswer.at < ANSWERING_MS;
+  const isAnswering = folder === lastAnswer.folder && process.uptime() - lastAnswer.at < ANSWERING_SECONDS;
   const real = isAnswering ? realpathSync.native(path) : await realpath(path);
-  lastAnswer = { folder, at: performance.now() };
+  lastAnswer = { folder, at: process.uptime() };
   return real;
 }
 
@@ -124,19 +126,27 @@ export interface Opened {
   readonly realPath: string;
 }
 
+/** Opens something to read that must exist and be inside. The caller closes the descriptor. */
+export async function openWithin(path: string, roots: readonly string[]): Promise<Opened> {
+  const located = await locate(path, roots);
+  const opened = await openLocated(located, roots);
+  if (opened === null) throw await notFound(located.absolute);
+  return opened;
+}
+
 /**
- * Opens something that must exist and be inside, then checks what was opened, so that replacing a folder with a
- * link in between does not help an attacker. Never waits for a FIFO. The caller closes the descriptor.
+ * Opens something to read, then checks what was opened, so that replacing a folder with a link in between does not
+ * help an attacker. Returns null when it does not exist. Never waits for a FIFO. The caller closes the descriptor.
  *
  * After the lookup the system has the path in memory, and opening takes less time than asking another thread.
  */
-export async function openWithin(path: string, roots: readonly string[], flags: number): Promise<Opened> {
-  const { absolute } = await locate(path, roots);
+export async function openLocated({ absolute }: Located, roots: readonly string[]): Promise<Opened | null> {
   let descriptor: number;
   try {
-    descriptor = openSync(absolute, flags | constants.O_NONBLOCK);
+    descriptor = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw codeOf(error) === "ENOENT" ? await notFound(absolute) : asWorkspaceError(error, absolute);
+    if (codeOf(error) === "ENOENT") return null;
+    throw asWorkspaceError(error, absolute);
   }
   try {
     const realPath = await realPathOf(descriptor, absolute);

@@ -7,7 +7,7 @@ import { readAt, readSome } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
 import { shownMedia } from "./shown-media.ts";
 import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
-import { formatOf, formatOfHead, type TextFormat } from "./text-format.ts";
+import { formatOfHead, type TextFormat, textOf } from "./text-format.ts";
 
 /** Before base64, which adds a third. */
 const MOST_MEDIA_BYTES = 9.9 * 1024 * 1024;
@@ -120,11 +120,6 @@ async function specialText(
 function headText({ head }: StartedFile, format: HeadFormat): string {
   if (format === "narrow") return head.toString("latin1");
   return decodeBytes(head.subarray(format.markBytes), format.encoding);
-}
-
-function textOf(bytes: Buffer): string | null {
-  const format = formatOf(bytes);
-  return format === null ? null : decodeBytes(bytes.subarray(format.markBytes), format.encoding);
 }
 
 function svg(bytes: Buffer): ContentRead | null {

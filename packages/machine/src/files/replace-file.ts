@@ -77,7 +77,7 @@ const writeLater = promisify(write);
 const syncLater = promisify(fsync);
 
 /** On a quick disk, having another thread wait for so few bytes takes several times as long as the wait. */
-const QUICK_SYNC = { bytes: 64 * 1024, ms: 10 };
+const QUICK_SYNC = { bytes: 64 * 1024, seconds: 0.01 };
 const SYNCS_AFTER_SLOW_ONE = 100;
 let syncsForThread = 0;
 
@@ -105,15 +105,14 @@ export async function replaceFile(replacement: Replacement): Promise<readonly st
 
 async function replaceIn(folder: TargetFolder, replacement: Replacement): Promise<readonly string[]> {
   const target = folder.path(folder.name);
-  const isNew = replacement.stats === null;
-  if (!isNew) await assertReplaceable(target, replacement);
-  const attributes = isNew ? null : new KeptAttributes({ ...replacement, folder });
+  const old = replacement.stats === null ? null : await lookAtOld(target, replacement.stats, replacement);
+  const attributes = old && new KeptAttributes({ ...replacement, folder, stats: old });
   const name = `.burin-${randomName()}.tmp`;
   const temporary = folder.path(name);
-  const descriptor = openSync(temporary, TO_FILL, isNew ? 0o666 : 0o600);
+  const descriptor = openSync(temporary, TO_FILL, old === null ? 0o666 : 0o600);
   let kept: ReturnType<OnChange> | undefined;
   try {
-    const notes = isNew ? [] : dressLike(descriptor, target, replacement);
+    const notes = old === null ? [] : dressLike(descriptor, old);
     await replacement.content.writeTo(descriptor);
     const synced = sync(descriptor);
     replacement.content.meanwhile?.();
@@ -121,11 +120,11 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     if (await attributes?.giveTo(name)) await sync(descriptor);
     kept = replacement.onChange?.({
       real: replacement.real,
-      present: isNew ? null : target,
+      present: old && target,
       coming: temporary,
       madeFolders: folder.made.length,
     });
-    if (isNew) giveNewName(temporary, target, replacement);
+    if (old === null) giveNewName(temporary, target, replacement);
     else {
       await assertUnchanged(target, replacement);
       renameSync(temporary, target);
@@ -149,9 +148,9 @@ async function sync(descriptor: number): Promise<void> {
     syncsForThread = Math.max(syncsForThread - 1, 0);
     return syncLater(descriptor);
   }
-  const start = performance.now();
+  const start = process.uptime();
   fsyncSync(descriptor);
-  syncsForThread = performance.now() - start > QUICK_SYNC.ms ? SYNCS_AFTER_SLOW_ONE : 0;
+  syncsForThread = process.uptime() - start > QUICK_SYNC.seconds ? SYNCS_AFTER_SLOW_ONE : 0;
 }
 
 function removeQuietly(path: string): void {
@@ -162,18 +161,17 @@ function removeQuietly(path: string): void {
   }
 }
 
-/** A rename needs permission only for the folder; the permission of the file itself is checked here. */
-async function assertReplaceable(target: string, replacement: Replacement): Promise<void> {
-  const descriptor = openToRead(target, replacement);
-  try {
-    const { stats, content, file } = replacement;
-    // If the stats show no change, comparing the bytes is left for the last moment.
-    const isAsItWas = stats !== null && !isTouched(fstatSync(descriptor, { bigint: true }), stats);
-    if (!isAsItWas && !(await content.isOf(descriptor))) throw changed(file);
-  } finally {
-    closeSync(descriptor);
-  }
+/**
+ * Returns the stats of the file now; throws when it is not the one to be replaced. A rename needs permission only for
+ * the folder; the permission of the file itself is checked here.
+ */
+async function lookAtOld(target: string, then: BigIntStats, replacement: Replacement): Promise<BigIntStats> {
+  const now = lstatSync(target, { bigint: true, throwIfNoEntry: false });
+  if (!now?.isFile()) throw changed(replacement.file);
+  // If the stats show no change, comparing the bytes is left for the last moment.
+  if (isTouched(now, then)) await assertUnchanged(target, replacement);
   accessSync(target, constants.W_OK);
+  return now;
 }
 
 function openToRead(target: string, { file }: Replacement): number {
@@ -189,20 +187,19 @@ function openToRead(target: string, { file }: Replacement): number {
 }
 
 /** Sets owner and mode of the old file; returns what could not be kept. */
-function dressLike(descriptor: number, target: string, { file }: Replacement): string[] {
-  const old = lstatSync(target, { throwIfNoEntry: false });
-  if (!old?.isFile()) throw changed(file);
+function dressLike(descriptor: number, old: BigIntStats): string[] {
   const notes: string[] = [];
+  const [uid, gid, mode] = [old.uid, old.gid, old.mode & 0o7777n].map(Number) as [number, number, number];
   const fresh = fstatSync(descriptor);
-  if (fresh.uid !== old.uid || fresh.gid !== old.gid) {
+  if (fresh.uid !== uid || fresh.gid !== gid) {
     try {
-      fchownSync(descriptor, old.uid, old.gid);
+      fchownSync(descriptor, uid, gid);
     } catch {
       notes.push("its owner could not be kept");
     }
   }
-  if (old.nlink > 1) notes.push(`its ${old.nlink - 1} other hard link(s) keep the old content`);
-  fchmodSync(descriptor, old.mode & 0o7777);
+  if (old.nlink > 1n) notes.push(`its ${old.nlink - 1n} other hard link(s) keep the old content`);
+  fchmodSync(descriptor, mode);
   return notes;
 }
 

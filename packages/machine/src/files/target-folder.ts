@@ -3,7 +3,7 @@ import { lstat, mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { realOf } from "./disk-looks.ts";
-import { isWithinAny, locate, outside, pathsIn, realPathOf } from "./paths.ts";
+import { isWithinAny, type Located, outside, pathsIn, realPathOf } from "./paths.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 
 /** The folder in which a file is to be written, held open, so that a replaced name cannot lead elsewhere. */
@@ -24,9 +24,8 @@ interface MadeFolder {
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
-/** Returns the real path of the file to be written; follows a link in the last segment. */
-export async function realTarget(file: string, roots: readonly string[]): Promise<string> {
-  const { real } = await locate(file, roots);
+/** Returns the real path of the file to be written, which a link in the last segment may lead to. */
+export function realTarget(file: string, { real }: Located, roots: readonly string[]): string {
   if (roots.includes(real)) throw new WorkspaceError("is_a_directory", `${file} is a directory, not a file.`);
   if (/[/\\]$/.test(file)) {
     throw new WorkspaceError("is_a_directory", `${file} names a folder; give the path of a file.`);

@@ -45,6 +45,12 @@ export function formatOf(bytes: Uint8Array): TextFormat | null {
   return format === "narrow" ? { encoding: narrowEncoding(bytes), markBytes: 0 } : format;
 }
 
+/** The text of a whole file without its byte order mark; null when it is not text. */
+export function textOf(bytes: Buffer): string | null {
+  const format = formatOf(bytes);
+  return format && decodeBytes(bytes.subarray(format.markBytes), format.encoding);
+}
+
 /**
  * The encoding of bytes without a mark whose newline is one byte. A few invalid bytes in much valid UTF-8 leave it
  * UTF-8.

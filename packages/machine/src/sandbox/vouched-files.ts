@@ -3,7 +3,7 @@ import { protectedFile } from "@burin/shell-judge";
 /** A file system's time stamps have steps: a new file may seem older by one step. */
 export const TIME_STEP_MS = 20;
 
-/** When a file was written with the user's permission, by its real path. */
+/** When Burin wrote a file with the user's permission, by its real path. */
 const files = new Map<string, number>();
 
 interface Span {
@@ -14,9 +14,9 @@ interface Span {
 /** The times during which a call waited for a command without limits. */
 const spans: Span[] = [];
 
-/** Call just before Burin writes a file that commands may not create: it then does not count as theirs. */
+/** Call just before Burin writes a file: one that commands may not create then does not count as theirs. */
 export function vouchFor(path: string): void {
-  if (protectedFile(path) !== null) files.set(path, Date.now());
+  files.set(path, Date.now());
 }
 
 /** The checks that take back what was not allowed. */
@@ -47,5 +47,6 @@ export function vouchForAll(): () => void {
  */
 export function isVouchedFor(path: string, since: number, changed: number): boolean {
   if (spans.some(({ from, to }) => from <= changed && changed <= to)) return true;
-  return [...files].some(([file, at]) => at >= since && (file === path || file.startsWith(`${path}/`)));
+  const isAbout = (file: string) => file === path || file.startsWith(`${path}/`);
+  return [...files].some(([file, at]) => at >= since && isAbout(file) && protectedFile(file) !== null);
 }

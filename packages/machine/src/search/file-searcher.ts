@@ -1,8 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import { textOf } from "../files/text-format.ts";
 import type { Slices } from "../files/walk.ts";
 import { HitLines, type Wanted } from "./hit-lines.ts";
 import type { LineMatcher } from "./line-matcher.ts";
-import { isSearchable, isUtf16, textOf, textParts } from "./text-parts.ts";
+import { isSearchable, isUtf16, textParts } from "./text-parts.ts";
 
 const WHOLE_BYTES = 1024 * 1024;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
@@ -73,7 +74,7 @@ export class FileSearcher {
   #inWhole(length: number, wanted: Wanted): HitLines | null {
     const bytes = this.#buffer.subarray(0, length);
     if (!this.#needs.matcher.mayMatch(this.#buffer, length) && !isUtf16(bytes)) return null;
-    const text = textOf(bytes);
+    const text = isSearchable(bytes) ? textOf(bytes) : null;
     return text === null ? null : this.#inText(text, wanted);
   }
 

@@ -5,7 +5,7 @@ import { OutOfTime } from "@burin/contract/patterns/automaton";
 import { type Pattern, PatternError } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import type { Access } from "../files/access.ts";
-import { isWithin } from "../files/paths.ts";
+import { isWithinAny } from "../files/paths.ts";
 import { Slices, Walk } from "../files/walk.ts";
 import type { Engine, EngineMaker } from "./engine.ts";
 import { FileSearcher } from "./file-searcher.ts";
@@ -48,8 +48,7 @@ export async function searchFiles(
   const rules = access.ignoreRules();
   const searcher = new FileSearcher({
     matcher: new LineMatcher(pattern, request.caseSensitive, stopAt),
-    mayOpen: (real) =>
-      access.roots.some((root) => isWithin(real, root)) && access.refusal(real, rules) === null,
+    mayOpen: (real) => isWithinAny(real, access.roots) && access.refusal(real, rules) === null,
     onGap: (gap) => collector.gaps.add(gap),
     slices,
     unsaved: request.unsaved ?? new Map(),

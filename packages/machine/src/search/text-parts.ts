@@ -1,22 +1,11 @@
 import { readSync } from "node:fs";
-import { decodeBytes, partDecoder } from "../files/encodings.ts";
-import { formatOf, formatOfHead, narrowEncoding } from "../files/text-format.ts";
+import { partDecoder } from "../files/encodings.ts";
+import { formatOfHead, narrowEncoding } from "../files/text-format.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
 /** The rest of a longer line is not searched. */
 const LONGEST_LINE = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
-
-/**
- * Returns the text of a file's bytes; null for a binary file. UTF-16 needs its byte order mark, without which no
- * engine could tell it from binary data.
- */
-export function textOf(bytes: Buffer): string | null {
-  if (!isSearchable(bytes)) return null;
-  const format = formatOf(bytes);
-  if (format === null) return null;
-  return decodeBytes(bytes.subarray(format.markBytes), format.encoding);
-}
 
 export function isUtf16(head: Uint8Array): boolean {
   const [first, second, third, fourth] = head;
@@ -24,6 +13,7 @@ export function isUtf16(head: Uint8Array): boolean {
   return first === 0xff && second === 0xfe && !(third === 0 && fourth === 0);
 }
 
+/** UTF-16 needs its byte order mark, without which no engine could tell it from binary data. */
 export function isSearchable(head: Buffer): boolean {
   return isUtf16(head) || !head.subarray(0, 8192).includes(0);
 }
