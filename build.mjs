@@ -44,7 +44,7 @@ const SCREEN = /[\\/]interactive[\\/]interactive\.ts$/;
  */
 const MOMENTS = Object.entries({
   shared: SHARED,
-  reply: ["session/event-log", "session/redactor", "models/src/read-answer", "models/src/text-calls"],
+  reply: ["session/event-log", "session/redactor", "models/src/(?:read-answer|own-call|text-calls)"],
   calls: [
     ...["agent/call-round", "scheduler/scheduler", "scheduler/sound-tool", "approval/judge-call"],
     "machine/src/files/files",
@@ -72,8 +72,8 @@ const LIBRARY_GROUPS = [
     "door",
     ...["contract/src/(?:tools|define-tool|machine/workspace|settings/settings|text/visible-text)"],
     ...["core/src/tools/(?!built-in)[\\w-]+", "discovery/discovered-tool", "mcp/src/discovered-mcp-tool"],
-    ...["agent/budget", "session/turn-count", "session/recorded-session", "session/session-error"],
-    ...["files/node-machine"],
+    ...["agent/budget", "session/turn-count", "session/recorded-model", "session/session-error"],
+    ...["files/node-machine", "runtime"],
   ],
   [
     "shared",
@@ -85,12 +85,8 @@ const LIBRARY_GROUPS = [
     ],
     ...["processes/helper-program", "messages/parts", "agent/answer-room", "scheduler/function-response"],
   ],
-  [
-    "processes",
-    "processes/(?:supervisor|process-table|child-environment)",
-    "disk/path-lock",
-    "vouched-files",
-  ],
+  ["locks", "disk/path-lock", "vouched-files"],
+  ["processes", "processes/(?:supervisor|process-table|child-environment)"],
   ["guesses", "files/guess-encoding"],
   ["differences", "diff/libesm/util/string"],
   ["toolbox", "assembly/toolbox"],

@@ -128,7 +128,8 @@ export { exitCodeIn } from "./session/command-answer.ts";
 export { parkedQuestion } from "./session/past-session.ts";
 export { readLog } from "./session/read-log.ts";
 export type { LogRecord } from "./session/record-line.ts";
-export { RecordedModel, type RecordedSession, readRecordedSession } from "./session/recorded-session.ts";
+export { RecordedModel } from "./session/recorded-model.ts";
+export { type RecordedSession, readRecordedSession } from "./session/recorded-session.ts";
 export {
   type ForkOptions,
   forkSession,

@@ -26,8 +26,6 @@ export async function mcpSources(
   { home: { settings, environment, folder: home }, commands, forServers, questions, roots }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
-  const servers = Object.entries(settings.mcpServers);
-  if (servers.length === 0) return [];
   const [{ McpServer }, { namePrefixes }] = await Promise.all([
     import("@burin/mcp/mcp-server"),
     import("@burin/mcp/tool-names"),
@@ -36,7 +34,7 @@ export async function mcpSources(
   const { askModel, areAwaited: isAwaited = false } = forServers;
   const common = { home, environment, processes: commands, roots };
   const asking = questions ? { askUser: userAsker(questions) } : {};
-  return servers.map(([alias, definition]) => {
+  return Object.entries(settings.mcpServers).map(([alias, definition]) => {
     const source = `mcp:${alias}`;
     const needs = {
       ...common,

@@ -42,8 +42,14 @@ export class LoadAhead {
     this.#left = [...loads, ...probes];
   }
 
-  /** Continues with the remaining steps until the signal aborts, but not while calls run. Keeps no process alive. */
-  async during(signal: AbortSignal, isBusy = () => false): Promise<void> {
+  /** Takes the next step. Resolves to whether there are more. */
+  async step(): Promise<boolean> {
+    await this.#left.shift()?.do();
+    return this.#left.length > 0;
+  }
+
+  /** Continues with the remaining steps until the signal aborts. Keeps no process alive. */
+  async during(signal: AbortSignal): Promise<void> {
     const waiting = { ref: false, signal };
     const first = this.#isFirst ? this.#first : undefined;
     this.#isFirst = false;
@@ -51,10 +57,8 @@ export class LoadAhead {
       await pause(PAUSE_MS, null, waiting);
       first?.();
       for (let [step] = this.#left; step !== undefined; [step] = this.#left) {
-        do await pause(step.pauseMs, null, waiting);
-        while (isBusy());
-        this.#left.shift();
-        await step.do();
+        await pause(step.pauseMs, null, waiting);
+        await this.step();
       }
     } catch {
       // The reply has come, or the call that needs this step will report the failure.

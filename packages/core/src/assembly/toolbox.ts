@@ -10,6 +10,7 @@ import { newSessionId } from "../session/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { resolveHome } from "./home.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
+import type { LoadAhead } from "./load-ahead.ts";
 import type { ToolboxOptions } from "./options.ts";
 import { ToolSet } from "./tool-set.ts";
 
@@ -20,6 +21,9 @@ export interface RunOptions {
   readonly callId?: string;
 }
 
+/** A call that comes at once needs all the time for itself. */
+const QUIET_MS = 15;
+
 /** The tools behind the whole flow, with no model. */
 export class Toolbox {
   readonly registry: ToolRegistry;
@@ -28,7 +32,8 @@ export class Toolbox {
   /** The running commands, for the user. */
   readonly commands: CommandList;
   readonly #tools: ToolSet;
-  readonly #closing = new AbortController();
+  readonly #quiet: NodeJS.Timeout;
+  #ahead: LoadAhead | undefined;
   #running = 0;
 
   constructor(options: ToolboxOptions) {
@@ -43,7 +48,7 @@ export class Toolbox {
     this.explain = this.explain.bind(this);
     this.close = this.close.bind(this);
     // The call that needs the code will report why it cannot be loaded.
-    this.#loadAhead().catch(() => {});
+    this.#quiet = setTimeout(() => this.#loadAhead().catch(() => {}), QUIET_MS).unref();
   }
 
   /** Takes one call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
@@ -61,10 +66,13 @@ export class Toolbox {
     }
   }
 
-  /** So that the first call of a waiting program need not wait for code. */
+  /** Step by step while no call runs, so that the next call of a waiting program need not wait for code. */
   async #loadAhead(): Promise<void> {
-    const { LoadAhead } = await import("./load-ahead.ts");
-    await new LoadAhead().during(this.#closing.signal, () => this.#running > 0);
+    if (this.#running === 0) {
+      this.#ahead ??= new (await import("./load-ahead.ts")).LoadAhead();
+      if (!(await this.#ahead.step())) return;
+    }
+    this.#quiet.refresh();
   }
 
   /** What would be decided about a shell command, and why; runs nothing. */
@@ -89,7 +97,6 @@ export class Toolbox {
 
   /** Ends all commands that still run, including those in the background. Must be called at the end. */
   close(): Promise<void> {
-    this.#closing.abort();
     return this.#tools.close();
   }
 }

@@ -17,18 +17,13 @@ export function answered(result: ToolResult): FinalState {
   return { status: error.type === "cancelled" ? "cancelled" : "error", ...answer, error };
 }
 
-export function denied(tool: Named, reason: string): FinalState {
-  return failed({ type: "denied", message: `${tool.name} was not run: ${reason}.` });
+export function denied(tool: Named, reason: string, type = "denied"): FinalState {
+  return failed({ type, message: `${tool.name} was not run: ${reason}.` });
 }
 
 export function needsApproval(tool: Named, confirmation: Confirmation, reason: string): FinalState {
   const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody can be asked.`;
   return { ...failed({ type: "needs_approval", message }), confirmation };
-}
-
-/** Whatever is not a clear yes is a no. */
-export function undecided(tool: Named, reason: string): FinalState {
-  return failed({ type: "undecided", message: `${tool.name} was not run: ${reason}.` });
 }
 
 export function failed(error: ToolError): FinalState & { readonly status: "error" } {

@@ -1,8 +1,8 @@
 import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
-import type { ToolCallState } from "@burin/contract/tool-call";
 import type { Verdict } from "../approval/approval-policy.ts";
 import type { BeforeCall, Hooks } from "../hooks/hooks.ts";
 import { hookWords } from "../text/hook-words.ts";
+import type { FinalState } from "./call-outcome.ts";
 
 export type CallHooks = Pick<Hooks, "before" | "after">;
 
@@ -22,18 +22,13 @@ export function withHook(judged: Verdict, { decision, reason }: Hooked): Verdict
   return judged;
 }
 
-type Answered = Extract<ToolCallState, { readonly llmContent: unknown }>;
-
 /** What a hook sees of an answer. */
-export function answerForHooks({ status, llmContent }: Answered): {
-  readonly status: string;
-  readonly text: string;
-} {
+export function answerForHooks({ status, llmContent }: FinalState) {
   return { status, text: textOf(llmContent) };
 }
 
 /** Adds the hooks' notes for the model to the answer. */
-export function withNotes<State extends Answered>(state: State, notes: readonly string[]): State {
+export function withNotes<State extends FinalState>(state: State, notes: readonly string[]): State {
   if (notes.length === 0) return state;
   const text = `\n\n${hookWords(notes.join("\n"))}`;
   const { llmContent } = state;

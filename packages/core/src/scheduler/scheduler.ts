@@ -27,7 +27,6 @@ import {
   needsApproval,
   orLeftBehind,
   plainQuestion,
-  undecided,
 } from "./call-outcome.ts";
 import type { AskedOfCall, Asker } from "./decision.ts";
 import {
@@ -225,7 +224,8 @@ export class Scheduler {
       decision = await questions.ask(questionOf(asked, this.#needs.subagent), work.signal);
     } catch (error) {
       work.signal.throwIfAborted();
-      return undecided(tool, messageOf(error));
+      // Whatever is not a clear yes is a no.
+      return denied(tool, messageOf(error), "undecided");
     }
     const { confirmation, reason } = asked;
     return decision === null

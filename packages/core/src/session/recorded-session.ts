@@ -1,20 +1,9 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
-import type { ChatModel, ModelEvent } from "@burin/contract/chat-model";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { ModelEvent } from "@burin/contract/chat-model";
 import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import { PastSession } from "./past-session.ts";
+import type { RecordedPrompt } from "./recorded-model.ts";
 import { TurnCount } from "./turn-count.ts";
-
-interface RecordedReply {
-  readonly turn: number;
-  readonly events: ModelEvent[];
-}
-
-/** A prompt with all replies until the next one. */
-interface RecordedPrompt {
-  readonly text: string;
-  readonly replies: RecordedReply[];
-}
 
 export interface RecordedSession {
   readonly root: string;
@@ -57,33 +46,4 @@ function saidBy(event: AgentEvent): ModelEvent | null {
   if (event.type !== "tool_call" || event.call.status !== "validating") return null;
   const { callId: id, name, args } = event.call;
   return { type: "function_call", call: { id, name, args } };
-}
-
-/** Replays the recorded replies, whatever the request is. `callAs` maps each call. */
-export class RecordedModel implements ChatModel {
-  readonly name = "recorded";
-  readonly #callAs: (call: FunctionCall) => FunctionCall;
-  #left: RecordedReply[] = [];
-
-  constructor(callAs: (call: FunctionCall) => FunctionCall) {
-    this.#callAs = callAs;
-  }
-
-  /** From the next request on, replays the replies to this prompt. */
-  take(prompt: RecordedPrompt): void {
-    this.#left = [...prompt.replies];
-  }
-
-  async *stream(): AsyncGenerator<ModelEvent> {
-    const reply = this.#left.shift();
-    if (reply === undefined) {
-      const error = { type: "script", message: "The record of this session has no further reply." };
-      yield { type: "end", reason: "error", error };
-      return;
-    }
-    for (const event of reply.events) {
-      yield event.type === "function_call" ? { ...event, call: this.#callAs(event.call) } : event;
-    }
-    yield { type: "end", reason: "stop" };
-  }
 }
