@@ -98,7 +98,7 @@ describe("the model", () => {
     }
 
     /** A session of several turns, whose first reply waits for git to have ended; what each request holds of its state. */
-    async function heard(settings: SettingsInput = {}): Promise<string[]> {
+    async function heard(settings: SettingsInput = {}, isHandedIn = false): Promise<string[]> {
       const { bin, done } = await markedGit();
       const isAsked = settings.context?.environment !== false;
       const first = async () => {
@@ -114,7 +114,8 @@ describe("the model", () => {
       };
       const model = { name: "m", baseUrl: served.baseUrl };
       const quiet = { ...settings, model, loop: { detection: false } };
-      const session = createSession({ root, settings: quiet, environment, record: true });
+      const handed = isHandedIn && { model: openModel({ provider: "openai", ...model }) };
+      const session = createSession({ root, settings: quiet, environment, record: true, ...handed });
       for await (const _ of session.run("go"));
       await session.close();
       const resumed = createSession({
@@ -151,6 +152,11 @@ describe("the model", () => {
       expect(new Set(later.slice(since))).toEqual(
         new Set(['[Not committed when this session began, by git status: \n M a.txt\n?? "new file.txt"]']),
       );
+    });
+
+    it("also when the program hands in the model", async () => {
+      await writeFile(join(root, "a.txt"), "two\n");
+      expect((await heard({}, true)).at(-1)).toContain("by git status: \n M a.txt]");
     });
 
     it("with a first prompt, where a user types it", async () => {

@@ -87,16 +87,24 @@ export function helpOf(models: Models, { home, budget, conversation }: HelpGroun
   };
 }
 
+/** A model that is handed in cannot say when its request is sent; after this time it most probably is. */
+const SENT_MS = 30;
+
 /** Wraps a model of an embedder: it gets plain data, and its events are checked. The check is loaded in parallel. */
 function soundModel(model: ChatModel): ChatModel {
   const { name, contextWindow, price } = model;
   const loading = import("@burin/models/sound-model");
   loading.catch(() => {});
   async function* stream(
-    { onSent: _, ...request }: ModelRequest,
+    { onSent = () => {}, ...request }: ModelRequest,
     signal: AbortSignal,
   ): AsyncGenerator<ModelEvent> {
-    yield* (await loading).soundEvents(model, request, signal);
+    const timer = setTimeout(onSent, SENT_MS).unref();
+    try {
+      yield* (await loading).soundEvents(model, request, signal);
+    } finally {
+      clearTimeout(timer);
+    }
   }
   return { name, stream, ...(contextWindow && { contextWindow }), ...(price && { price }) };
 }
