@@ -58,6 +58,36 @@ describe("what a hostile server says of its tools", () => {
     expect(alone.registry.sourceOf("my_server__echo")).toBe("mcp:my server");
   });
 
+  it("P16 R25 X11 an alias that looks like another server's tool: other names, and a rule for one covers no other", async () => {
+    const aliases = [
+      "evil",
+      "evil__two",
+      "evil_",
+      "evil__",
+      "_",
+      "__",
+      `${"e".repeat(21)}__${"e".repeat(21)}`,
+    ];
+    const servers = Object.fromEntries(aliases.map((alias) => [alias, fixture("separators")]));
+    const permissions = { allow: ["evil__*"] };
+    const toolbox = project.open({}, { settings: { mcpServers: servers, permissions } });
+    expect(await toolbox.ready()).toEqual([]);
+    const { registry } = toolbox;
+    const tools = registry.getAllTools().map(({ name }) => [registry.sourceOf(name), name] as const);
+    const found = tools.filter(([source]) => source?.startsWith("mcp:"));
+    expect(found).toHaveLength(aliases.length * 3);
+    const sources = new Map<string, Set<string>>();
+    for (const [source = "", name] of found) {
+      const front = name.slice(0, name.indexOf("__", 1));
+      sources.set(front, (sources.get(front) ?? new Set()).add(source));
+    }
+    expect([...sources.values()].map((all) => [...all].length)).toEqual(aliases.map(() => 1));
+    for (const [source, name] of found) {
+      const { error } = await toolbox.call(name, {});
+      expect(error?.type, name).toBe(source === "mcp:evil" ? undefined : "needs_approval");
+    }
+  });
+
   it("P16 a zoo of schemas: those that work are callable, those that cannot are named, no other suffers", async () => {
     const toolbox = openOne("schemas");
     const failures = JSON.stringify(await toolbox.ready());

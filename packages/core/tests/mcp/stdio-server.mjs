@@ -38,6 +38,7 @@ const lists = {
     "not a tool",
     null,
   ],
+  separators: () => ["plain", "two__plain", "_plain"].map((name) => ({ name, inputSchema: object() })),
   schemas: () => [
     {
       name: "ref",
