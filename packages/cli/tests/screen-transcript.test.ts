@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
@@ -174,6 +174,18 @@ describe("the transcript", () => {
     await terminal.shows("> wordsxxxx");
     terminal.type("\r");
     await terminal.shows("All of it.");
+  });
+
+  it.each(["talk.md", "talk.html"])("P19 leaves no password in %s when it is exported", async (file) => {
+    const terminal = await room.open([{ text: "Cloned." }]);
+    terminal.type("clone https://ada:hunter22@example.org/a.git\r");
+    await terminal.shows("Cloned.");
+    await terminal.shows("? for keys");
+    terminal.type(`/export ${file}\r`);
+    await terminal.shows("Written: ");
+    const written = await readFile(join(room.root, file), "utf8");
+    expect(written).toContain("https://ada:[redacted: password]@example.org/a.git");
+    expect(written).not.toContain("hunter22");
   });
 
   it("shows a session of thousands of events when it is taken up", async () => {

@@ -146,7 +146,7 @@ export type { FileOutcome } from "./session/take-back.ts";
 export { TurnCount } from "./session/turn-count.ts";
 export type { UndoEntry, UndoOptions, UndoResult } from "./session/undo.ts";
 export { undo, undoEntries, undoInCopy } from "./session/undo-door.ts";
-export { type ToldSession, writeSession } from "./session/write-session.ts";
+export { type ToldSession, withoutSecrets, writeSession } from "./session/write-session.ts";
 export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {

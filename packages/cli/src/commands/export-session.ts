@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { Message } from "@burin/core";
+import { type Message, withoutSecrets } from "@burin/core";
 import { say } from "../locales/say.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
@@ -9,7 +9,7 @@ export const exportCommands: readonly ScreenCommand[] = [
   { name: "copy", isQuiet: true, run: copyAnswer },
 ];
 
-function exportSession(desk: CommandDesk, words: string): void {
+async function exportSession(desk: CommandDesk, words: string): Promise<void> {
   const { session, options } = desk;
   if (session === null || session.history.length === 0) {
     desk.note(say("export.none"));
@@ -17,13 +17,14 @@ function exportSession(desk: CommandDesk, words: string): void {
   }
   const name = words === "" ? `burin-${session.id}.md` : words;
   const file = isAbsolute(name) ? name : join(options.root, name);
-  const markdown = session.history
+  const history = await withoutSecrets(session.history, process.env);
+  const markdown = history
     .map(markdownOf)
     .filter((text) => text !== "")
     .join("\n\n");
   try {
     // An existing file may contain somebody's work.
-    writeFileSync(file, /\.html?$/i.test(file) ? htmlOf(session.history) : `${markdown}\n`, { flag: "wx" });
+    writeFileSync(file, /\.html?$/i.test(file) ? htmlOf(history) : `${markdown}\n`, { flag: "wx" });
     desk.note(say("export.done", { file }));
   } catch (error) {
     desk.note(

@@ -39,6 +39,16 @@ describe("secrets in what is written", () => {
       "https://x:s3cr3t@example.org/a.git",
       "https://x:[redacted: password]@example.org/a.git",
     ],
+    [
+      "one with an @ in it",
+      "git@x https://x:s3cr@t@example.org/a@b",
+      "git@x https://x:[redacted: password]@example.org/a@b",
+    ],
+    [
+      "a token alone in an address",
+      "https://0a1b2c3d4e5f6a7b8c9d@example.org/a",
+      "https://[redacted: password]@example.org/a",
+    ],
     ["a private key", `a\n${KEY}\nb`, "a\n[redacted: private key]\nb"],
     ["one that is added in a diff", `+${KEY.replaceAll("\n", "\n+")}\n+b`, "+[redacted: private key]\n+b"],
   ])("P19 %s goes", (_what, text, clean) => {
@@ -52,6 +62,7 @@ describe("secrets in what is written", () => {
     "A key begins with -----BEGIN PRIVATE KEY----- and then come lines of base64, which nobody reads.",
     "plain words 9",
     "connect to postgres://user:password@localhost or https://example.org:8080/a@b or mailto:a@b",
+    "http://localhost:3000?mail=a@b and https://ada.lovelace-of-the-engine@example.org",
     "redis://$USER:$PASS@host and http://ada@example.org and ssh://git@example.org:22/x",
   ])("ordinary text stays: %s", (text) => {
     expect(redactor.text(text)).toBe(text);

@@ -1,4 +1,4 @@
-import { SECRET_VALUES, secrecyOf, URL_PASSWORD } from "@burin/machine/processes/child-environment";
+import { SECRET_VALUES, secrecyOf, withoutPasswords } from "@burin/machine/processes/child-environment";
 
 /** Shorter values occur in ordinary text by chance. */
 const FEWEST_KNOWN = 8;
@@ -16,10 +16,6 @@ const TOKENS = new RegExp(
     .join("|"),
   "g",
 );
-
-const PASSWORDS = new RegExp(URL_PASSWORD.source, "gi");
-/** Placeholders for passwords in documentation. */
-const STANDS_FOR_PASSWORD = /^(?:[$%{[].*|\*+|x+|\.+|pass|passwd|password|pwd|pw|secret)$/i;
 
 /** Fields without text for a reader, which must stay unchanged. */
 const OPAQUE = new Set(["signature", "thoughtSignature", "data", "callId", "sessionId"]);
@@ -56,12 +52,8 @@ export class Redactor {
     for (const { value, mark } of this.#known) {
       if (clean.includes(value)) clean = clean.replaceAll(value, mark);
     }
-    return clean
-      .replace(KEY_BLOCK, "[redacted: private key]")
-      .replace(TOKENS, "[redacted: token]")
-      .replace(PASSWORDS, (whole, before: string, password: string) =>
-        STANDS_FOR_PASSWORD.test(password) ? whole : `${before}[redacted: password]`,
-      );
+    clean = clean.replace(KEY_BLOCK, "[redacted: private key]").replace(TOKENS, "[redacted: token]");
+    return withoutPasswords(clean);
   }
 
   /** Returns the value with secrets removed from its texts. */
@@ -84,7 +76,7 @@ export class Redactor {
   #mayHold(json: string): boolean {
     if (this.#known.some(({ value }) => json.includes(JSON.stringify(value).slice(1, -1)))) return true;
     TOKENS.lastIndex = 0;
-    return json.includes("PRIVATE KEY-----") || TOKENS.test(json) || URL_PASSWORD.test(json);
+    return json.includes("PRIVATE KEY-----") || TOKENS.test(json) || withoutPasswords(json) !== json;
   }
 }
 

@@ -14,6 +14,12 @@ export interface ToldSession {
   readonly environment: NodeJS.ProcessEnv;
 }
 
+/** The value as a log would have it. */
+export async function withoutSecrets<T>(value: T, environment: NodeJS.ProcessEnv): Promise<T> {
+  const { Redactor } = await import("./redactor.ts");
+  return new Redactor(environment).value(value) as T;
+}
+
 /** Writes the session's log with the original dates. Returns false, and writes nothing, when the id exists. */
 export async function writeSession({ home, root, id, events, environment }: ToldSession): Promise<boolean> {
   const { Redactor } = await import("./redactor.ts");

@@ -36,6 +36,21 @@ describe("run_shell_command", () => {
     expect(error).toBeUndefined();
   });
 
+  it("P19 a password in an address is not shown, however git or a file brings it", async () => {
+    await run({ command: "git init -q . && git remote add x https://ada:hunter22@example.org/a.git" });
+    const ways = [
+      "git config --get remote.x.url",
+      "git remote get-url x",
+      "cat .git/config",
+      "git remote -v >&2",
+    ];
+    for (const command of ways) {
+      const { text } = await run({ command });
+      expect(text, command).toContain("https://ada:[redacted: password]@example.org/a.git");
+      expect(text, command).not.toContain("hunter22");
+    }
+  });
+
   it("names the signal that ended the command", async () => {
     expect((await run({ command: "kill -KILL $$" })).text).toContain("Signal: SIGKILL");
     expect((await run({ command: "sh -c 'kill -SEGV $$'; exit $?" })).text).toContain(

@@ -144,8 +144,24 @@ const SOUNDS_HARMLESS =
   /^(?:OLD)?PWD$|^GPG_KEY$|PUBLIC|PUBLISHABLE|(?:^|_)(?:PRIMARY|SORT|PARTITION|FOREIGN|CACHE|COMPOSE|META)_KEY$/;
 /** A path, a switch or a number is not a secret. */
 const NO_SECRET_VALUE = /^(?:|~?\.{0,2}\/.*|[A-Za-z]:\\.*|true|false|yes|no|on|off|none|null|\d{1,5})$/i;
-/** A URL with a password in it. */
-export const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:)([^\s/@"'<>\\]{1,300})(?=@)/i;
+/** The password in a URL, up to the last "@" before its path. */
+const URL_PASSWORD =
+  /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:)(?!\d{1,5}[?#])([^\s/"'<>\\]{1,300})(?=@)/gi;
+/** A token in place of the user's name. */
+const URL_TOKEN = /(?<=:\/\/)(?=[\w-]*\d)[\w-]{20,300}(?=@)/g;
+/** Placeholders for passwords in documentation. */
+const STANDS_FOR_PASSWORD = /^(?:[$%{[].*|\*+|x+|\.+|pass|passwd|password|pwd|pw|secret)$/i;
+
+/** The text with a mark in place of each password in a URL. */
+export function withoutPasswords(text: string): string {
+  if (!text.includes("://")) return text;
+  const mark = "[redacted: password]";
+  return text
+    .replace(URL_PASSWORD, (whole, before: string, password: string) =>
+      STANDS_FOR_PASSWORD.test(password) ? whole : before + mark,
+    )
+    .replace(URL_TOKEN, mark);
+}
 
 /**
  * Returns whether the value of a variable is a secret: `known` by a well-known name or by its form, `likely` by its
@@ -154,7 +170,8 @@ export const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:)
 export function secrecyOf(name: string, value: string, more: readonly string[]): "known" | "likely" | null {
   const upper = name.toUpperCase();
   if (SECRET_NAMES.has(upper) || more.includes(name)) return "known";
-  if (SECRET_VALUES.some((pattern) => pattern.test(value)) || URL_PASSWORD.test(value)) return "known";
+  if (SECRET_VALUES.some((pattern) => pattern.test(value)) || withoutPasswords(value) !== value)
+    return "known";
   const isLikely = SOUNDS_SECRET.test(upper) && !SOUNDS_HARMLESS.test(upper) && !NO_SECRET_VALUE.test(value);
   return isLikely ? "likely" : null;
 }

@@ -1,6 +1,7 @@
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { decodeBytes } from "../files/encodings.ts";
 import { narrowEncoding } from "../files/text-format.ts";
+import { withoutPasswords } from "./child-environment.ts";
 import type { OutputSoFar } from "./command-output.ts";
 import { terminalText } from "./terminal-text.ts";
 
@@ -58,7 +59,7 @@ interface Edges {
 
 function readable(bytes: Buffer, encoding: string, edges: Edges): string {
   const whole = encoding === "utf-8" ? trimmed(bytes, edges) : bytes;
-  return terminalText(decodeBytes(whole, encoding).replaceAll("\0", "\n"));
+  return withoutPasswords(terminalText(decodeBytes(whole, encoding).replaceAll("\0", "\n")));
 }
 
 /** Removes the parts of characters that a cut has left at the edges. */
