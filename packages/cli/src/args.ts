@@ -9,7 +9,7 @@ import {
   type OutputFormat,
   type SessionChoice,
 } from "./request/options.ts";
-import type { SubcommandRequest } from "./request/subcommand.ts";
+import { existingFolder, type SubcommandRequest } from "./request/subcommand.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
@@ -76,9 +76,10 @@ export function readArgs(argv: readonly string[]): Request {
     if (message.endsWith("uv_cwd")) {
       throw new UsageError("the current folder no longer exists; change to another one.");
     }
-    throw new UsageError(
-      `${message.replace(/\. To specify a positional argument.*$/s, "")}. See burin --help.`,
-    );
+    const fault = message.replace(/\. To specify a positional argument.*$/s, "");
+    const name = subcommandOf(argv);
+    const hint = name === "explain" ? " If it is one of the command's, quote the command: '...'." : "";
+    throw new UsageError(`${fault}.${hint} See burin ${name === null ? "--help" : `help ${name}`}.`);
   }
 }
 
@@ -137,7 +138,7 @@ function literalStart(
 
 function commonOptions(values: Values): CommonOptions {
   return {
-    root: resolve(values.root ?? "."),
+    root: values.root === undefined ? resolve(".") : existingFolder(values.root),
     isRootNamed: values.root !== undefined,
     includeDirectories: directories(values["include-directories"] ?? []),
     outputFormat: outputFormat(values),
@@ -194,7 +195,7 @@ function directories(given: readonly string[]): string[] {
   return given
     .flatMap((text) => (existsSync(text) ? [text] : text.split(",")))
     .filter((path) => path.trim() !== "")
-    .map((path) => resolve(path));
+    .map(existingFolder);
 }
 
 function outputFormat(values: Values): OutputFormat {
@@ -204,8 +205,10 @@ function outputFormat(values: Values): OutputFormat {
 
 function approvalMode(values: Values): ApprovalMode {
   const named = values["approval-mode"];
-  if (named !== undefined) return oneOf("--approval-mode", named, APPROVAL_MODES);
-  return values.yes ? "yolo" : "default";
+  const mode = oneOf("--approval-mode", named ?? (values.yes ? "yolo" : "default"), APPROVAL_MODES);
+  if (values.yes && mode !== "yolo")
+    throw new UsageError(`--yes means --approval-mode yolo, so it cannot be combined with ${mode}.`);
+  return mode;
 }
 
 function oneOf<T extends string>(option: string, value: string, known: readonly T[]): T {

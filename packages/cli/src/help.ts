@@ -44,9 +44,11 @@ function isSubcommand(name: string): name is SubcommandName {
 export function assertNoMistypedCommand(word: string): void {
   const [near] = commandsLike(word);
   if (near === undefined) return;
-  throw new UsageError(
-    `there is no command "${word}"; did you mean burin ${near}? If it is a prompt, say so: burin -p "${word} ..."`,
-  );
+  const fault =
+    near === word
+      ? `burin ${word} takes fewer words.`
+      : `there is no command "${word}"; did you mean burin ${near}?`;
+  throw new UsageError(`${fault} If it is a prompt, say so: burin -p "${word} ..."`);
 }
 
 function unknownCommand(name: string): UsageError {

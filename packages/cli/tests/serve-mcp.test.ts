@@ -350,8 +350,8 @@ describe("burin serve mcp", () => {
       ["mcp --port x", "whole number"],
       ["mcp more", 'no "more"'],
       ["acp --http", "only burin serve mcp"],
-      ["mcp --root nowhere", `no folder ${join(root, "nowhere")}`],
-      ["acp --root a.txt", `no folder ${join(root, "a.txt")}`],
+      ["mcp --root nowhere", `${join(root, "nowhere")} does not exist`],
+      ["acp --root a.txt", `${join(root, "a.txt")} is not a folder`],
     ] as const;
     for (const [words, why] of refused)
       expect(await burin(["serve", ...words.split(" ")], { cwd: root })).toMatchObject({

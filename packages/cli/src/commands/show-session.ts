@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { burinHome, type Message, readText } from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
+import { lines } from "../terminal/output.ts";
 import { type Line, linesOf, type Span, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { duration } from "../ui/displays/call-lines.ts";
 import { KEY_LIST } from "../ui/key-list.ts";
@@ -171,11 +172,11 @@ function textOf(file: string): string | null {
 
 function showHooks(desk: CommandDesk): void {
   const hooks = desk.settings?.hooks ?? [];
-  const lines = hooks.map(
+  const rows = hooks.map(
     ({ event, command, tools }) =>
       `${event}  ${command}${tools === undefined ? "" : `  (${[tools].flat().join(", ")})`}`,
   );
-  printText(desk, lines.length === 0 ? say("hooks.none") : lines.join("\n"));
+  printText(desk, rows.length === 0 ? say("hooks.none") : lines(...rows));
 }
 
 function showSettings(desk: CommandDesk): void {

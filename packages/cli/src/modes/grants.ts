@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { burinHome, type GrantStore, openGrants, type StoredGrant } from "@burin/core";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { type Output, visible } from "../terminal/output.ts";
+import { lines, report } from "../terminal/output.ts";
 
 /** Lists the rules that the user allowed with "always", and revokes them. */
 export async function runGrants({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -10,13 +10,16 @@ export async function runGrants({ words, options }: SubcommandRequest, { output 
   const store = await openGrants(burinHome(process.env));
   if (action === "list" && chosen === undefined) {
     const project = await realpath(options.root).catch(() => options.root);
-    printList(await store.all(), { project, isText: options.outputFormat === "text", output });
+    const grants = await store.all();
+    const document = grants.map((grant, index) => ({ number: index + 1, ...grant, scope: scopeName(grant) }));
+    const rows = grants.length === 0 ? [NOTHING] : grants.map((grant, index) => rowOf(grant, index, project));
+    report(output, options.outputFormat, { document, rows });
     return EXIT.done;
   }
   if (action === "revoke" && chosen !== undefined && tooMuch === undefined) {
     const gone = await revoke(store, chosen);
     if (options.outputFormat !== "text") output.out(`${JSON.stringify({ revoked: gone })}\n`);
-    else for (const grant of gone) output.out(`Revoked ${oneLine(grant.rule)} (${scopeOf(grant)}).\n`);
+    else output.out(lines(...gone.map((grant) => `Revoked ${grant.rule} (${scopeOf(grant)}).`)));
     return EXIT.done;
   }
   throw new UsageError(
@@ -24,27 +27,12 @@ export async function runGrants({ words, options }: SubcommandRequest, { output 
   );
 }
 
-interface Listing {
-  readonly project: string;
-  readonly isText: boolean;
-  readonly output: Output;
-}
+const NOTHING = 'Nothing is granted: no question was answered with "always" for a project or everywhere.';
 
-function printList(grants: readonly StoredGrant[], { project, isText, output }: Listing): void {
-  if (!isText) {
-    const list = grants.map((grant, index) => ({ number: index + 1, ...grant, scope: scopeName(grant) }));
-    output.out(`${JSON.stringify(list, null, 2)}\n`);
-    return;
-  }
-  if (grants.length === 0)
-    output.out('Nothing is granted: no question was answered with "always" for a project or everywhere.\n');
-  grants.forEach((grant, index) => {
-    const scope = grant.project === project ? `this project, ${project}` : scopeOf(grant);
-    const when = grant.when.slice(0, 16).replace("T", " ");
-    output.out(
-      `${String(index + 1).padStart(3)}  ${oneLine(grant.rule)}  (${oneLine(`${scope}, ${when}`)})\n`,
-    );
-  });
+function rowOf(grant: StoredGrant, index: number, project: string): string {
+  const scope = grant.project === project ? `this project, ${project}` : scopeOf(grant);
+  const when = grant.when.slice(0, 16).replace("T", " ");
+  return `${String(index + 1).padStart(3)}  ${grant.rule}  (${scope}, ${when})`;
 }
 
 function scopeName({ project }: StoredGrant): "project" | "everywhere" {
@@ -52,7 +40,7 @@ function scopeName({ project }: StoredGrant): "project" | "everywhere" {
 }
 
 function scopeOf({ project }: StoredGrant): string {
-  return project === undefined ? "everywhere" : `project ${oneLine(project)}`;
+  return project === undefined ? "everywhere" : `project ${project}`;
 }
 
 /** A number refers to the list; a rule is revoked in every place where it applies. */
@@ -69,9 +57,4 @@ async function revoke(store: GrantStore, chosen: string): Promise<readonly Store
   throw new UsageError(
     `there is no grant ${chosen}; ${known === "" ? "nothing is granted" : `granted are: ${known}`}.`,
   );
-}
-
-/** A line break in a rule must not look like the next one. */
-function oneLine(text: string): string {
-  return visible(text.replace(/\n/g, "\\n"));
 }

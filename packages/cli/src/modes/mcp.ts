@@ -5,7 +5,7 @@ import { type CommonOptions, openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
-import { type Output, visible } from "../terminal/output.ts";
+import { lines, type Output, report, visible } from "../terminal/output.ts";
 
 type Own = SubcommandRequest["own"];
 type Server = Settings["mcpServers"][string];
@@ -123,20 +123,16 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
     Promise.all(servers.map(([alias]) => stateOf(door, alias, signal))),
   );
   const shown = servers.map(([alias, server], index) => ({ alias, server, state: states[index] }));
-  if (options.outputFormat !== "text") {
-    const lines = shown.map(({ alias, server: { type, command, args, url, trust }, state }) => ({
-      ...{ alias, type, command, args, url, trust },
-      ...state,
-    }));
-    output.out(`${JSON.stringify(lines, null, 2)}\n`);
-    return EXIT.done;
-  }
-  for (const { alias, server, state } of shown) {
-    const trusted = server.trust ? "  (trusted)" : "";
+  const document = shown.map(({ alias, server: { type, command, args, url, trust }, state }) => ({
+    ...{ alias, type, command, args, url, trust },
+    ...state,
+  }));
+  const rows = shown.map(({ alias, server, state }) => {
     const connected = `connected, ${state?.tools === 1 ? "1 tool" : `${state?.tools} tools`}`;
-    const line = `${alias}  ${reach(server)}${trusted}  ${state?.error ?? connected}`;
-    output.out(`${visible(line)}\n`);
-  }
+    const trusted = server.trust ? "  (trusted)" : "";
+    return `${alias}  ${reach(server)}${trusted}  ${state?.error ?? connected}`;
+  });
+  report(output, options.outputFormat, { document, rows });
   return EXIT.done;
 }
 
@@ -155,7 +151,7 @@ async function stateOf(door: McpDoor, alias: string, signal: AbortSignal): Promi
   } catch (error) {
     signal.throwIfAborted();
     const limit = `not connected after ${MOST_START_MS / 1000} s`;
-    return { connected: false, error: time.aborted ? limit : messageOf(error) };
+    return { connected: false, error: time.aborted ? limit : messageOf(error).replace(/\s+/g, " ") };
   }
 }
 
@@ -191,9 +187,8 @@ function tried(alias: string, settings: Settings, { options, output, signal }: P
   return withDoor(settings, options, async (door) => {
     try {
       const { tools, prompts, resources } = await door.test(alias, signal);
-      output.out(
-        `${alias}: ${tools.length} tools, ${prompts} prompts, ${resources} resources\n${tools.map((name) => `  ${visible(name)}\n`).join("")}`,
-      );
+      const head = `${alias}: ${tools.length} tools, ${prompts} prompts, ${resources} resources`;
+      output.out(lines(head, ...tools.map((name) => `  ${name}`)));
       return EXIT.done;
     } catch (error) {
       output.note(`burin: ${visible(messageOf(error))}`);

@@ -12,7 +12,7 @@ import {
 import { openSettings } from "../request/options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
-import { visible } from "../terminal/output.ts";
+import { report, visible } from "../terminal/output.ts";
 import { withoutLogin } from "./doctor/examine-model.ts";
 
 interface Listed {
@@ -49,14 +49,12 @@ export async function runModels(request: SubcommandRequest, { output, signal }: 
   for (const { baseUrl, models } of await findLocalServers(limit)) {
     rows.push(...models.map((name) => rowOf(name, { provider: "openai", name, baseUrl })));
   }
-  if (options.outputFormat !== "text") {
-    output.out(`${JSON.stringify({ tableDate: TABLE_DATE, models: rows }, null, 2)}\n`);
-    return EXIT.done;
-  }
+  const document = { tableDate: TABLE_DATE, models: rows };
+  report(output, options.outputFormat, { document, rows: rows.map(lineOf) });
+  if (options.outputFormat !== "text") return EXIT.done;
   const missing = chooseModel(settings, process.env) === null ? missingForModel(settings, process.env) : null;
-  if (missing !== null) output.note(`The main model cannot be asked: ${visible(missing)}`);
-  if (rows.length === 0) output.note('No model is named here; burin -p "hello" says how to name one.');
-  output.out(rows.map((row) => `${visible(lineOf(row))}\n`).join(""));
+  if (missing !== null) output.note(`burin: the main model cannot be asked: ${visible(missing)}`);
+  if (rows.length === 0) output.note('burin: no model is named here; burin -p "hello" says how to name one.');
   return EXIT.done;
 }
 

@@ -24,7 +24,7 @@ import {
 import { type CommonOptions, openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { visible } from "../terminal/output.ts";
+import { lines, visible } from "../terminal/output.ts";
 import { onePrompt } from "./print/prompt-input.ts";
 
 interface Divergence {
@@ -240,7 +240,7 @@ function told(report: Report, { outputFormat }: CommonOptions, { output }: Io): 
   else {
     for (const { turn, name, callId, recorded, now } of divergences) {
       const [was, is] = differing(recorded, now);
-      output.out(`${visible(`turn ${turn}  ${name} (${callId})\n  recorded  ${was}\n  now       ${is}`)}\n`);
+      output.out(lines(`turn ${turn}  ${name} (${callId})`, `  recorded  ${was}`, `  now       ${is}`));
     }
     const kept = fromRecord > 0 ? `, ${fromRecord} of them answered from the record` : "";
     output.out(`session ${id}: ${calls} calls${kept}, ${divergences.length} with a different result\n`);
@@ -249,8 +249,8 @@ function told(report: Report, { outputFormat }: CommonOptions, { output }: Io): 
 }
 
 function differing(one: string, other: string): [string, string] {
-  const [lines, others] = [one.split("\n"), other.split("\n")];
-  const at = lines.findIndex((line, index) => line !== others[index]);
-  const place = at === -1 ? lines.length : at;
-  return [lines[place] ?? "(no further line)", others[place] ?? "(no further line)"];
+  const [before, after] = [one.split("\n"), other.split("\n")];
+  const at = before.findIndex((line, index) => line !== after[index]);
+  const place = at === -1 ? before.length : at;
+  return [before[place] ?? "(no further line)", after[place] ?? "(no further line)"];
 }

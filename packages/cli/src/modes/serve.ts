@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
@@ -17,9 +16,6 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
     throw new UsageError(`burin serve ${face} takes no "${rest[0]}"${port}.`);
   }
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
-  // A problem with the folder is reported now, not at the first call.
-  if (statSync(options.root, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new UsageError(`there is no folder ${options.root}.`);
   goOnWithoutNotes();
   const ground = groundOf(options, io);
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));

@@ -15,7 +15,7 @@ import {
 import type { CommonOptions } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { type Output, visible } from "../terminal/output.ts";
+import { type Output, report, visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
 import { onePrompt } from "./print/prompt-input.ts";
 
@@ -87,12 +87,10 @@ async function placeOf({ root }: CommonOptions): Promise<{ readonly home: string
 async function list(options: CommonOptions, isAll: boolean, output: Output): Promise<void> {
   const { home, root } = await placeOf(options);
   const sessions = await sessionSummaries(home, isAll ? null : root);
-  if (options.outputFormat !== "text") {
-    output.out(`${JSON.stringify(sessions, null, 2)}\n`);
-    return;
-  }
-  if (sessions.length === 0) output.note(`There is no session of ${isAll ? "any folder" : visible(root)}.`);
-  for (const session of sessions) output.out(`${visible(lineOf(session, isAll))}\n`);
+  const rows = sessions.map((session) => lineOf(session, isAll));
+  report(output, options.outputFormat, { document: sessions, rows });
+  if (rows.length === 0 && options.outputFormat === "text")
+    output.note(`burin: there is no session of ${isAll ? "any folder" : visible(root)}.`);
 }
 
 function lineOf(session: SessionSummary, isAll: boolean): string {
@@ -141,7 +139,7 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
 export function recordText({ at, event }: LogRecord): string {
   switch (event.type) {
     case "session":
-      return `${at}  session ${event.sessionId} with ${event.model} in ${event.root}`;
+      return labelled(`${at} `, `session ${event.sessionId} with ${event.model} in ${event.root}`);
     case "text":
       return labelled(event.role === "user" ? "you" : "model", event.text);
     case "context":
@@ -165,7 +163,7 @@ export function recordText({ at, event }: LogRecord): string {
     case "input_error":
       return labelled("note", event.message);
     case "done":
-      return `${at}  ${event.status}${event.error ? `: ${event.error.message}` : ""}`;
+      return labelled(`${at} `, `${event.status}${event.error ? `: ${event.error.message}` : ""}`);
     case "compaction":
       return labelled("short", event.text);
     default:

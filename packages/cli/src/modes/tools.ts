@@ -3,7 +3,7 @@ import { openSettings } from "../request/options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { noteFailures, noteNotices } from "../terminal/notes.ts";
-import { visible } from "../terminal/output.ts";
+import { report, visible } from "../terminal/output.ts";
 
 const TOLD_AFTER_MS = 500;
 const MOST_START_MS = 10_000;
@@ -38,14 +38,10 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
   // Does not wait again for a server that does not start.
   await Promise.race([toolbox.close(), limit]);
   clearTimeout(timer);
-  if (options.outputFormat !== "text") {
-    output.out(`${JSON.stringify(tools, null, 2)}\n`);
-    return EXIT.done;
-  }
-  for (const tool of tools) {
-    const state = tool.missing === undefined ? "" : ", not configured";
-    const text = visible(tool.missing ?? tool.description);
-    output.out(`${visible(tool.name)}  (${visible(tool.source)}${state})\n    ${text}\n`);
-  }
+  const rows = tools.flatMap(({ name, source, description, missing }) => [
+    `${name}  (${source}${missing === undefined ? "" : ", not configured"})`,
+    `    ${(missing ?? description).replace(/\s+/g, " ")}`,
+  ]);
+  report(output, options.outputFormat, { document: tools, rows });
   return EXIT.done;
 }

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { burinHome, type FolderTrust, folderTrust, openTrust, type TrustState } from "@burin/core";
-import type { Io, SubcommandRequest } from "../request/subcommand.ts";
+import { existingFolder, type Io, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { type Output, visible } from "../terminal/output.ts";
+import { lines, type Output, report } from "../terminal/output.ts";
 
 /** Shows what a folder's own settings would run, and stores the user's decision about it. Runs nothing. */
 export async function runTrust({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -10,17 +10,22 @@ export async function runTrust({ words, options }: SubcommandRequest, { output }
   if (tooMuch !== undefined)
     throw new UsageError(`burin trust ${action} takes one folder, and "${tooMuch}" is a second one.`);
   const home = burinHome(process.env);
-  const root = folder === undefined ? options.root : resolve(folder);
-  const isText = options.outputFormat === "text";
+  // A folder that is gone can still be forgotten.
+  const named = action === "forget" ? resolve : existingFolder;
+  const root = folder === undefined ? options.root : named(folder);
   switch (action) {
     case "show": {
       const found = await folderTrust({ home, root });
-      if (isText) output.out(`${visible(shown(found, root))}\n`);
-      else output.out(`${JSON.stringify(found ?? { folder: root, effects: [] }, null, 2)}\n`);
+      const document = found ?? { folder: root, effects: [] };
+      report(output, options.outputFormat, { document, rows: shown(found, root) });
       return EXIT.done;
     }
-    case "list":
-      return list(home, isText, output);
+    case "list": {
+      const all = await (await openTrust(home)).all();
+      const rows = all.length === 0 ? ["No folders trusted or refused yet."] : all.map(rowOf);
+      report(output, options.outputFormat, { document: all, rows });
+      return EXIT.done;
+    }
     case "yes":
     case "no":
       return answer({ home, root, trusted: action === "yes", output });
@@ -29,7 +34,7 @@ export async function runTrust({ words, options }: SubcommandRequest, { output }
       const message = wasThere
         ? "is forgotten: you will be asked about it again"
         : "was neither trusted nor refused";
-      output.out(`${visible(`${root} ${message}.`)}\n`);
+      output.out(lines(`${root} ${message}.`));
       return EXIT.done;
     }
     default:
@@ -51,27 +56,21 @@ async function answer({ home, root, trusted, output }: Answer): Promise<ExitCode
   const effects = found?.effects ?? [];
   await (await openTrust(home)).answer(root, trusted, effects);
   const folder = found?.folder ?? root;
-  const lines = trusted
+  const rows = trusted
     ? [
         `${folder} is trusted. ${effects.length === 0 ? "Its settings run nothing." : "Its settings may:"}`,
         ...items(effects),
       ]
     : [`The settings of ${folder} are not followed, and you will not be asked again.`];
-  output.out(`${visible(lines.join("\n"))}\n`);
+  output.out(lines(...rows));
   return EXIT.done;
 }
 
-async function list(home: string, isText: boolean, output: Output): Promise<ExitCode> {
-  const all = await (await openTrust(home)).all();
-  if (!isText) output.out(`${JSON.stringify(all, null, 2)}\n`);
-  else if (all.length === 0) output.out("No folders trusted or refused yet.\n");
-  else {
-    for (const { folder, trusted, effects, when } of all) {
-      const what = trusted ? `trusted, ${effects.length} to run` : "never followed";
-      output.out(`${visible(`${folder}  (${what}, ${when.slice(0, 10)})`)}\n`);
-    }
-  }
-  return EXIT.done;
+type Answered = Awaited<ReturnType<Awaited<ReturnType<typeof openTrust>>["all"]>>[number];
+
+function rowOf({ folder, trusted, effects, when }: Answered): string {
+  const what = trusted ? `trusted, ${effects.length} to run` : "never followed";
+  return `${folder}  (${what}, ${when.slice(0, 10)})`;
 }
 
 const STATES: Readonly<Record<TrustState, string>> = {
@@ -81,19 +80,18 @@ const STATES: Readonly<Record<TrustState, string>> = {
   refused: "is not trusted, as you decided: its settings are not followed.",
 };
 
-function shown(found: FolderTrust | null, root: string): string {
-  if (found === null) return `${root} has no settings of its own: there is nothing to trust.`;
+function shown(found: FolderTrust | null, root: string): string[] {
+  if (found === null) return [`${root} has no settings of its own: there is nothing to trust.`];
   const { state, file, effects, added, removed, refused, fault } = found;
-  const lines = [`${found.folder} ${STATES[state]}`];
-  if (fault !== undefined) lines.push(fault);
-  if (effects.length > 0) lines.push(`${file} would:`, ...items(effects, added));
-  else if (fault === undefined) lines.push(`${file} runs nothing.`);
-  if (removed.length > 0) lines.push("It would no longer:", ...items(removed));
+  const rows = [`${found.folder} ${STATES[state]}`];
+  if (fault !== undefined) rows.push(fault);
+  if (effects.length > 0) rows.push(`${file} would:`, ...items(effects, added));
+  else if (fault === undefined) rows.push(`${file} runs nothing.`);
+  if (removed.length > 0) rows.push("It would no longer:", ...items(removed));
   if (refused.length > 0)
-    lines.push(`A project can only make rules stricter, so these never count: ${refused.join(", ")}`);
-  if (state !== "trusted")
-    lines.push("To follow them: burin trust yes. To stop being asked: burin trust no.");
-  return lines.join("\n");
+    rows.push(`A project can only make rules stricter, so these never count: ${refused.join(", ")}`);
+  if (state !== "trusted") rows.push("To follow them: burin trust yes. To stop being asked: burin trust no.");
+  return rows;
 }
 
 /** New ones are marked with a plus. */

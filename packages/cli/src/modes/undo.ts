@@ -10,7 +10,7 @@ import {
 } from "@burin/core";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { visible } from "../terminal/output.ts";
+import { lines, report } from "../terminal/output.ts";
 
 /** Undoes what calls did to files, or redoes it. */
 export async function runUndo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -20,14 +20,13 @@ export async function runUndo(request: SubcommandRequest, { output }: Io): Promi
   const chosen = await chosenIn(request, place);
   if (own.list === true) {
     const entries = await undoEntries(place);
-    if (!isText) output.out(`${JSON.stringify(entries, null, 2)}\n`);
-    else for (const entry of entries) output.out(`${visible(lineOf(entry))}\n`);
+    report(output, options.outputFormat, { document: entries, rows: entries.map(lineOf) });
     if (entries.length === 0) output.note(NOTHING);
     return EXIT.done;
   }
   const result = await undo({ ...place, ...chosen });
   if (!isText) output.out(`${JSON.stringify(result)}\n`);
-  else for (const outcome of result.files) output.out(`${visible(outcomeLine(outcome))}\n`);
+  else output.out(lines(...result.files.map(outcomeLine)));
   const isRefused = result.files.some(({ what }) => what === "refused");
   if (result.files.length === 0) output.note(NOTHING);
   else if (!isRefused) output.note(`burin: ${result.isRedo ? REDONE : UNDONE}`);

@@ -86,16 +86,17 @@ export async function readSettings(
       deny: [...permissions.deny, ...options.deny],
     },
   };
-  for (const rule of Object.values(settings.permissions).flat()) checkRule(rule);
+  for (const list of ["allow", "deny"] as const) checkRules(`--${list}`, options[list]);
+  for (const [list, rules] of Object.entries(settings.permissions)) checkRules(`permissions.${list}`, rules);
   const { isTrusted, notices, variables } = loaded;
   return { settings, isTrusted, notices, variables };
 }
 
-function checkRule(rule: string): void {
+function checkRules(place: string, rules: readonly string[]): void {
   try {
-    parseRule(rule);
+    rules.map(parseRule);
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(`${place}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

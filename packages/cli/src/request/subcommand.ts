@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { ParseArgsConfig } from "node:util";
 import { type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import type { Output } from "../terminal/output.ts";
@@ -27,7 +29,15 @@ export interface Subcommand {
 
 /** For a subcommand that takes only options. */
 export function nothingAfter(name: string, { words: [word] }: SubcommandRequest): void {
-  if (word !== undefined) throw new UsageError(`burin ${name} takes no "${word}". See burin --help.`);
+  if (word !== undefined) throw new UsageError(`burin ${name} takes no "${word}". See burin help ${name}.`);
+}
+
+/** The whole path of a folder that the command line names. */
+export function existingFolder(path: string): string {
+  const folder = resolve(path);
+  const found = path === "" ? undefined : statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return folder;
+  throw new UsageError(found ? `${folder} is not a folder.` : `${(path && folder) || '""'} does not exist.`);
 }
 
 const MOST_PORT = 65_535;

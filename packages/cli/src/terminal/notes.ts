@@ -1,9 +1,9 @@
 import { type DiscoveryFailure, nearNames, parseRule, type ToolRegistry } from "@burin/core";
 import { type Output, visible } from "./output.ts";
 
-/** Prints the notices of reading the settings on stderr. */
+/** Prints notices on stderr. Their further lines are indented, so that none looks like a notice of its own. */
 export function noteNotices(notices: readonly string[], output: Output): void {
-  for (const notice of notices) output.note(`burin: ${visible(notice)}`);
+  for (const notice of notices) output.note(`burin: ${visible(notice).replaceAll("\n", "\n    ")}`);
 }
 
 /** Prints on stderr which sources have no tools, or not all of theirs. */

@@ -6,6 +6,26 @@ import { isInterrupted, withSignal } from "./signals.ts";
 /** Control characters in untrusted text could control the terminal; as escapes they cannot. */
 export { visible };
 
+/** Untrusted texts, each on a line of its own: a line break in one cannot fake another line of a list. */
+export function lines(...texts: readonly string[]): string {
+  return texts.map((text) => `${visible(text).replace(/\n/g, "\\n")}\n`).join("");
+}
+
+/** The rows of a list below its title; none without entries. */
+export function block(title: string, entries: readonly string[]): string[] {
+  return entries.length === 0 ? [] : [title, ...entries.map((entry) => `  ${entry}`)];
+}
+
+interface Found {
+  readonly document: unknown;
+  readonly rows: readonly string[];
+}
+
+/** Prints what a command found: as lines, or as the document that a script asked for. */
+export function report(output: Pick<Output, "out">, format: string, { document, rows }: Found): void {
+  output.out(format === "text" ? lines(...rows) : `${JSON.stringify(document, null, 2)}\n`);
+}
+
 type Style = Parameters<typeof styleText>[0];
 
 /** Where a command writes: results go to `out`, everything else to `note`. */

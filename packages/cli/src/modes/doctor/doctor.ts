@@ -10,7 +10,7 @@ import {
 import { type CommonOptions, type Opened, openSettings } from "../../request/options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
-import { visible } from "../../terminal/output.ts";
+import { report } from "../../terminal/output.ts";
 import { examineHome } from "./examine-home.ts";
 import { examineLocalServers, examineModel, withoutLogin } from "./examine-model.ts";
 import { type Finding, findings } from "./finding.ts";
@@ -31,15 +31,11 @@ export async function runDoctor(request: SubcommandRequest, { output, signal }: 
   all.push(await examineLocalServers(signal));
   if (signal.aborted) return EXIT.interrupted;
   const isWell = all.every(({ state }) => state !== "fail");
-  if (options.outputFormat !== "text") {
-    output.out(`${JSON.stringify({ ok: isWell, findings: all }, null, 2)}\n`);
-  } else {
-    const lines = all.map(
-      ({ name, state, message }) =>
-        `${state.padEnd(5)} ${name.padEnd(14)} ${message.replace(/\s*\n\s*/g, " ")}`,
-    );
-    output.out(`${lines.map(visible).join("\n")}\n`);
-  }
+  const rows = all.map(
+    ({ name, state, message }) =>
+      `${state.padEnd(5)} ${name.padEnd(14)} ${message.replace(/\s*\n\s*/g, " ")}`,
+  );
+  report(output, options.outputFormat, { document: { ok: isWell, findings: all }, rows });
   return isWell ? EXIT.done : EXIT.failed;
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { burinHome, sessionSummaries } from "@burin/core";
 import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { type Output, visible } from "../../terminal/output.ts";
+import { block, report } from "../../terminal/output.ts";
 import { AGENTS, readAgent } from "./agents.ts";
 import type { Found, FoundSession } from "./found.ts";
 import { type Offer, type OfferedSession, takeOver } from "./take-over.ts";
@@ -16,14 +16,12 @@ export async function runImport(request: SubcommandRequest, { output }: Io): Pro
   nothingAfter("import", request);
   const { own, options } = request;
   const root = realpathSync(options.root);
-  const isText = options.outputFormat === "text";
   const chosen = { root, isAll: own.all === true, withProject: own.project === true };
   const offer = (from: string) => offerOf(from, chosen);
   if (own.from === undefined) {
     if (own.apply === true) throw new UsageError("say whose: burin import --from claude --apply");
     const all = await Promise.all(Object.keys(AGENTS).map(offer));
-    if (isText) output.out(overview(all));
-    else output.out(`${JSON.stringify(all.map(plain), null, 2)}\n`);
+    report(output, options.outputFormat, { document: all.map(plain), rows: overview(all) });
     return EXIT.done;
   }
   const from = String(own.from);
@@ -31,8 +29,11 @@ export async function runImport(request: SubcommandRequest, { output }: Io): Pro
     throw new UsageError(`--from must be ${Object.keys(AGENTS).join(", ")}, not "${from}".`);
   const found = await offer(from);
   if (own.apply === true) await takeOver(found, { home: burinHome(process.env), root });
-  if (isText) print(found, own.apply === true, output);
-  else output.out(`${JSON.stringify({ ...plain(found), applied: own.apply === true }, null, 2)}\n`);
+  const applied = own.apply === true;
+  report(output, options.outputFormat, {
+    document: { ...plain(found), applied },
+    rows: rowsOf(found, applied),
+  });
   return EXIT.done;
 }
 
@@ -105,7 +106,7 @@ function counted(count: number, what: string): string {
 }
 
 /** What is imported in addition to sessions: its singular name, its heading, and a line for each. */
-const KINDS: readonly (readonly [what: string, title: string, lines: (found: Found) => string[]])[] = [
+const KINDS: readonly (readonly [what: string, title: string, entries: (found: Found) => string[]])[] = [
   ["rule", "Rules", ({ rules }) => rules.map(shownRule)],
   ["MCP server", "MCP servers, which start with each session", ({ servers }) => servers.map(shownServer)],
   [
@@ -122,39 +123,41 @@ const KINDS: readonly (readonly [what: string, title: string, lines: (found: Fou
 
 /** The number of things of each kind, in words; empty when there is nothing. */
 function amounts({ found, sessions }: Offer): string {
-  const counts = KINDS.map(([what, , lines]) => [lines(found).length, what] as const);
+  const counts = KINDS.map(([what, , entries]) => [entries(found).length, what] as const);
   return [[sessions.length, "session"] as const, ...counts]
     .flatMap(([count, what]) => (count === 0 ? [] : [counted(count, what)]))
     .join(", ");
 }
 
-function overview(offers: readonly Offer[]): string {
-  const lines = offers.map(
-    (offer) => `${offer.from.padEnd(7)} ${offer.agent.name}: ${amounts(offer) || "nothing"}\n`,
+function overview(offers: readonly Offer[]): string[] {
+  const rows = offers.map(
+    (offer) => `${offer.from.padEnd(7)} ${offer.agent.name}: ${amounts(offer) || "nothing"}`,
   );
-  return `${lines.join("")}What exactly, without changing anything: burin import --from NAME\n`;
+  return [...rows, "What exactly, without changing anything: burin import --from NAME"];
 }
 
-function print(offer: Offer, isApplied: boolean, output: Output): void {
+function rowsOf(offer: Offer, isApplied: boolean): string[] {
   const { from, agent, found, sessions } = offer;
-  const block = (title: string, lines: readonly string[]) => {
-    if (lines.length > 0) output.out(visible(`${title}\n${lines.map((line) => `  ${line}\n`).join("")}`));
-  };
   const isNothing = amounts(offer) === "";
   const taken = isNothing ? "Nothing to take" : isApplied ? "Taken" : "To be taken";
-  output.out(visible(`${taken} from ${agent.name} (${agent.folder})${isNothing ? "." : ":"}\n`));
-  for (const root of new Set(sessions.map((session) => session.root))) {
-    const held = sessions.filter((session) => session.root === root);
-    block(`Sessions of ${root}`, held.map(shownSession));
-  }
-  for (const [, title, lines] of KINDS) block(title, lines(found));
-  block(
-    "Left",
-    found.left.map(({ what, why }) => `${what}: ${why}`),
-  );
-  if (isNothing) return;
-  if (!isApplied) output.out(`Nothing was changed. To take it: burin import --from ${from} --apply\n`);
-  else if (sessions.length > 0) output.out("To go on: burin -c, or burin -r with the id of a session.\n");
+  const roots = [...new Set(sessions.map(({ root }) => root))];
+  const rows = [
+    `${taken} from ${agent.name} (${agent.folder})${isNothing ? "." : ":"}`,
+    ...roots.flatMap((root) => {
+      const held = sessions.filter((session) => session.root === root);
+      return block(`Sessions of ${root}`, held.map(shownSession));
+    }),
+    ...KINDS.flatMap(([, title, entries]) => block(title, entries(found))),
+    ...block(
+      "Left",
+      found.left.map(({ what, why }) => `${what}: ${why}`),
+    ),
+  ];
+  if (isNothing) return rows;
+  if (!isApplied) return [...rows, `Nothing was changed. To take it: burin import --from ${from} --apply`];
+  return sessions.length === 0
+    ? rows
+    : [...rows, "To go on: burin -c, or burin -r with the id of a session."];
 }
 
 function shownRule({ list, rule, of, isOfProject }: Found["rules"][number]): string {

@@ -3,7 +3,7 @@ import { dirname, join, sep } from "node:path";
 import { burinHome, changeSettings, type JsonSchema, loadSettings } from "@burin/core";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { type Output, visible } from "../../terminal/output.ts";
+import { block, lines, type Output, report, visible } from "../../terminal/output.ts";
 import { placed, type Source, withPlugin } from "./fetch-plugin.ts";
 import { describeSettings, type PluginSettings, settingsOf } from "./plugin-settings.ts";
 import { filesOf, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
@@ -27,6 +27,7 @@ const INSTALLED: JsonSchema = {
   required: ["name", "version", "source", "skills", "commands", "servers"],
   properties: { skills: LIST, commands: LIST, servers: LIST, hooks: LIST },
 };
+const NONE = "No plugins installed. See burin help plugins.";
 const USAGE =
   "write burin plugins list, add <folder|url|site|marketplace> [name], update [name], or remove <name>.";
 
@@ -40,7 +41,7 @@ export async function runPlugins(
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
   if (action === "add" && first !== undefined) await offer(placed([first, second]), null, ground);
   else if (second !== undefined) throw new UsageError(USAGE);
-  else if (action === "list" && first === undefined) list(ground, options.outputFormat === "text");
+  else if (action === "list" && first === undefined) list(ground, options.outputFormat);
   else if (action === "update") return update(first, ground);
   else if (action === "remove" && first !== undefined) await remove(first, ground);
   else throw new UsageError(USAGE);
@@ -68,21 +69,21 @@ function named(name: string, { home }: Ground): Installed {
   return found;
 }
 
-function list({ home, output }: Ground, isText: boolean): void {
+function list({ home, output }: Ground, format: string): void {
   const all = installedIn(home);
-  if (!isText) output.out(`${JSON.stringify(all, null, 2)}\n`);
-  else if (all.length === 0) output.out("No plugins installed. See burin help plugins.\n");
-  for (const one of isText ? all : []) {
+  const rows = all.map((one) => {
     const { skills, commands, servers, hooks, source } = one;
     const parts = [...skills, ...commands, ...servers, ...hooks.map((_, at) => `hook ${at + 1}`)];
-    output.out(visible(`${titleOf(one)}  ${parts.join(", ")}  (${[source].flat().join(" ")})\n`));
-  }
+    return `${titleOf(one)}  ${parts.join(", ")}  (${[source].flat().join(" ")})`;
+  });
+  report(output, format, { document: all, rows: all.length === 0 ? [NONE] : rows });
 }
 
 /** Updates each plugin from its source: shows what is new, and installs it on request. */
 async function update(name: string | undefined, ground: Ground): Promise<ExitCode> {
   let code: ExitCode = EXIT.done;
   const all = name === undefined ? installedIn(ground.home) : [named(name, ground)];
+  if (all.length === 0) ground.output.out(lines(NONE));
   for (const before of all) {
     try {
       await offer([before.source].flat() as unknown as Source, before, ground);
@@ -98,7 +99,7 @@ async function update(name: string | undefined, ground: Ground): Promise<ExitCod
 /** Shows what a plugin brings, or what is new in an installed one, and installs it on request. */
 async function offer(source: Source, before: Installed | null, ground: Ground): Promise<void> {
   const { home, isApplied, output } = ground;
-  const tell = (text: string) => output.out(visible(`${text}\n`));
+  const tell = (text: string) => output.out(lines(text));
   await withPlugin(source, async (folder, left) => {
     const plugin = readPlugin(folder, left);
     if (before !== null) {
@@ -108,7 +109,7 @@ async function offer(source: Source, before: Installed | null, ground: Ground): 
       tell(`Instead of ${titleOf(before)} (files ${before.fingerprint}):`);
     }
     const settings = settingsOf(plugin, home);
-    output.out(visible(described(plugin, settings)));
+    output.out(lines(...described(plugin, settings)));
     if (isApplied) await install({ plugin, settings, source, before }, home);
     const [done, undone] =
       before === null
@@ -125,22 +126,20 @@ function titleOf({ name, version }: Pick<Plugin, "name" | "version">): string {
   return `${name} ${version}`.trim();
 }
 
-function described(plugin: Plugin, settings: PluginSettings): string {
+function described(plugin: Plugin, settings: PluginSettings): string[] {
   const { description, skills, commands, left, fingerprint } = plugin;
   const { started, run } = describeSettings(settings);
-  const block = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${line}\n`).join("")}`;
   return [
-    `${titleOf(plugin)}${description === "" ? "" : `: ${description}`} (files ${fingerprint})\n`,
-    block("Starts with each session, as MCP servers whose tools ask", started),
-    block("Runs at these events without asking, and may allow, change or refuse calls", run),
-    block("Tells the model of its skills", skills),
-    block(
+    `${titleOf(plugin)}${description === "" ? "" : `: ${description}`} (files ${fingerprint})`,
+    ...block("Starts with each session, as MCP servers whose tools ask", started),
+    ...block("Runs at these events without asking, and may allow, change or refuse calls", run),
+    ...block("Tells the model of its skills", skills),
+    ...block(
       "Offers its commands",
       commands.map((one) => `/${one}`),
     ),
-    block("Left", left),
-  ].join("");
+    ...block("Left", left),
+  ];
 }
 
 interface Installing {
@@ -151,15 +150,12 @@ interface Installing {
   readonly before: Installed | null;
 }
 
-/** The user's folders that a plugin adds to, and how to name an entry. */
-const KINDS = {
-  skills: [(name: string) => join("skills", name), (name: string) => `the skill ${name}`],
-  commands: [(name: string) => join("commands", `${name}.md`), (name: string) => `the command /${name}`],
-} as const;
-const KIND_NAMES = ["skills", "commands"] as const;
-
-function pathsOf(plugin: Readonly<Record<(typeof KIND_NAMES)[number], readonly string[]>>): string[] {
-  return KIND_NAMES.flatMap((kind) => plugin[kind].map(KINDS[kind][0]));
+/** What a plugin adds to the user's folders: its path there, and how to name it. */
+function pathsOf({ skills, commands }: Pick<Plugin, "skills" | "commands">): Map<string, string> {
+  return new Map([
+    ...skills.map((name) => [join("skills", name), `the skill ${name}`] as const),
+    ...commands.map((name) => [join("commands", `${name}.md`), `the command /${name}`] as const),
+  ]);
 }
 
 /** All or nothing: conflicts with existing files are found before anything is written. */
@@ -169,13 +165,11 @@ async function install({ plugin, settings, source, before }: Installing, home: s
   const place = join(home, "plugins", name);
   const { settings: present } = await loadSettings({ home, root: home });
   const aliases = Object.keys(servers);
+  const added = pathsOf(plugin);
+  const own = before === null ? new Map() : pathsOf(before);
   const taken = [
     ...(before === null && existsSync(place) ? [`the plugin ${name} (burin plugins remove ${name})`] : []),
-    ...KIND_NAMES.flatMap((kind) => {
-      const [placeOf, callIt] = KINDS[kind];
-      const others = plugin[kind].filter((one) => before?.[kind].includes(one) !== true);
-      return others.filter((one) => existsSync(join(home, placeOf(one)))).map(callIt);
-    }),
+    ...[...added].flatMap(([path, called]) => (!own.has(path) && existsSync(join(home, path)) ? called : [])),
     ...aliases
       .filter((one) => present.mcpServers[one] && before?.servers.includes(one) !== true)
       .map((one) => `the MCP server ${one}`),
@@ -186,7 +180,7 @@ async function install({ plugin, settings, source, before }: Installing, home: s
   const record: Installed = { name, version, source, fingerprint, skills, commands, servers: aliases, hooks };
   mkdirSync(join(place, "data"), { recursive: true, mode: 0o700 });
   writeFileSync(join(place, RECORD), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
-  const used = pathsOf(plugin);
+  const used = [...added.keys()];
   for (const path of filesOf(root)) {
     copy(join(root, path), join(place, "files", path));
     if (used.some((one) => path === one || path.startsWith(join(one, sep))))
@@ -212,7 +206,7 @@ function copy(from: string, to: string): void {
 async function remove(name: string, ground: Ground): Promise<void> {
   await takeAway(named(name, ground), ground.home);
   rmSync(join(ground.home, "plugins", name), { recursive: true });
-  ground.output.out(visible(`Removed ${name}.\n`));
+  ground.output.out(lines(`Removed ${name}.`));
 }
 
 /** Removes everything but the data that the plugin has written itself. */
@@ -222,6 +216,6 @@ async function takeAway(plugin: Installed, home: string): Promise<void> {
   const ownHooks = new Set(plugin.hooks.map((hook) => JSON.stringify(hook)));
   if (ownHooks.size > 0)
     await changeHooks(home, (all) => all.filter((hook) => !ownHooks.has(JSON.stringify(hook))));
-  for (const path of [...pathsOf(plugin), join("plugins", plugin.name, "files")])
+  for (const path of [...pathsOf(plugin).keys(), join("plugins", plugin.name, "files")])
     rmSync(join(home, path), { recursive: true, force: true });
 }
