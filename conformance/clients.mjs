@@ -21,7 +21,8 @@ const PACKAGES = [
   ),
   ...["@ai-sdk/mcp@2.0.99", "ai@7.0.173"],
   ...["@openai/agents@0.20.0", "@langchain/mcp-adapters@1.1.4", "@langchain/core@1.4.0"],
-  ...["acpx@0.19.1", "node@22.23.3"],
+  ...["mcp-use@1.34.6", "acpx@0.19.1", "node@22.23.3"],
+  ...["acp-factory@0.1.14", "@mcpc-tech/acp-ai-provider@0.2.9"],
 ];
 /** A command that nothing else on this machine runs. */
 const LONG = "sleep 3607";
@@ -56,10 +57,12 @@ try {
     "AI SDK": aiSdk,
     "OpenAI Agents": openaiAgents,
     LangChain: langchain,
+    "mcp-use": mcpUse,
   };
+  const editors = { acpx, "acp-factory": acpFactory, "AI SDK with acp-ai-provider": acpAiProvider };
   let failed = 0;
   for (const [name, connect] of Object.entries(clients)) failed += await told(name, () => round(connect));
-  failed += await told("acpx", editByAcpx);
+  for (const [name, edit] of Object.entries(editors)) failed += await told(name, () => session(edit));
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {
   rmSync(top, { recursive: true, force: true });
@@ -198,8 +201,24 @@ async function langchain() {
   };
 }
 
-/** The client of the Agent Client Protocol, with a fake model that reads, edits and looks outside. */
-async function editByAcpx() {
+/** @returns {Promise<Connected>} */
+async function mcpUse() {
+  const { MCPClient } = await load("mcp-use/dist/index.js");
+  const elicitationCallback = () => ({ action: "accept", content: { decision: "once" } });
+  const client = new MCPClient({ mcpServers: { burin: started() } }, { elicitationCallback });
+  const connected = await client.createSession("burin");
+  return {
+    tools: (await connected.listTools()).length,
+    call: (name, args, signal) => connected.callTool(name, args, { signal }),
+    close: () => client.closeAllSessions(),
+  };
+}
+
+/**
+ * A client of the Agent Client Protocol, with a fake model that reads, edits and looks outside.
+ * @param {(agent: { command: string, args: string[], env: Record<string, string> }) => Promise<unknown>} edit
+ */
+async function session(edit) {
   const call = (/** @type {string} */ name, /** @type {object} */ args) => ({ calls: [{ name, args }] });
   const model = await startFakeModelServer([
     call("read_file", { absolute_path: file }),
@@ -207,27 +226,48 @@ async function editByAcpx() {
     call("read_file", { absolute_path: join(top, "package.json") }),
     { text: "Done." },
   ]);
-  const agent = `${process.execPath} ${BURIN} serve acp`;
-  const args = [
-    join(top, "node_modules/.bin/acpx"),
-    "--agent",
-    agent,
-    "--approve-all",
-    "exec",
-    "Edit a.txt.",
-  ];
   const variables = { ...env, OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
   try {
-    const child = spawn(join(top, "node_modules/node/bin/node"), args, {
-      cwd: project,
-      env: variables,
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    expect("its exit code", await new Promise((resolve) => child.on("close", resolve)), 0);
+    await edit({ command: process.execPath, args: [BURIN, "serve", "acp"], env: variables });
     expect("the file after an edit", readFileSync(file, "utf8"), "one\nthree\n");
     const last = JSON.stringify(model.requests.at(-1)?.body.messages);
     expect("a file outside", last.includes("outside the root"), true);
   } finally {
     await model.close();
   }
+}
+
+/** @type {Parameters<typeof session>[0]} */
+async function acpx({ command, args, env: variables }) {
+  const bin = join(top, "node_modules/.bin/acpx");
+  const words = [bin, "--agent", [command, ...args].join(" "), "--approve-all", "exec", "Edit a.txt."];
+  const child = spawn(join(top, "node_modules/node/bin/node"), words, {
+    cwd: project,
+    env: variables,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  expect("its exit code", await new Promise((resolve) => child.on("close", resolve)), 0);
+}
+
+/** @type {Parameters<typeof session>[0]} */
+async function acpFactory({ env: variables, ...command }) {
+  const { AgentFactory } = await load("acp-factory/dist/index.js");
+  AgentFactory.register("burin", { ...command, env: {} });
+  const agent = await AgentFactory.spawn("burin", { permissionMode: "auto-approve", env: variables });
+  const opened = await agent.createSession(project);
+  const kinds = new Set();
+  for await (const { sessionUpdate } of opened.prompt("Edit a.txt.")) kinds.add(sessionUpdate);
+  await agent.close();
+  expect("calls are shown", kinds.has("tool_call") && kinds.has("agent_message_chunk"), true);
+}
+
+/** @type {Parameters<typeof session>[0]} */
+async function acpAiProvider(agent) {
+  const { createACPProvider } = await load("@mcpc-tech/acp-ai-provider/index.mjs");
+  const { generateText } = await load("@mcpc-tech/acp-ai-provider/node_modules/ai/dist/index.mjs");
+  const provider = createACPProvider({ ...agent, session: { cwd: project, mcpServers: [] } });
+  const model = provider.languageModel();
+  const { text } = await generateText({ model, prompt: "Edit a.txt.", tools: provider.tools });
+  provider.cleanup();
+  expect("its text", text.trim(), "Done.");
 }
