@@ -11,7 +11,7 @@ import {
 } from "./request/options.ts";
 import { existingFolder, type SubcommandRequest } from "./request/subcommand.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
-import { UsageError } from "./terminal/exit-code.ts";
+import { messageOf, UsageError } from "./terminal/exit-code.ts";
 
 /** What the command line asks for. */
 export type Request =
@@ -72,7 +72,7 @@ export function readArgs(argv: readonly string[]): Request {
     return request(argv);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (message.endsWith("uv_cwd")) {
       throw new UsageError("the current folder no longer exists; change to another one.");
     }
@@ -223,7 +223,7 @@ function budgetText(text: string): string {
     parseBudget(text);
     return text;
   } catch (error) {
-    throw new UsageError(`--budget: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--budget: ${messageOf(error)}`);
   }
 }
 

@@ -69,7 +69,7 @@ describe("a line break in what others wrote", () => {
     ];
     for (const words of lists) {
       const { stdout, stderr } = await run(...words);
-      expect(stdout, words.join(" ")).toContain("one");
+      expect(stdout + stderr, words.join(" ")).toContain("one");
       const starts = `${stdout}\n${stderr}`.split("\n").filter((line) => line.startsWith("  - read_file"));
       expect(starts, `${words.join(" ")}: ${stdout}${stderr}`).toEqual([]);
     }

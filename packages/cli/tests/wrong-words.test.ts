@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
@@ -15,6 +16,7 @@ describe("a command line that cannot be meant", () => {
     ["explain ls -la", "quote the command"],
     ["explain", "name a command"],
     ["tools --jsn", "See burin help tools."],
+    ["tools --deny edit(", '--deny: "edit(" is not a rule'],
     ["call read_file {} --yes --approval-mode plan", "cannot be combined with plan"],
   ])("P54 is refused with what to write, and nothing happens: burin %s", async (line, message) => {
     const cwd = temporaryFolder();
@@ -23,6 +25,24 @@ describe("a command line that cannot be meant", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message.replace("{}", cwd));
     expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("P54 a rule in the settings that is none is named with its place", async () => {
+    const cwd = temporaryFolder();
+    await writeFile(join(cwd, "s.json"), '{ "permissions": { "ask": ["edit("] } }');
+    const { code, stderr } = await burin(["tools", "--settings", "s.json"], { cwd, env: { HOME: cwd } });
+    expect([code, stderr.split(";")[0]]).toEqual([2, 'burin: permissions.ask: "edit(" is not a rule']);
+  });
+
+  it("P13 a session that could not be recorded is not offered to go on with", async () => {
+    const cwd = temporaryFolder();
+    const model = await startFakeModelServer([{ text: "Answer." }]);
+    const named = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
+    const ended = await burin(["-p", "hi"], { cwd, env: { ...named, BURIN_HOME: "/dev/null" } });
+    await model.close();
+    expect(ended).toMatchObject({ code: 1, stdout: "Answer.\n" });
+    expect(ended.stderr).toContain("cannot be written");
+    expect(ended.stderr).not.toContain("go on with");
   });
 
   it("a folder that is gone can be forgotten, and no plugin is said to be there", async () => {

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type Message, withoutSecrets } from "@burin/core";
 import { say } from "../locales/say.ts";
+import { messageOf } from "../terminal/exit-code.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 export const exportCommands: readonly ScreenCommand[] = [
@@ -27,10 +28,7 @@ async function exportSession(desk: CommandDesk, words: string): Promise<void> {
     writeFileSync(file, /\.html?$/i.test(file) ? htmlOf(history) : `${markdown}\n`, { flag: "wx" });
     desk.note(say("export.done", { file }));
   } catch (error) {
-    desk.note(
-      say("export.failed", { file, why: error instanceof Error ? error.message : String(error) }),
-      true,
-    );
+    desk.note(say("export.failed", { file, why: messageOf(error) }), true);
   }
 }
 

@@ -8,7 +8,7 @@ import {
 } from "@burin/core";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
-import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { EXIT, type ExitCode, messageOf, UsageError } from "../terminal/exit-code.ts";
 import { noteFailures, noteNotices, noteUnknownRules } from "../terminal/notes.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
@@ -49,9 +49,7 @@ function parseArguments(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text.trim() === "" ? "{}" : text);
   } catch (error) {
-    throw new UsageError(
-      `the arguments are not valid JSON: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new UsageError(`the arguments are not valid JSON: ${messageOf(error)}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new UsageError(`the arguments must be a JSON object, e.g. '{"path":"."}'`);

@@ -3,33 +3,24 @@ import { createInterface } from "node:readline";
 import { burinHome, changeSettings, createToolbox, type McpDoor, type Settings } from "@burin/core";
 import { type CommonOptions, openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
-import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { EXIT, type ExitCode, messageOf, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
-import { lines, type Output, report, visible } from "../terminal/output.ts";
+import { lines, noteText, type Output, report, visible } from "../terminal/output.ts";
 
+type Mode = (request: SubcommandRequest, io: Io) => Promise<ExitCode>;
 type Own = SubcommandRequest["own"];
 type Server = Settings["mcpServers"][string];
 
 const NO_SERVERS = "burin: no MCP servers in settings. See burin mcp add.";
 const FORMS = "write burin mcp add, list, remove, test or login. See burin help mcp.";
 
+const ACTIONS: Readonly<Record<string, Mode>> = { add, remove, list, test, login };
+
 export function runMcp(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [what, ...words] = request.words;
-  const inner = { ...request, words };
-  switch (what) {
-    case "add":
-      return add(inner, io);
-    case "remove":
-      return remove(inner, io);
-    case "list":
-      return list(inner, io);
-    case "test":
-      return test(inner, io);
-    case "login":
-      return login(inner, io);
-    default:
-      throw new UsageError(what === undefined ? FORMS : `burin mcp has no "${what}"; ${FORMS}`);
-  }
+  const action = Object.hasOwn(ACTIONS, what ?? "") ? ACTIONS[what ?? ""] : undefined;
+  if (action !== undefined) return action({ ...request, words }, io);
+  throw new UsageError(what === undefined ? FORMS : `burin mcp has no "${what}"; ${FORMS}`);
 }
 
 async function add({ words, own, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
@@ -155,10 +146,6 @@ async function stateOf(door: McpDoor, alias: string, signal: AbortSignal): Promi
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 function reach({ type, command = "", args, url = "" }: Server): string {
   return type === "stdio" ? [command, ...args].join(" ") : `${url} (${type})`;
 }
@@ -191,7 +178,7 @@ function tried(alias: string, settings: Settings, { options, output, signal }: P
       output.out(lines(head, ...tools.map((name) => `  ${name}`)));
       return EXIT.done;
     } catch (error) {
-      output.note(`burin: ${visible(messageOf(error))}`);
+      output.note(noteText(messageOf(error)));
       return EXIT.failed;
     }
   });
@@ -218,7 +205,7 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
       );
       return EXIT.done;
     } catch (error) {
-      output.note(`burin: ${visible(messageOf(error))}`);
+      output.note(noteText(messageOf(error)));
       return EXIT.failed;
     } finally {
       line.close();

@@ -1,7 +1,7 @@
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { goOnWithoutNotes, visible } from "../terminal/output.ts";
+import { goOnWithoutNotes, noteText } from "../terminal/output.ts";
 
 declare const BURIN_VERSION: string;
 
@@ -57,7 +57,7 @@ function groundOf(options: CommonOptions, { output, signal }: Io) {
     root: options.root,
     isRootFixed: options.isRootNamed,
     signal,
-    note: (text: string) => output.note(`burin: ${visible(text)}`),
+    note: (text: string) => output.note(noteText(text)),
     open: async ([root = options.root, ...others]: readonly string[] = []) => {
       const there = { ...options, root, includeDirectories: [...options.includeDirectories, ...others] };
       const opened = await readSettings(there);

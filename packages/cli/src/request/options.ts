@@ -9,7 +9,7 @@ import {
   type SessionOptions,
   type Settings,
 } from "@burin/core";
-import { UsageError } from "../terminal/exit-code.ts";
+import { messageOf, UsageError } from "../terminal/exit-code.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 /** The languages of the app; their texts are in locales/. */
@@ -96,7 +96,7 @@ function checkRules(place: string, rules: readonly string[]): void {
   try {
     rules.map(parseRule);
   } catch (error) {
-    throw new UsageError(`${place}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${place}: ${messageOf(error)}`);
   }
 }
 

@@ -13,6 +13,11 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** Describes what was thrown, which can be any value. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** A mistake that the user can fix by a different call. Shown as one message, without a stack. */
 export class UsageError extends Error {
   override readonly name = "UsageError";

@@ -1,9 +1,9 @@
 import { type DiscoveryFailure, nearNames, parseRule, type ToolRegistry } from "@burin/core";
-import { type Output, visible } from "./output.ts";
+import { noteText, type Output } from "./output.ts";
 
-/** Prints notices on stderr. Their further lines are indented, so that none looks like a notice of its own. */
+/** Prints the notices of reading the settings on stderr. */
 export function noteNotices(notices: readonly string[], output: Output): void {
-  for (const notice of notices) output.note(`burin: ${visible(notice).replaceAll("\n", "\n    ")}`);
+  for (const notice of notices) output.note(noteText(notice));
 }
 
 /** Prints on stderr which sources have no tools, or not all of theirs. */

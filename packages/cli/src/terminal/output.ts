@@ -16,6 +16,11 @@ export function block(title: string, entries: readonly string[]): string[] {
   return entries.length === 0 ? [] : [title, ...entries.map((entry) => `  ${entry}`)];
 }
 
+/** A message on stderr. Its further lines are indented, so that none looks like a message of its own. */
+export function noteText(text: string): string {
+  return `burin: ${visible(text).replaceAll("\n", "\n    ")}`;
+}
+
 interface Found {
   readonly document: unknown;
   readonly rows: readonly string[];

@@ -9,7 +9,7 @@ import {
 } from "@burin/core";
 import { type CommonOptions, type Opened, openSettings } from "../../request/options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
-import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
+import { EXIT, type ExitCode, messageOf } from "../../terminal/exit-code.ts";
 import { report } from "../../terminal/output.ts";
 import { examineHome } from "./examine-home.ts";
 import { examineLocalServers, examineModel, withoutLogin } from "./examine-model.ts";
@@ -57,7 +57,7 @@ async function settingsFinding(options: CommonOptions): Promise<{ opened: Opened
       finding: notices.length > 0 ? warn(notices.join(" ")) : ok("Every settings file can be read."),
     };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { opened: null, finding: fail(`${message} Checks that need the settings were skipped.`) };
   }
 }
@@ -136,7 +136,7 @@ async function mcpFindings(
           const { tools } = await toolbox.mcp.test(alias, signal);
           return ok(`${alias}: ${tools.length} tools.`);
         } catch (error) {
-          return fail(`${alias}: ${error instanceof Error ? error.message : String(error)}`);
+          return fail(`${alias}: ${messageOf(error)}`);
         }
       }),
     );
@@ -157,6 +157,6 @@ async function trustFinding(root: string): Promise<Finding> {
       found.state === "changed" ? "they have changed since you trusted them" : "the folder is not trusted";
     return warn(`The folder's own settings are not followed: ${why}. See burin trust.`);
   } catch (error) {
-    return fail(error instanceof Error ? error.message : String(error));
+    return fail(messageOf(error));
   }
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { messageOf } from "../../terminal/exit-code.ts";
 import { type Finding, findings } from "./finding.ts";
 
 const { ok, warn, fail } = findings("home");
@@ -15,7 +16,7 @@ export function examineHome(home: string): Finding {
     if (open.length === 0) return ok(`${home} can be written, and only by you.`);
     return warn(`Other users can read ${open.join(", ")}: chmod -R go-rwx ${home}`);
   } catch (error) {
-    return fail(`${home} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    return fail(`${home} cannot be written: ${messageOf(error)}`);
   }
 }
 

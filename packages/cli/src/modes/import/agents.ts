@@ -5,7 +5,7 @@ import { addServers } from "./foreign-servers.ts";
 import { addPermissions, addSettings, fileNamesIn, inGroups } from "./foreign-settings.ts";
 import { Found, fields, type Places, text } from "./found.ts";
 import { entriesOf, filesBelow, settingsIn, textOf } from "./read-files.ts";
-import { addRecords, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
+import { addRecords, type Records, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
 
 export interface Agent {
   readonly name: string;
@@ -18,8 +18,12 @@ interface ReadableAgent extends Agent {
   readonly settings: string;
   /** Its text for the model, in all projects. */
   readonly memory: string;
-  /** Adds its sessions, and other data outside its settings. */
-  readonly readMore: (found: Found, places: Places) => void;
+  /** The folder of what it wrote down by itself, with the project's name in place of `*`. */
+  readonly learned?: string;
+  /** The folder of its sessions, and what their records look like. */
+  readonly records?: Records & { readonly below: string };
+  /** Adds what else it has outside its settings. */
+  readonly readMore?: (found: Found, places: Places) => void;
 }
 
 export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
@@ -29,6 +33,8 @@ export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
     variable: "CLAUDE_CONFIG_DIR",
     settings: "settings.json",
     memory: "CLAUDE.md",
+    learned: "projects/*/memory",
+    records: { below: "projects", named: /^[0-9a-f-]{36}\.jsonl$/, depth: 1, talkIn: talkOfBranches },
     readMore: readMoreOfClaude,
   },
   codex: {
@@ -37,10 +43,10 @@ export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
     variable: "CODEX_HOME",
     settings: "config.toml",
     memory: "AGENTS.md",
+    records: { below: "sessions", named: /^rollout-.*\.jsonl$/, talkIn: talkOfItems },
     readMore: (found, { folder }) => {
       for (const file of filesBelow(join(folder, "rules"), /\.rules$/))
         addPrefixRules(found, textOf(file, found) ?? "");
-      addRecords(found, join(folder, "sessions"), { named: /^rollout-.*\.jsonl$/, talkIn: talkOfItems });
     },
   },
   gemini: {
@@ -60,19 +66,14 @@ export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
     variable: "QWEN_HOME",
     settings: "settings.json",
     memory: "QWEN.md",
-    readMore: (found, places) => {
-      const records = { named: /\.jsonl$/, depth: 2, talkIn: talkOfBranches };
-      leaveLearned(found, join(places.folder, "projects", slugOf(places.root), "memory"));
-      addRecords(found, join(places.folder, "projects"), records);
-      addChats(found, places);
-    },
+    learned: "projects/*/memory",
+    records: { below: "projects", named: /\.jsonl$/, depth: 2, talkIn: talkOfBranches },
+    readMore: addChats,
   },
 };
 
-export function readAgent(
-  { settings: settingsFile, memory, readMore }: ReadableAgent,
-  places: Places,
-): Found {
+export function readAgent(agent: ReadableAgent, places: Places): Found {
+  const { settings: settingsFile, memory, learned, records, readMore } = agent;
   const found = new Found();
   const settings = inGroups(settingsIn(join(places.folder, settingsFile), found));
   addSettings(found, settings);
@@ -86,12 +87,15 @@ export function readAgent(
     if (filesBelow(place, /\.(?:md|toml)$/).length > 0)
       found.leave(place, "copy what you need: see docs/hooks-skills-commands.md");
   }
-  leaveLearned(found, join(places.folder, "memories"));
-  readMore(found, places);
+  const project = places.root.replace(/[^A-Za-z0-9]/g, "-");
+  for (const own of ["memories", learned?.replace("*", project)])
+    if (own !== undefined) leaveLearned(found, join(places.folder, own));
+  readMore?.(found, places);
+  if (records) addRecords(found, join(places.folder, records.below), records);
   return found;
 }
 
-function readMoreOfClaude(found: Found, { folder, userHome, root, withProject }: Places): void {
+function readMoreOfClaude(found: Found, { userHome, root, withProject }: Places): void {
   const state = settingsIn(join(userHome, ".claude.json"), found);
   addServers(found, state.mcpServers);
   const project = fields(fields(state.projects)[root]);
@@ -102,16 +106,6 @@ function readMoreOfClaude(found: Found, { folder, userHome, root, withProject }:
   if (withProject) addPermissions(found, settingsIn(ownRules, found).permissions, true);
   else if (textOf(ownRules, found) !== null)
     found.leave(ownRules, "it lies in the project: add --project to take it");
-  leaveLearned(found, join(folder, "projects", slugOf(root), "memory"));
-  addRecords(found, join(folder, "projects"), {
-    named: /^[0-9a-f-]{36}\.jsonl$/,
-    depth: 1,
-    talkIn: talkOfBranches,
-  });
-}
-
-function slugOf(root: string): string {
-  return root.replace(/[^A-Za-z0-9]/g, "-");
 }
 
 /** What it wrote down by itself. */

@@ -1,4 +1,5 @@
 import type { InlineData } from "@burin/core";
+import { messageOf } from "../../terminal/exit-code.ts";
 
 /** One step of a conversation, in a form common to all agents. */
 export type Step = { readonly at: string } & (
@@ -48,7 +49,7 @@ export class Found {
 
   /** `why` is the reason in words, or an error with it. */
   leave(what: string, why: unknown): void {
-    this.left.push({ what, why: why instanceof Error ? why.message : String(why) });
+    this.left.push({ what, why: messageOf(why) });
   }
 }
 

@@ -6,7 +6,7 @@ import { filesBelow, firstLinesOf, linesIn, textOf } from "./read-files.ts";
 /** The first lines are nearly always short, and there may be thousands of records. */
 const HEAD_BYTES = [16 * 1024, 1024 * 1024];
 
-interface Records {
+export interface Records {
   /** The pattern of the file names below the folder, and how many folders deep they are. */
   readonly named: RegExp;
   readonly depth?: number;

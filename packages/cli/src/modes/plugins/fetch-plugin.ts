@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 import { cloneRepository, fetchSiteSkills, type JsonSchema } from "@burin/core";
-import { UsageError } from "../../terminal/exit-code.ts";
+import { messageOf, UsageError } from "../../terminal/exit-code.ts";
 import { PLUGIN_SCHEMA, readJson } from "./read-plugin.ts";
 
 const MARKETPLACES = [
@@ -75,7 +75,7 @@ async function fetching<T>(from: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw new UsageError(`${from} could not be fetched: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`${from} could not be fetched: ${messageOf(error)}`);
   }
 }
 

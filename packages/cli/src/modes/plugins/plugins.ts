@@ -3,7 +3,7 @@ import { dirname, join, sep } from "node:path";
 import { burinHome, changeSettings, type JsonSchema, loadSettings } from "@burin/core";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { block, lines, type Output, report, visible } from "../../terminal/output.ts";
+import { block, lines, noteText, type Output, report } from "../../terminal/output.ts";
 import { placed, type Source, withPlugin } from "./fetch-plugin.ts";
 import { describeSettings, type PluginSettings, settingsOf } from "./plugin-settings.ts";
 import { filesOf, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
@@ -89,7 +89,7 @@ async function update(name: string | undefined, ground: Ground): Promise<ExitCod
       await offer([before.source].flat() as unknown as Source, before, ground);
     } catch (error) {
       if (!(error instanceof UsageError) || name !== undefined) throw error;
-      ground.output.note(visible(`burin: ${before.name}: ${error.message}`));
+      ground.output.note(noteText(`${before.name}: ${error.message}`));
       code = EXIT.failed;
     }
   }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { type JsonSchema, parseRule, readText, SETTINGS_SCHEMA, schemaError } from "@burin/core";
-import { UsageError } from "../../terminal/exit-code.ts";
+import { messageOf, UsageError } from "../../terminal/exit-code.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -174,7 +174,7 @@ function partIn({ root, left }: Parts, name: string, schema: JsonSchema): Fields
   try {
     return jsonIn(root, name, schema) ?? {};
   } catch (error) {
-    left.push(error instanceof Error ? error.message : String(error));
+    left.push(messageOf(error));
     return {};
   }
 }
@@ -223,7 +223,7 @@ function ruleFault(tools: unknown): string | null {
     for (const rule of [tools ?? []].flat()) parseRule(String(rule));
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Part } from "@burin/core";
+import { messageOf } from "../../terminal/exit-code.ts";
 
 /** A text of the user, with any images or files. */
 export interface Words {
@@ -23,7 +24,7 @@ export function readInputLine(line: string): InputLine {
   try {
     value = JSON.parse(line);
   } catch (error) {
-    return fault(`it is not valid JSON (${error instanceof Error ? error.message : String(error)})`);
+    return fault(`it is not valid JSON (${messageOf(error)})`);
   }
   if (!isFields(value)) return fault("it is not an object");
   const { type, id, decision } = value;

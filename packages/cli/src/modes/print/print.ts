@@ -9,7 +9,7 @@ import {
 import { type CommonOptions, openSettings, sessionOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { type Output, visible } from "../../terminal/output.ts";
+import { noteText, type Output } from "../../terminal/output.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
 import { addEvent, newDocument, type RunDocument } from "./run-document.ts";
 
@@ -61,7 +61,8 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     await session.close();
     await printed;
   }
-  if (options.outputFormat === "text" && options.session.kind !== "unrecorded") {
+  const isRecorded = documents.every(({ error }) => error?.type !== "not_recorded");
+  if (options.outputFormat === "text" && options.session.kind !== "unrecorded" && isRecorded) {
     io.output.note(io.output.styled("dim", `session ${session.id}, go on with: burin -r ${session.id}`));
   }
   const failed = documents.find(({ status }) => status !== "success");
@@ -100,7 +101,7 @@ async function runPrompt(
 
 async function withFiles(prompt: string, session: Session, { options, io }: Face): Promise<PartListUnion> {
   const { withMentions } = await import("../../commands/at-files.ts");
-  const tell = (fault: string) => io.output.note(`burin: ${visible(fault)}`);
+  const tell = (fault: string) => io.output.note(noteText(fault));
   const folders = [options.root, ...options.includeDirectories] as const;
   return withMentions(prompt, { session, folders, tell }, io.signal);
 }
@@ -111,7 +112,7 @@ async function checkCommand(prompt: string, session: Session, { options, io }: F
   const fault = slashFault(prompt, await session.customCommands());
   if (fault === null) return;
   if (!options.isStreamInput) throw new UsageError(fault);
-  io.output.note(`burin: ${visible(fault)}`);
+  io.output.note(noteText(fault));
 }
 
 let current: { readonly document: RunDocument; readonly session: Session } | null = null;
@@ -144,7 +145,7 @@ async function reporter(options: CommonOptions, output: Output): Promise<Reporte
   return {
     tell: () => {},
     end: ({ error }) => {
-      if (error) output.note(`burin: ${visible(error.message)}`);
+      if (error) output.note(noteText(error.message));
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Decision, Part, PartListUnion, Session } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { UsageError } from "../../terminal/exit-code.ts";
-import { visible } from "../../terminal/output.ts";
+import { noteText } from "../../terminal/output.ts";
 import { readInputLine, type Words } from "./input-line.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
 
@@ -103,7 +103,7 @@ export class StreamInput implements PromptInput {
     if (left.length === 0) return;
     const message = `Not begun, because the run ended before: ${left.map(({ words }) => JSON.stringify(words.text)).join(", ")}`;
     session.note({ type: "notice", message });
-    if (this.#options.outputFormat !== "stream-json") this.#io.output.note(`burin: ${visible(message)}`);
+    if (this.#options.outputFormat !== "stream-json") this.#io.output.note(noteText(message));
   }
 
   /** After stdin has ended, questions cannot be answered any more. */
@@ -177,7 +177,7 @@ export class StreamInput implements PromptInput {
     session.note({ type: "input_error", line, message });
     if (this.#options.outputFormat === "json")
       this.#tell({ status: "error", result: "", error: { type: "input", line, message } });
-    if (this.#options.outputFormat === "text") this.#io.output.note(`burin: ${visible(message)}`);
+    if (this.#options.outputFormat === "text") this.#io.output.note(noteText(message));
   }
 
   #tell(value: object): void {

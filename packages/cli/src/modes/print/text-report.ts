@@ -1,7 +1,7 @@
 import type { AgentEvent, CacheMiss } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 import { displayText } from "../../terminal/display-text.ts";
-import { type Output, visible } from "../../terminal/output.ts";
+import { noteText, type Output, visible } from "../../terminal/output.ts";
 import { questionText } from "../../terminal/question-text.ts";
 import type { RunDocument } from "./run-document.ts";
 
@@ -36,7 +36,7 @@ export class TextReport {
   }
 
   tell(event: AgentEvent): void {
-    if (event.type === "notice") this.#note(`burin: ${visible(event.message)}`);
+    if (event.type === "notice") this.#note(noteText(event.message));
     if (event.type === "text" && event.role === "model") this.#hear(event.text);
     if (event.type === "tool_call") this.#noteRefusal(event.call);
     if (event.type === "tool_call" && !this.#options.isQuiet) this.#tellCall(event.call);
@@ -49,7 +49,7 @@ export class TextReport {
     else if (!this.#isLive && result !== "") this.#output.content(`${result.replace(/\n$/, "")}\n`);
     this.#endLine();
     if (confirmation && !this.#isJson) this.#output.note(questionText(confirmation));
-    if (error && !this.#told.has(error.message)) this.#output.note(`burin: ${visible(error.message)}`);
+    if (error && !this.#told.has(error.message)) this.#output.note(noteText(error.message));
     if (error && this.#rules.size > 0) {
       const rules = [...this.#rules].map((rule) => ` --allow '${visible(rule)}'`).join("");
       this.#output.note(`burin: to run it unasked:${rules}, or --yes for everything`);
