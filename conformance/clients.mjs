@@ -21,7 +21,7 @@ const PACKAGES = [
   ),
   ...["@ai-sdk/mcp@2.0.99", "ai@7.0.173"],
   ...["@openai/agents@0.20.0", "@langchain/mcp-adapters@1.1.4", "@langchain/core@1.4.0"],
-  ...["mcp-use@1.34.6", "acpx@0.19.1", "node@22.23.3"],
+  ...["mcp-client@1.13.1", "acpx@0.19.1", "node@22.23.3"],
   ...["acp-factory@0.1.14", "@mcpc-tech/acp-ai-provider@0.2.9"],
 ];
 /** A command that nothing else on this machine runs. */
@@ -57,7 +57,7 @@ try {
     "AI SDK": aiSdk,
     "OpenAI Agents": openaiAgents,
     LangChain: langchain,
-    "mcp-use": mcpUse,
+    "mcp-client": mcpClient,
   };
   const editors = { acpx, "acp-factory": acpFactory, "AI SDK with acp-ai-provider": acpAiProvider };
   let failed = 0;
@@ -65,7 +65,8 @@ try {
   for (const [name, edit] of Object.entries(editors)) failed += await told(name, () => session(edit));
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {
-  rmSync(top, { recursive: true, force: true });
+  // An agent that was only killed may still write its last words.
+  rmSync(top, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
 /** @param {string} name @param {() => Promise<void>} work */
@@ -201,16 +202,16 @@ async function langchain() {
   };
 }
 
-/** @returns {Promise<Connected>} */
-async function mcpUse() {
-  const { MCPClient } = await load("mcp-use/dist/index.js");
-  const elicitationCallback = () => ({ action: "accept", content: { decision: "once" } });
-  const client = new MCPClient({ mcpServers: { burin: started() } }, { elicitationCallback });
-  const connected = await client.createSession("burin");
+/** It cannot say where a program starts. @returns {Promise<Connected>} */
+async function mcpClient() {
+  const { MCPClient } = await load("mcp-client/dist/MCPClient.js");
+  const client = new MCPClient({ name: "mcp-client", version: "1" });
+  const { cwd, ...server } = started("--allow", "edit", "--root", project);
+  await client.connect({ type: "stdio", ...server });
   return {
-    tools: (await connected.listTools()).length,
-    call: (name, args, signal) => connected.callTool(name, args, { signal }),
-    close: () => client.closeAllSessions(),
+    tools: (await client.getAllTools()).length,
+    call: (name, args, signal) => client.callTool({ name, arguments: args }, { requestOptions: { signal } }),
+    close: () => client.close(),
   };
 }
 

@@ -37,7 +37,7 @@ const SERVERS = {
       "create_entities",
       { entities: [{ name: "a", entityType: "b", observations: ["x".repeat(3_000_000)] }] },
     ],
-    says: "left out",
+    says: "[",
   },
   mui: { name: "@mui/mcp@0.1.5", file: "stdio.js", call: ["fetchDocs", { urls: [] }], says: "" },
   monitor: {
@@ -142,9 +142,11 @@ async function round(alias) {
     }
     const interrupted = slow === undefined ? null : run(slow);
     if (interrupted) await until(() => processes("sleep 3609").length > 0);
-    for (const pid of processes(program)) process.kill(pid, "SIGKILL");
+    const dead = processes(program);
+    for (const pid of dead) process.kill(pid, "SIGKILL");
     if (interrupted) expect("a call of a killed server", (await interrupted).status, "error");
-    await until(() => processes(program).length === 0);
+    // Until Burin knows it: a call before that is lost with the server.
+    await until(() => !isAlive(dead));
     expect("the call after that", JSON.stringify((await run(call)).llmContent).includes(says), true);
     return tools.length;
   } finally {
@@ -153,11 +155,21 @@ async function round(alias) {
   }
 }
 
+/** Also while nobody has asked how it ended. @param {number[]} pids */
+function isAlive(pids) {
+  return pids.some((pid) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  });
+}
+
 /** @param {string} words */
 function processes(words) {
-  const all = execFileSync("ps", ["-eo", "pid=,stat=,args="], { encoding: "utf8" }).split("\n");
-  const alive = all.filter((line) => line.includes(words) && !/^\s*\d+\s+Z/.test(line));
-  return alive.map((line) => Number.parseInt(line, 10));
+  const all = execFileSync("ps", ["-eo", "pid=,args="], { encoding: "utf8" }).split("\n");
+  return all.filter((line) => line.includes(words)).map((line) => Number.parseInt(line, 10));
 }
 
 /** @param {string} what @param {unknown} found @param {unknown} wanted */
