@@ -31,7 +31,6 @@ import {
   triesIn,
 } from "./steps.ts";
 import { isFullDisk } from "./when-it-passes.ts";
-import type { TaskAtWork } from "./worker.ts";
 
 const FULL_DISK_MS = 2000;
 
@@ -55,19 +54,19 @@ export interface LiveNeeds {
   };
 }
 
-/**
- * A running task with its session. It is asked for one step after the other, and does nothing after a step until it
- * is asked for the next one: only then is the step in the database.
- */
-export class LiveTask implements TaskAtWork {
+/** Resolves when the step is in the database, and one of the steps so far; rejects if the task is not this worker's. */
+export type RecordStep = (step: Step) => Promise<unknown>;
+
+/** A running task with its session. It does nothing after a step until that is recorded. */
+export class LiveTask {
   readonly #needs: LiveNeeds;
   readonly #stop = new AbortController();
   readonly #halt = new AbortController();
+  #record: RecordStep = async () => {};
+  /** Why a step could not be recorded. */
+  #lost: unknown = null;
   #spent: Spent | null = null;
-  #step = deferred<Step>();
-  #isRecorded = () => {};
   #work: Promise<void> | null = null;
-  #hasBegun = false;
   #folder: WatchedFolder | null = null;
   #base: Base | null = null;
   #session: Session | null = null;
@@ -86,24 +85,15 @@ export class LiveTask implements TaskAtWork {
     return runOf(this.#needs.id);
   }
 
-  async next(signal: AbortSignal): Promise<Step | "elsewhere"> {
-    const cancel = () => {
-      void this.stop();
-      this.#step.reject(new Error("the task was cancelled"));
-    };
-    signal.addEventListener("abort", cancel, { once: true });
-    if (!this.#hasBegun) {
-      this.#hasBegun = true;
-      return this.#first();
-    }
-    const aside = this.#needs.past.at(-1)?.aside;
-    if (aside !== undefined) return { end: this.#failed({ type: "set_aside", message: aside }, "set_aside") };
-    if (this.#isCleared()) return "elsewhere";
-    this.#isRecorded();
-    this.#work ??= this.#run();
-    const step = await this.#step.promise;
-    this.#step = deferred();
-    return step;
+  /** Works until the last step has the task's end or a question. `elsewhere`: it is for another process. */
+  async work(record: RecordStep): Promise<Step | "elsewhere" | "stopped"> {
+    this.#record = record;
+    this.#work = this.#run();
+    await this.#work;
+    if (this.#lost !== null) throw this.#lost;
+    const last = this.#needs.past.at(-1);
+    if (last?.end !== undefined || last?.question !== undefined) return last;
+    return this.#isCleared() ? "elsewhere" : "stopped";
   }
 
   /** Ends the session now, because of what it cost together with others. */
@@ -111,10 +101,9 @@ export class LiveTask implements TaskAtWork {
     this.#halt.abort(why);
   }
 
-  /** Ends what is running. A step that is being waited for never comes. */
+  /** Ends what is running, without a further step. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#isRecorded();
     await this.#work;
     // All results are in the database, and the next worker uses a folder of its own.
     if (this.#place !== "") await this.#needs.places.leave(this.#place);
@@ -124,7 +113,7 @@ export class LiveTask implements TaskAtWork {
    * Any of a worker's tasks may have crashed it; only if a task ran alone is it certain. So the last try before a
    * task is set aside is alone.
    */
-  #first(): Step | "elsewhere" {
+  first(): Step | "elsewhere" {
     const { past, submission, worker, isAlone } = this.#needs;
     const { tries, wasAlone, doing } = triesIn(past);
     if (tries >= submission.tries && wasAlone) {
@@ -143,23 +132,26 @@ export class LiveTask implements TaskAtWork {
   }
 
   async #run(): Promise<void> {
+    const aside = this.#needs.past.at(-1)?.aside;
     try {
-      await this.#runSession();
+      if (aside === undefined) await this.#runSession();
+      else await this.#give({ end: this.#failed({ type: "set_aside", message: aside }, "set_aside") });
     } catch (error) {
+      if (this.#stop.signal.aborted) return;
       const message = error instanceof Error ? error.message : String(error);
-      if (!this.#stop.signal.aborted) void this.#give({ end: this.#failed({ type: "failed", message }) });
+      await this.#give({ end: this.#failed({ type: "failed", message }) }).catch(() => {});
     }
   }
 
   /**
-   * Runs the session to its end. A session that ended because a disk was full continues from the database when
+   * Runs the session to its end or to a question. A session that ended because a disk was full continues from the database when
    * there is room again.
    */
   async #runSession(): Promise<void> {
     let isTold = false;
-    for (let isOver = false; !isOver; ) {
+    for (;;) {
       try {
-        isOver = await this.#runToQuestion();
+        return await this.#runOnce();
       } catch (error) {
         if (!isFullDisk(error) || this.#stop.signal.aborted) throw error;
         const { id, ground, places } = this.#needs;
@@ -173,8 +165,7 @@ export class LiveTask implements TaskAtWork {
     }
   }
 
-  /** Resolves to true if it has ended, and does not wait for an answer. */
-  async #runToQuestion(): Promise<boolean> {
+  async #runOnce(): Promise<void> {
     const { id, past, ledger } = this.#needs;
     const { signal } = this.#stop;
     this.#spent = spentIn(past);
@@ -188,18 +179,16 @@ export class LiveTask implements TaskAtWork {
     const session = await this.#openSession(options);
     this.#session = session;
     const isParked = await this.#followSession(session);
-    if (!isParked) return true;
+    if (!isParked) return;
     const asked = recordsIn(linesOf(past)).map(({ event }) => event);
     const event = asked.findLast((one) => one.type === "question");
     if (event === undefined) throw new Error("The session waits for an answer, and nothing was asked.");
     const { type: _, ...question } = event;
     await this.#give({ question });
-    return false;
   }
 
-  async #giveLimit(message: string): Promise<true> {
-    await this.#give({ end: this.#failed({ type: "budget", message }, "limit") });
-    return true;
+  #giveLimit(message: string): Promise<void> {
+    return this.#give({ end: this.#failed({ type: "budget", message }, "limit") });
   }
 
   /** Resolves to whether it waits for an answer. */
@@ -338,15 +327,17 @@ export class LiveTask implements TaskAtWork {
     return { status, result: "", error, ...spentIn(this.#needs.past), patch: "" };
   }
 
-  /** Returns a step; resolves when it is in the database. */
+  /** Resolves when the step is in the database, and the task is still for this worker. */
   async #give(step: Step): Promise<void> {
+    if (this.#needs.past.at(-1)?.end !== undefined) return;
+    if (!this.#stop.signal.aborted) {
+      await this.#record(step).catch((error: unknown) => {
+        this.#lost = error;
+        this.#stop.abort();
+      });
+    }
+    if (this.#isCleared()) this.#stop.abort();
     if (this.#stop.signal.aborted) throw new Error("the task was stopped");
-    const recorded = new Promise<void>((resolve) => {
-      this.#isRecorded = resolve;
-    });
-    this.#step.resolve(step);
-    await recorded;
-    if (this.#stop.signal.aborted && step.end === undefined) throw new Error("the task was stopped");
   }
 }
 
@@ -362,16 +353,6 @@ function errorOf(event: AgentEvent) {
 
 function hasLines({ lines }: Step): boolean {
   return lines !== undefined;
-}
-
-function deferred<T>() {
-  let resolve: (value: T) => void = () => {};
-  let reject: (error: Error) => void = () => {};
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
 }
 
 const READING = new Set(["read", "plan", "fetch"]);

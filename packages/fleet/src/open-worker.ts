@@ -54,7 +54,6 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   const top = join(home, "fleet");
   const bases = new Bases(join(top, "bases"), store);
   const { ledger } = store;
-  const atWork = new Set<LiveTask>();
   const lone = new LoneProcesses(url, request.concurrency);
   let busyAt = performance.now();
   const places = new Places(join(top, "work"));
@@ -67,8 +66,8 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
     limits: request.limits,
     isLone,
     note: ground.note,
-    look: async (hasLone, isIdle) => {
-      if (hasLone || !isIdle) busyAt = performance.now();
+    look: async (hasLone, atWork) => {
+      if (hasLone || atWork.size > 0) busyAt = performance.now();
       if (isLone && performance.now() - busyAt > LONE_IDLE_MS) onIdle();
       if (hasLone && !isLone) lone.start();
       const over = await ledger.look([...new Set([...atWork].map(({ run }) => run))]);
@@ -78,19 +77,8 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
       }
     },
     begin: (id, submission, past) => {
-      const isAlone = concurrency === 1;
-      const where = { id, worker: worker.name, isAlone, isLone, places };
-      // A task that was cancelled and retried continues when its earlier execution has ended.
-      const before = Promise.all([...atWork].filter((other) => other.id === id).map((other) => other.stop()));
-      const task = new LiveTask({ submission, past, bases, ledger, ground, ...where });
-      atWork.add(task);
-      return {
-        next: async (signal) => {
-          await before;
-          return task.next(signal);
-        },
-        stop: () => task.stop().finally(() => atWork.delete(task)),
-      };
+      const where = { id, worker: worker.name, isAlone: concurrency === 1, isLone, places };
+      return new LiveTask({ submission, past, bases, ledger, ground, ...where });
     },
   });
   await worker.open();

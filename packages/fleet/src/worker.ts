@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Decision } from "@burin/core";
@@ -19,6 +20,7 @@ import {
   WORKFLOW,
 } from "./engine.ts";
 import { type Limits, limitClaims } from "./limit-claims.ts";
+import type { LiveTask } from "./live-task.ts";
 import { recordStepsAtOnce } from "./record-steps.ts";
 import { HELD_KEYS, SignOfLife } from "./sign-of-life.ts";
 import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts";
@@ -47,22 +49,15 @@ const LOOK = `
     array(select worker from at_work where hashtextextended(worker, 0) not in (${HELD_KEYS})) as gone,
     exists (select 1 from dbos.workflow_status where status = 'ENQUEUED' and queue_name = '${LONE_QUEUE}') as lone`;
 
-/** One running task: returns its steps one after the other, see `LiveTask`. */
-export interface TaskAtWork {
-  /** `elsewhere`: the task is not for this worker any more. */
-  next(signal: AbortSignal): Promise<Step | "elsewhere">;
-  stop(): Promise<void>;
-}
-
 export interface WorkerOptions {
   readonly url: string;
   readonly concurrency: number;
   readonly limits: Limits;
   /** Works only on tasks that may have crashed other workers. */
   readonly isLone: boolean;
-  readonly begin: (id: string, submission: Submission, past: readonly Step[]) => TaskAtWork;
+  readonly begin: (id: string, submission: Submission, past: readonly Step[]) => LiveTask;
   /** Called every half a second, with whether a task waits that must run alone. */
-  readonly look: (hasLone: boolean, isIdle: boolean) => Promise<void>;
+  readonly look: (hasLone: boolean, atWork: ReadonlySet<LiveTask>) => Promise<void>;
   readonly note: (text: string) => void;
 }
 
@@ -71,9 +66,10 @@ export class Worker {
   readonly name = `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
   readonly #options: WorkerOptions;
   readonly #life: SignOfLife;
-  readonly #atWork = new Set<TaskAtWork>();
+  readonly #atWork = new Set<LiveTask>();
   #system: SystemDatabase | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
   /** They were already gone at the last look: a worker may be about to connect again. */
   #missing = new Set<string>();
 
@@ -116,29 +112,40 @@ export class Worker {
 
   /** Running tasks are left as they are, for another worker. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
     await Promise.allSettled([...this.#atWork].map((task) => task.stop()));
     await DBOS.shutdown().catch(() => {});
     await this.#life.close();
   }
 
-  /** Only steps: known ones are returned again, and the first new one continues from there. */
+  /** Only steps: known ones are returned again, and the task continues behind the last of them. */
   async #work(submission: Submission): Promise<TaskEnd> {
     const id = DBOS.workflowID ?? "";
+    // A task that was cancelled and retried continues when its earlier execution has ended.
+    await Promise.all([...this.#atWork].filter((other) => other.id === id).map((other) => other.stop()));
     const past: Step[] = [];
     const task = this.#options.begin(id, submission, past);
     this.#atWork.add(task);
+    const watch = this.#system?.watchForCancellation(id);
+    watch?.signal.addEventListener("abort", () => void task.stop());
     let isNew = false;
-    const next = async () => {
-      isNew = true;
-      const step = await task.next(DBOS.stepStatus?.cancelSignal ?? new AbortController().signal);
-      if (step === "elsewhere") return this.#leaveTo(this.#options.isLone ? QUEUE : LONE_QUEUE, id);
-      return step;
-    };
+    // The session records its steps from wherever it is called.
+    const stepOf = AsyncResource.bind(async (make: () => Step | "elsewhere"): Promise<Step> => {
+      const step = async () => {
+        isNew = true;
+        const made = make();
+        return made === "elsewhere" ? this.#leave(id) : made;
+      };
+      const recorded = await DBOS.runStep(step, { name: STEP });
+      past.push(recorded);
+      return recorded;
+    });
     try {
       for (;;) {
-        const step: Step = await DBOS.runStep(next, { name: STEP });
-        past.push(step);
+        const step = await (isNew ? task.work((made) => stepOf(() => made)) : stepOf(() => task.first()));
+        if (step === "elsewhere") return await this.#leave(id);
+        if (step === "stopped") return await this.#abandon(id);
         if (step.end !== undefined) return step.end;
         if (step.question === undefined) continue;
         const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIME : ANSWER_TIME);
@@ -147,14 +154,21 @@ export class Worker {
         past.push({ answer });
       }
     } finally {
+      watch?.release();
       this.#atWork.delete(task);
       await task.stop();
     }
   }
 
-  async #leaveTo(queue: string, id: string): Promise<never> {
-    await this.#system?.resumeWorkflows([id], queue);
+  /** Puts it into the other queue. */
+  async #leave(id: string): Promise<never> {
+    await this.#system?.resumeWorkflows([id], this.#options.isLone ? QUEUE : LONE_QUEUE);
     throw new DBOSWorkflowConflictError(id);
+  }
+
+  /** It was cancelled, or this worker is being closed: then nothing more is done with it. */
+  #abandon(id: string): Promise<never> {
+    return this.#isClosed ? new Promise(() => {}) : Promise.reject(new DBOSWorkflowConflictError(id));
   }
 
   #sweepLater(): void {
@@ -177,6 +191,6 @@ export class Worker {
         await DBOSExecutor.globalInstance?.recoverPendingWorkflows([worker]);
       });
     this.#missing = new Set(gone);
-    await this.#options.look(lone, this.#atWork.size === 0);
+    await this.#options.look(lone, this.#atWork);
   }
 }
