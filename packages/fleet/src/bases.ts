@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { access, constants, cp, mkdir, rename, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { constants, cp, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readText } from "@burin/core";
 import { applyChanges } from "./folder-changes.ts";
@@ -51,7 +52,7 @@ export class Bases {
   async #make(key: string, make: (to: string) => Promise<void>): Promise<Base> {
     const place = join(this.#folder, key);
     const base = { folder: join(place, "folder"), git: join(place, "git") };
-    if (await exists(place)) return base;
+    if (existsSync(place)) return base;
     // Another process may be creating the same one: the first that is complete is kept.
     const own = `${place}.${process.pid}-${randomBytes(3).toString("hex")}`;
     try {
@@ -61,8 +62,8 @@ export class Bases {
         own,
         "git init -q --bare git && git -c core.autocrlf=false --git-dir=git --work-tree=folder add -A",
       );
-      await rename(own, place).catch(async (error) => {
-        if (!(await exists(place))) throw error;
+      await rename(own, place).catch((error) => {
+        if (!existsSync(place)) throw error;
       });
     } finally {
       await rm(own, { recursive: true, force: true });
@@ -114,11 +115,4 @@ function saying(what: string) {
   return (error: Error): never => {
     throw new FleetError(`${what}: ${error.message}`);
   };
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

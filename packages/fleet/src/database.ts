@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { delimiter, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lockPath, readText } from "@burin/core";
@@ -117,7 +118,7 @@ class OwnServer {
     const file = join(folder, "url");
     const known = existsSync(data) && existsSync(file) ? readText(file, MOST_URL_BYTES) : null;
     const url = known ?? (await this.#create(file));
-    const client = (await connect(url).catch(() => null)) ?? (await this.#startAt(url));
+    const client = (await reach(url).catch(ifItRuns)) ?? (await this.#startAt(url));
     await client.query(`select pg_advisory_lock_shared(${USER_KEY})`);
     this.#client = client;
     client.once("end", () => {
@@ -178,11 +179,12 @@ class OwnServer {
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
 
 async function connect(url: string): Promise<Client> {
@@ -197,9 +199,17 @@ async function connect(url: string): Promise<Client> {
 }
 
 async function reach(url: string): Promise<Client> {
-  return connect(url).catch((error: Error) => {
-    throw new FleetError(`the database ${withoutPassword(url)} cannot be reached: ${error.message}`);
+  return connect(url).catch((cause: Error) => {
+    const name = withoutPassword(url);
+    throw new FleetError(`the database ${name} cannot be reached: ${cause.message}`, { cause });
   });
+}
+
+/** A server that has no connection left or begins to start answers with a code of its own; others need a start. */
+function ifItRuns(error: Error): null {
+  const { code } = error.cause as { code?: unknown };
+  if (/^(?:53|57)[0-9A-Z]{3}$/.test(String(code))) throw error;
+  return null;
 }
 
 function withoutPassword(url: string): string {

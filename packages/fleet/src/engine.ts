@@ -2,6 +2,7 @@ import type { Decision } from "@burin/core";
 import { DBOSClient } from "@dbos-inc/dbos-sdk";
 import { ensureSystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
 import { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
+import type { Pool } from "pg";
 import type { Submission, TaskEnd } from "./steps.ts";
 
 export const NAME = "burin_fleet";
@@ -40,14 +41,13 @@ export function loggerFor(note: (text: string) => void) {
 }
 
 /** A client of the database: submits, reads and controls tasks; runs nothing. */
-export async function openClient(url: string): Promise<DBOSClient> {
-  const logger = loggerFor(() => {});
+export function openClient(url: string, pool: Pool): Promise<DBOSClient> {
+  const database = { systemDatabaseUrl: url, systemDatabasePool: pool };
   return DBOSClient.create({
-    systemDatabaseUrl: url,
+    ...database,
     serializer: json,
-    logger,
+    logger: loggerFor(() => {}),
     applicationName: NAME,
-    ...NO_TIMEOUT,
   });
 }
 
@@ -64,24 +64,38 @@ export async function submit(client: DBOSClient, workflowID: string, submission:
   await client.enqueue<(submission: Submission) => Promise<TaskEnd>>({ ...where, workflowID }, submission);
 }
 
-/** Continues a task from its last step: one that was cancelled, or that lost its workers too often. */
-export async function resume(client: DBOSClient, workflowID: string): Promise<void> {
-  const { status, queuePartitionKey = "" } = (await client.getWorkflow(workflowID)) ?? {};
-  if (status !== "SUCCESS" && status !== "ERROR") {
-    await client.resumeWorkflow(workflowID, { queueName: QUEUE });
-    return;
+/** Continues tasks from their last step: those that were cancelled, and those that ended or lost their workers too often. */
+export async function resume(client: DBOSClient, cancelled: string[], ended: string[]): Promise<void> {
+  await client.resumeWorkflows(cancelled, { queueName: QUEUE });
+  for (const id of ended) {
+    const { status } = (await client.getWorkflow(id)) ?? {};
+    if (status !== "SUCCESS" && status !== "ERROR") await client.resumeWorkflow(id, { queueName: QUEUE });
+    else {
+      const steps = (await client.listWorkflowSteps(id)) ?? [];
+      // The last step is the end; without it the session looks as if it was cut off there.
+      await putBack(client, id, Math.max(steps.at(-1)?.functionID ?? 0, 0));
+    }
   }
-  const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
-  // The last step is the end; without it the session looks as if it was cut off there.
-  const startStep = Math.max(steps.at(-1)?.functionID ?? 0, 0);
-  await client.rewindWorkflow(workflowID, { startStep, queueName: QUEUE, queuePartitionKey });
 }
 
 /** Continues a task that waits for an answer. */
 export async function answer(client: DBOSClient, workflowID: string, decision: Decision): Promise<void> {
-  const { queuePartitionKey = "" } = (await client.getWorkflow(workflowID)) ?? {};
-  const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
-  const startStep = (steps.findLast(({ name }) => name === STEP)?.functionID ?? 0) + 1;
-  await client.rewindWorkflow(workflowID, { startStep, queueName: QUEUE, queuePartitionKey });
+  await askAgain(client, workflowID);
   await client.send(workflowID, decision, ANSWERS);
+}
+
+/** Ends tasks; `waiting` are those that wait for an answer, which the engine takes for ended. */
+export async function cancelTasks(client: DBOSClient, ids: string[], waiting: string[]): Promise<void> {
+  for (const id of waiting) await askAgain(client, id);
+  await client.cancelWorkflows([...ids, ...waiting]);
+}
+
+async function askAgain(client: DBOSClient, workflowID: string): Promise<void> {
+  const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
+  await putBack(client, workflowID, (steps.findLast(({ name }) => name === STEP)?.functionID ?? 0) + 1);
+}
+
+async function putBack(client: DBOSClient, workflowID: string, startStep: number): Promise<void> {
+  const { queuePartitionKey = "" } = (await client.getWorkflow(workflowID)) ?? {};
+  await client.rewindWorkflow(workflowID, { startStep, queueName: QUEUE, queuePartitionKey });
 }

@@ -1,3 +1,4 @@
+import { nearNames } from "@burin/core";
 import { openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { answerTask, cancel, logs, questions, results, retry, status } from "./look.ts";
@@ -34,10 +35,7 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   if (process.env[LONE_MARK] !== undefined) return goAlone(request, ground);
   const [name = "", ...words] = request.words;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined)
-    throw new FleetError(
-      `${name === "" ? "name a command" : `there is no burin fleet ${name}`}: use ${Object.keys(COMMANDS).join(", ")}.`,
-    );
+  if (command === undefined) throw new FleetError(unknownCommand(name));
   const [mostWords, read] = command;
   if (words.length > mostWords)
     throw new FleetError(`burin fleet ${name} does not take "${words[mostWords]}"`);
@@ -48,12 +46,21 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   try {
     return await work({ url: database.url, request: own, ground });
   } catch (error) {
+    if (ground.signal.aborted) return false;
     throw isFullDisk(error)
       ? new FleetError(`there is no room on a disk: ${(error as Error).message}`)
       : error;
   } finally {
     await database.close();
   }
+}
+
+function unknownCommand(name: string): string {
+  const names = Object.keys(COMMANDS);
+  if (name === "") return `say what to do: burin fleet ${names.join(", ")}; see burin help fleet`;
+  const [near] = nearNames(name, names);
+  const hint = near === undefined ? `there are ${names.join(", ")}` : `did you mean burin fleet ${near}?`;
+  return `there is no burin fleet ${name}; ${hint}`;
 }
 
 async function goAlone(request: FleetRequest, ground: Ground): Promise<boolean> {

@@ -2,9 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Decision } from "@burin/core";
-import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { Pool } from "pg";
-import { answer, openClient, resume } from "./engine.ts";
+import { answer, cancelTasks, resume } from "./engine.ts";
 import { type Fleet, FleetError } from "./ground.ts";
 import {
   countOfOthers,
@@ -18,29 +17,22 @@ import {
   tasksOf,
 } from "./states.ts";
 import { recordsIn, type Step } from "./steps.ts";
-import { openPool } from "./store.ts";
+import { Store } from "./store.ts";
+import { whenItPasses } from "./when-it-passes.ts";
 
 const LOOK_MS = 500;
 const NO_RUNS = "there are no runs in this database yet: burin fleet run tasks.jsonl";
 
-/** The database, through its engine and directly. */
-interface Door {
-  readonly client: DBOSClient;
-  readonly pool: Pool;
-}
-
-async function withDoor(fleet: Fleet, work: (door: Door) => Promise<boolean>): Promise<boolean> {
-  const pool = openPool(fleet.url);
-  const client = await openClient(fleet.url);
+async function withStore(fleet: Fleet, work: (store: Store) => Promise<boolean>): Promise<boolean> {
+  const store = await Store.open(fleet.url);
   try {
-    return await work({ client, pool });
+    return await work(store);
   } catch (error) {
     // Nothing was ever run with this database.
     if ((error as { code?: string }).code === "42P01") throw new FleetError(NO_RUNS);
     throw error;
   } finally {
-    await client.destroy();
-    await pool.end();
+    await store.close();
   }
 }
 
@@ -56,7 +48,7 @@ async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskSt
 
 /** The progress of a run; with --json each task. */
 export function status(fleet: Fleet): Promise<boolean> {
-  return withDoor(fleet, async ({ pool }) => {
+  return withStore(fleet, async ({ pool }) => {
     const states = await statesOf(fleet, pool);
     const { out } = fleet.ground;
     if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
@@ -77,7 +69,7 @@ function plainState({ id, state, worker, createdAt, end, error }: TaskState) {
 
 /** The results of a run's tasks, in one of several formats. */
 export function results(fleet: Fleet): Promise<boolean> {
-  return withDoor(fleet, async ({ pool }) => {
+  return withStore(fleet, async ({ pool }) => {
     const { request, ground } = fleet;
     const states = await statesOf(fleet, pool);
     const ended = states.flatMap(({ id, end }) => (end === undefined ? [] : [id]));
@@ -126,7 +118,7 @@ async function showResults({ ground }: Fleet, states: readonly TaskState[], patc
 
 /** What has happened in a task; with -f also what happens until it ends. */
 export function logs(fleet: Fleet): Promise<boolean> {
-  return withDoor(fleet, async ({ client, pool }) => {
+  return withStore(fleet, async ({ client, pool }) => {
     const { ground, request } = fleet;
     const [named, second] = await namedTasks(fleet, pool, "logs");
     if (named === undefined || second !== undefined)
@@ -134,13 +126,13 @@ export function logs(fleet: Fleet): Promise<boolean> {
     const { id } = named;
     let shown = 0;
     for (;;) {
-      const [task] = await tasksOf(pool, id);
-      const steps = (await client.listWorkflowSteps(id, { offset: shown })) ?? [];
+      const [task] = await whenItPasses(() => tasksOf(pool, id), ground.signal);
+      const list = () => client.listWorkflowSteps(id, { offset: shown });
+      const steps = (await whenItPasses(list, ground.signal)) ?? [];
       for (const { output } of steps) showStep(output as Step | null, fleet);
       shown += steps.length;
       if (!request.follow || task === undefined || isOver(task)) return true;
-      await pause(LOOK_MS, undefined, { signal: ground.signal }).catch(() => {});
-      if (ground.signal.aborted) return false;
+      await pause(LOOK_MS, undefined, { signal: ground.signal });
     }
   });
 }
@@ -172,33 +164,34 @@ async function namedTasks({ request }: Fleet, pool: Pool, command: string): Prom
   return found;
 }
 
-/** Ends tasks as they are, including a running call. */
+/** Ends tasks as they are, including a running call and a question. */
 export function cancel(fleet: Fleet): Promise<boolean> {
-  return withDoor(fleet, async ({ client, pool }) => {
+  return withStore(fleet, async ({ client, pool }) => {
     const states = await namedTasks(fleet, pool, "cancel");
-    const ids = states.filter((state) => !isOver(state)).map(({ id }) => id);
-    if (ids.length > 0) await client.cancelWorkflows(ids);
-    fleet.ground.note(`${ids.length} tasks cancelled`);
+    const open = idsOf(states.filter((state) => !isOver(state)));
+    const waiting = idsOf(states.filter(isWaiting));
+    await cancelTasks(client, open, waiting);
+    fleet.ground.note(`${open.length + waiting.length} tasks cancelled`);
     return true;
   });
 }
 
 /** Continues tasks that did not end well, from where they stopped. */
 export function retry(fleet: Fleet): Promise<boolean> {
-  return withDoor(fleet, async ({ client, pool }) => {
+  return withStore(fleet, async ({ client, pool }) => {
     const states = await namedTasks(fleet, pool, "retry");
-    const failed = states.filter(
-      (state) => isOver(state) && !["success", "waiting"].includes(state.end?.status ?? ""),
-    );
-    for (const { id } of failed) await resume(client, id);
-    fleet.ground.note(`${failed.length} tasks are in the queue again`);
+    const cancelled = idsOf(states.filter(({ state }) => state === "cancelled"));
+    const ended = states.filter(({ state }) => state === "ended" || state === "failed");
+    const failed = idsOf(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
+    await resume(client, cancelled, failed);
+    fleet.ground.note(`${cancelled.length + failed.length} tasks are in the queue again`);
     return true;
   });
 }
 
 /** What tasks of a run wait for. */
 export function questions(fleet: Fleet): Promise<boolean> {
-  return withDoor(fleet, async ({ pool }) => {
+  return withStore(fleet, async ({ pool }) => {
     const { request, ground } = fleet;
     const waiting = (await statesOf(fleet, pool)).flatMap(({ id, end }) =>
       end?.question === undefined ? [] : [{ id, question: end.question }],
@@ -212,13 +205,13 @@ export function questions(fleet: Fleet): Promise<boolean> {
 
 /** Answers what a task waits for; a worker then continues it. */
 export function answerTask(fleet: Fleet): Promise<boolean> {
-  return withDoor(fleet, async ({ client, pool }) => {
+  return withStore(fleet, async ({ client, pool }) => {
     const [id, word, ...rest] = fleet.request.words;
     const decision = decisionOf(word, rest.join(" "));
     if (id === undefined || decision === null)
       throw new FleetError("say which task and what: burin fleet answer <task> yes, or: no [why not]");
     const only = { ...fleet, request: { ...fleet.request, words: [id] } };
-    const waiting = (await namedTasks(only, pool, "answer")).filter(({ end }) => end?.status === "waiting");
+    const waiting = (await namedTasks(only, pool, "answer")).filter(isWaiting);
     const [task] = waiting;
     if (task === undefined)
       throw new FleetError(`${id} does not wait for an answer; see burin fleet questions`);
@@ -228,6 +221,14 @@ export function answerTask(fleet: Fleet): Promise<boolean> {
     fleet.ground.note(`${task.id} is in the queue again`);
     return true;
   });
+}
+
+function idsOf(states: readonly TaskState[]): string[] {
+  return states.map(({ id }) => id);
+}
+
+function isWaiting({ end }: TaskState): boolean {
+  return end?.status === "waiting";
 }
 
 function decisionOf(word: string | undefined, why: string): Decision | null {

@@ -18,31 +18,25 @@ const LONE_START_MS = 3000;
 
 /** Works on tasks until the user interrupts. */
 export async function runWorker(fleet: Fleet): Promise<boolean> {
-  const { url, ground, request } = fleet;
-  const store = await openStore(url);
+  const { ground, request } = fleet;
+  const store = await openStore(fleet.url);
   const { worker, close } = await openWorker(fleet, store);
   ground.note(`worker ${worker.name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
-  try {
-    await aborted(ground.signal);
-    return true;
-  } finally {
-    await close();
-    await store.close();
-  }
+  await aborted(ground.signal);
+  await close();
+  await store.close();
+  return true;
 }
 
 /** Runs one task at a time, in a process that no other task uses, as long as there are any. */
 export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
-  const store = new Store(fleet.url);
   const idle = new AbortController();
+  const store = await Store.open(fleet.url);
   const { close } = await openWorker(fleet, store, () => idle.abort());
-  try {
-    await aborted(AbortSignal.any([fleet.ground.signal, idle.signal]));
-    return true;
-  } finally {
-    await close();
-    await store.close();
-  }
+  await aborted(AbortSignal.any([fleet.ground.signal, idle.signal]));
+  await close();
+  await store.close();
+  return true;
 }
 
 /** `onIdle` is for workers of tasks that must run alone. */
@@ -132,6 +126,6 @@ export async function heardFromStarter(): Promise<{ readonly url: string; readon
   return { url, isLeft: left.signal };
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
+export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }

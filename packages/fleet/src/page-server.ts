@@ -1,9 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { readBytes } from "@burin/core";
 import { type Fleet, FleetError } from "./ground.ts";
 import { answerTask, cancel, retry } from "./look.ts";
+import { aborted } from "./open-worker.ts";
 import { PageData } from "./page-data.ts";
 import { openStore } from "./store.ts";
 
@@ -46,8 +49,7 @@ export async function servePage(fleet: Fleet): Promise<boolean> {
     const port = await listen(server, request.port ?? 0);
     ground.out(`http://${HOST}:${port}/#${page.token}\n`);
     ground.note("open this address in a browser of this computer; Ctrl+C ends the server");
-    if (!ground.signal.aborted)
-      await new Promise((resolve) => ground.signal.addEventListener("abort", resolve, { once: true }));
+    await aborted(ground.signal);
     return true;
   } finally {
     server.close();
@@ -56,16 +58,12 @@ export async function servePage(fleet: Fleet): Promise<boolean> {
   }
 }
 
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(error.code === "EADDRINUSE" ? new FleetError(`port ${port} is in use`) : error),
-    );
-    server.listen(port, HOST, () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, HOST);
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EADDRINUSE" ? new FleetError(`port ${port} is in use`) : error;
   });
+  return (server.address() as AddressInfo).port;
 }
 
 class Page {

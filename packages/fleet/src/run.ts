@@ -3,23 +3,25 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { readText } from "@burin/core";
-import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { Pool } from "pg";
 import { unpackTarball } from "./bases.ts";
-import { openClient, submit } from "./engine.ts";
+import { submit } from "./engine.ts";
 import { wholeFolder } from "./folder-changes.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { openWorker } from "./open-worker.ts";
-import { countsOf, countWords, type TaskState, tableOf, tasksOf } from "./states.ts";
+import { countsOf, countWords, submissionsOf, type TaskState, tableOf, tasksOf } from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { openStore, type Store } from "./store.ts";
 import { readTasks, type Source, type Task, TaskError } from "./task.ts";
+import { whenItPasses } from "./when-it-passes.ts";
 
 const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 const LOOK_MS = 500;
 const MOST_TASK_BYTES = 100_000_000;
 const SIDE_BY_SIDE = 16;
+const MOST_NAMES = 5;
 /** So many tasks make the queue another one. */
 const MANY = 1000;
 
@@ -50,36 +52,33 @@ async function assertThere(id: string, source: Source): Promise<void> {
   throw new TaskError(`Task "${id}": there is no ${kind} ${path}.`);
 }
 
-async function runTasks(fleet: Fleet, { file, run, tasks }: AskedRun): Promise<boolean> {
+async function runTasks(fleet: Fleet, asked: AskedRun): Promise<boolean> {
+  const { file, run } = asked;
   const { url, ground, request } = fleet;
   const store = await openStore(url);
-  const client = await openClient(url);
   try {
-    if (request.budget !== undefined) await store.ledger.setBudget(run, request.budget);
-    const ids = await submitAll({ client, store, run }, tasks);
-    ground.note(`run ${run}: ${ids.length} tasks submitted`);
+    await submitAll(fleet, store, asked);
     if (!request.follow) {
       ground.note(
-        "burin fleet worker works on them, here or on any machine; burin fleet status shows how far they are",
+        "to work on them: burin fleet worker, here or on any machine; how far they are: burin fleet status",
       );
       return true;
     }
     const { close: closeWorker } = await openWorker(fleet, store);
     try {
-      const states = await follow({ store, run, ground });
-      if (states === null) {
-        ground.note(
-          `the run goes on with the next burin fleet worker, or burin fleet run --run ${run} ${file}`,
-        );
-        return false;
-      }
+      const states = await follow(store.pool, run, ground);
       ground.out(tableOf(states));
       return states.every(({ end }) => end?.status === "success");
+    } catch (error) {
+      if (!ground.signal.aborted) throw error;
+      ground.note(
+        `the run goes on with the next burin fleet worker, or burin fleet run --run ${run} ${file}`,
+      );
+      return false;
     } finally {
       await closeWorker();
     }
   } finally {
-    await client.destroy();
     await store.close();
   }
 }
@@ -100,32 +99,59 @@ function newRunName(): string {
   return `${time}-${randomBytes(2).toString("hex")}`;
 }
 
-interface Place {
-  readonly client: DBOSClient;
-  readonly store: Store;
-  readonly run: string;
-}
-
-/** A task that was submitted before in the same run is not submitted again. */
-async function submitAll({ client, store, run }: Place, tasks: readonly Task[]): Promise<string[]> {
+/** Submits the tasks that the run does not have yet; a task that it has stays as it was submitted. */
+async function submitAll({ ground, request }: Fleet, store: Store, { run, tasks }: AskedRun): Promise<void> {
+  const before = await submissionsOf(store.pool, run);
   const bases = new Map<string, Promise<Submission["base"]>>();
-  const ids: string[] = [];
-  const waiting = [...tasks];
+  const waiting: [id: string, submission: Submission][] = [];
+  const withOtherCode: string[] = [];
+  for (const { source, ...rest } of tasks) {
+    const key = JSON.stringify(source);
+    const base = bases.get(key) ?? baseOf(source, store);
+    bases.set(key, base);
+    const submission = { ...rest, base: await base };
+    const known = before.get(rest.id);
+    if (known === undefined) waiting.push([`${run}.${rest.id}`, submission]);
+    else if (isOtherCode(submission, known, run)) withOtherCode.push(rest.id);
+    before.delete(rest.id);
+  }
+  // No task begins without it.
+  if (request.budget !== undefined) await store.ledger.setBudget(run, request.budget);
+  const count = waiting.length;
   const work = async (): Promise<void> => {
-    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
-      const { source, ...rest } = task;
-      const key = JSON.stringify(source);
-      const base = bases.get(key) ?? baseOf(source, store);
-      bases.set(key, base);
-      const id = `${run}.${task.id}`;
-      await submit(client, id, { ...rest, base: await base });
-      ids.push(id);
-      if (ids.length % MANY === 0) await analyze(store.pool);
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      await submit(store.client, ...next);
+      if (waiting.length > 0 && waiting.length % MANY === 0) await analyze(store.pool);
     }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
   await analyze(store.pool);
-  return ids;
+  const old = tasks.length - count;
+  ground.note(`run ${run}: ${count} tasks submitted${old > 0 ? `, ${old} were submitted before` : ""}`);
+  if (withOtherCode.length > 0)
+    ground.note(`the code of ${namesOf(withOtherCode)} has changed; they keep what was submitted`);
+  if (before.size > 0)
+    ground.note(`${namesOf([...before.keys()])} of the run are not in the file; they stay in the run`);
+}
+
+/** Whether only the content of a task's folder is different. Nothing else of a submitted task may be. */
+function isOtherCode(
+  { base, ...now }: Submission,
+  { base: old, ...before }: Submission,
+  run: string,
+): boolean {
+  const isSame = isDeepStrictEqual(base, old);
+  const keys = Object.keys({ ...now, ...before }) as (keyof typeof now)[];
+  const changed = keys.find((key) => !isDeepStrictEqual(now[key], before[key]));
+  if (changed === undefined && (isSame || ("hash" in base && "hash" in old))) return !isSame;
+  throw new TaskError(
+    `Task "${now.id}" was submitted to the run ${run} with another ${changed ?? "source"}, and a submitted task does not change. Give the task another id, or the file another --run.`,
+  );
+}
+
+function namesOf(ids: readonly string[]): string {
+  const shown = ids.slice(0, MOST_NAMES).join(", ");
+  return ids.length > MOST_NAMES ? `${shown} and ${ids.length - MOST_NAMES} more` : shown;
 }
 
 /** Else the database takes the queue for the short one that it was, and reads all of it each time that a worker asks. */
@@ -155,22 +181,16 @@ async function keepFolder(folder: string, store: Store): Promise<string> {
   return store.keepBase(changes);
 }
 
-interface Followed {
-  readonly store: Store;
-  readonly run: string;
-  readonly ground: Ground;
-}
-
-/** The ends of all tasks of the run; null when the user interrupts before. */
-async function follow({ store, run, ground }: Followed): Promise<readonly TaskState[] | null> {
+/** The ends of all tasks of the run. */
+async function follow(pool: Pool, run: string, { note, signal }: Ground): Promise<readonly TaskState[]> {
   let told = "";
   for (;;) {
-    const counts = await countsOf(store.pool, run);
+    const counts = await whenItPasses(() => countsOf(pool, run), signal);
     const line = countWords(counts);
-    if (line !== told) ground.note(line);
+    if (line !== told) note(line);
     told = line;
-    if (!counts.has("queued") && !counts.has("running")) return tasksOf(store.pool, run);
-    await pause(LOOK_MS, undefined, { signal: ground.signal }).catch(() => {});
-    if (ground.signal.aborted) return null;
+    if (!counts.has("queued") && !counts.has("running"))
+      return whenItPasses(() => tasksOf(pool, run), signal);
+    await pause(LOOK_MS, undefined, { signal });
   }
 }

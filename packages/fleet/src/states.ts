@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { STEPS_VERSION } from "./engine.ts";
-import { runOf, type TaskEnd } from "./steps.ts";
+import { runOf, type Submission, type TaskEnd } from "./steps.ts";
 
 type State = "queued" | "running" | "cancelled" | "ended" | "failed";
 
@@ -75,6 +75,14 @@ function wordsOf(error: string): string {
   }
 }
 
+/** What was submitted to a run, by the names of its tasks. */
+export async function submissionsOf(pool: Pool, run: string): Promise<Map<string, Submission>> {
+  const text = `select w.workflow_uuid as id, i.inputs from dbos.workflow_status w
+    join dbos.workflow_input i using (workflow_uuid) where ${OF}`;
+  const { rows } = await pool.query<{ id: string; inputs: string }>(text, [run]);
+  return new Map(rows.map(({ id, inputs }) => [id.slice(run.length + 1), JSON.parse(inputs)[0]]));
+}
+
 /** The number of tasks of a run in each state. */
 export async function countsOf(pool: Pool, run: string): Promise<ReadonlyMap<State, number>> {
   const text = `select w.status, count(*)::int as count from dbos.workflow_status w where ${OF} group by 1`;
@@ -140,30 +148,13 @@ export function countWords(counts: ReadonlyMap<State, number>): string {
 export function tableOf(states: readonly TaskState[]): string {
   const rows = [["task", "status", "turns", "tokens", "cost", "result"], ...states.map(rowOf)];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
 function rowOf({ id, state, end, error }: TaskState): string[] {
-  const words = end?.error?.message ?? end?.result ?? error ?? "";
-  const line = words.replace(/\s+/g, " ");
-  const cost = end?.cost === undefined ? "" : `$${end.cost.toFixed(4)}`;
-  const [turns, tokens] = [end?.turns, end?.tokens].map((count) =>
-    count === undefined ? "" : String(count),
-  );
-  return [
-    id,
-    end?.status ?? state,
-    turns ?? "",
-    tokens ?? "",
-    cost,
-    line.length > 60 ? `${line.slice(0, 59)}…` : line,
-  ];
+  const { status = state, turns = "", tokens = "", cost } = end ?? {};
+  const words = (end?.error?.message ?? end?.result ?? error ?? "").replace(/\s+/g, " ");
+  const result = words.length > 60 ? `${words.slice(0, 59)}…` : words;
+  return [id, status, `${turns}`, `${tokens}`, cost === undefined ? "" : `$${cost.toFixed(4)}`, result];
 }

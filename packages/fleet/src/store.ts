@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import { Pool } from "pg";
-import { prepareDatabase } from "./engine.ts";
+import { openClient, prepareDatabase } from "./engine.ts";
 import type { Change } from "./folder-changes.ts";
 import { LEDGER_TABLES, Ledger } from "./ledger.ts";
 import { PAGE_TABLE } from "./page-data.ts";
@@ -51,7 +52,7 @@ const TABLES = `
 
 /** Creates the tables if they are missing. */
 export async function openStore(url: string): Promise<Store> {
-  const store = new Store(url);
+  const store = await Store.open(url);
   const client = await store.pool.connect();
   try {
     // Two processes that start at the same time would both find no tables. A waiting query would prevent the engine
@@ -69,14 +70,22 @@ export async function openStore(url: string): Promise<Store> {
   }
 }
 
-/** What the fleet stores besides the engine's own tables: base folders, and what runs have spent. */
+/** The database: the engine's tasks, and what the fleet stores besides: base folders, and what runs have spent. */
 export class Store {
-  readonly ledger: Ledger;
   readonly pool: Pool;
+  /** The engine's: submits, reads and controls tasks. */
+  readonly client: DBOSClient;
+  readonly ledger: Ledger;
 
-  constructor(url: string) {
-    this.pool = openPool(url);
-    this.ledger = new Ledger(this.pool);
+  private constructor(pool: Pool, client: DBOSClient) {
+    this.pool = pool;
+    this.client = client;
+    this.ledger = new Ledger(pool);
+  }
+
+  static async open(url: string): Promise<Store> {
+    const pool = openPool(url);
+    return new Store(pool, await openClient(url, pool));
   }
 
   /** Stores a folder once, however often it is submitted; returns its hash. */

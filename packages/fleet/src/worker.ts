@@ -31,7 +31,7 @@ import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts
  */
 const MOST_RECOVERIES = 1000;
 /** Answering puts the task into the queue again and sends the answer directly after that. */
-const ANSWER_TIME = { timeoutSeconds: 60, pollingIntervalMs: 500 };
+const ANSWER_TIME = { timeoutSeconds: 10, pollingIntervalMs: 500 };
 const NO_TIME = { timeoutSeconds: 0 };
 const SWEEP_MS = 500;
 const POLL_MS = 200;

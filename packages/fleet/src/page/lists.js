@@ -219,7 +219,7 @@ function fillRun({ counts }, list) {
   }
   const spent = [`${number(counts.tokens ?? 0)} tokens`, money(counts.cost)].filter(Boolean);
   setText(list.sum, spent.join(" · "));
-  list.cancel.disabled = counts.queued + counts.running === 0;
+  list.cancel.disabled = counts.queued + counts.running + counts.waiting === 0;
   list.retry.disabled = counts.failed + counts.cancelled === 0;
   showLive(counts.running, counts.waiting);
 }

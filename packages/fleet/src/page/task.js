@@ -76,7 +76,7 @@ export class TaskView {
     this.started = task.started;
     const isOpen = OPEN_STATES.includes(task.kind);
     fillState(this.state, task);
-    this.cancel.hidden = !isOpen;
+    this.cancel.hidden = !isOpen && task.kind !== "waiting";
     this.retry.hidden = !["failed", "cancelled"].includes(task.kind);
     setText(this.facts, factsOf(task).join(" · "));
     this.fillQuestion(task.kind === "waiting" ? task.question : null);
