@@ -78,7 +78,9 @@ export class LinuxSandbox implements Sandbox {
     const filter = command.network ? null : filterFile(temporary);
     const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
     // A root that contains one of the places below would show the real content if it was mounted after them.
-    const away = hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder);
+    const places = [...new Set(hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder))];
+    // What is within another one goes with it, and could not be mounted behind it.
+    const away = places.filter((one) => !places.some((other) => other !== one && isWithin(one, other)));
     const covered = [...COVERED, ...away];
     const outer = roots.filter((root) => !covered.some((place) => isWithin(root, place)));
     const isCovered = (path: string) => [...covered, ...roots, home].some((folder) => isWithin(path, folder));
