@@ -11,47 +11,30 @@ export function fallbackChain(
   models: readonly [ChatModel, ...ChatModel[]],
   now: () => number = Date.now,
 ): ChatModel {
-  const chain = new Chain(models, now);
-  return { name: models[0].name, stream: (request, signal) => chain.stream(request, signal) };
-}
-
-class Chain {
-  readonly #models: readonly [ChatModel, ...ChatModel[]];
-  readonly #now: () => number;
-  #first = 0;
-  #until = 0;
-
-  constructor(models: readonly [ChatModel, ...ChatModel[]], now: () => number) {
-    this.#models = models;
-    this.#now = now;
-  }
-
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
-    if (this.#now() >= this.#until) this.#first = 0;
-    const begun = this.#first;
+  let first = 0;
+  let until = 0;
+  const at = (position: number): ChatModel => models[position % models.length] ?? models[0];
+  const stayAt = (position: number): void => {
+    if (position === first) return;
+    first = position;
+    until = now() + STAY_MS;
+  };
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    if (now() >= until) first = 0;
+    const begun = first;
     for (let step = 0; ; step += 1) {
-      const model = this.#at(begun + step);
-      const failure = yield* firstWord(model.stream(request, signal), () => this.#stayAt(begun + step));
+      const model = at(begun + step);
+      const onAnswer = () => stayAt((begun + step) % models.length);
+      const failure = yield* firstWord(model.stream(request, signal), onAnswer);
       if (!failure) return;
       // A conversation that is too long is shortened, not sent to another model.
-      const isOver = failure.type === "context_length" || step + 1 >= this.#models.length;
+      const isOver = failure.type === "context_length" || step + 1 >= models.length;
       if (isOver || signal.aborted) return yield { type: "end", reason: "error", error: failure };
-      const next = this.#at(begun + step + 1).name;
-      const message = `${model.name} failed: ${failure.message} Now asking ${next}.`;
+      const message = `${model.name} failed: ${failure.message} Now asking ${at(begun + step + 1).name}.`;
       yield { type: "notice", message, restart: true };
     }
   }
-
-  #at(index: number): ChatModel {
-    return this.#models[index % this.#models.length] ?? this.#models[0];
-  }
-
-  #stayAt(index: number): void {
-    const position = index % this.#models.length;
-    if (position === this.#first) return;
-    this.#first = position;
-    this.#until = this.#now() + STAY_MS;
-  }
+  return { name: models[0].name, stream };
 }
 
 /** Passes the events on; returns a failure that comes before the first text or call. */

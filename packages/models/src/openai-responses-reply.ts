@@ -193,14 +193,15 @@ export class ResponsesReply extends ReplyReader {
   }
 
   #text(item: Item, text: unknown): ModelEvent[] {
-    const events = this.said(text);
-    item.hasText ||= events.length > 0;
-    return events;
+    return heardIn(item, this.said(text));
   }
 }
 
 function thoughtOf(item: Item, text: unknown): ModelEvent[] {
-  const events = thought(text);
+  return heardIn(item, thought(text));
+}
+
+function heardIn(item: Item, events: ModelEvent[]): ModelEvent[] {
   item.hasText ||= events.length > 0;
   return events;
 }

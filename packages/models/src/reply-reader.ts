@@ -160,9 +160,8 @@ export abstract class ReplyReader {
   #brokenOff(): ModelFailure | undefined {
     const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
-    const told = parseJson(this.#unreadable ?? "");
-    if (detailOf(told) !== "") return reportedFailure(told);
-    return { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
+    const told = toldIn(this.#unreadable);
+    return told ?? { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
   }
 }
 
@@ -181,9 +180,14 @@ function emptyReply(unreadable: string | undefined): ModelFailure {
       "The reply was a web page: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
     return { type: "bad_reply", message };
   }
+  const message = `The reply of the service could not be read: ${bounded(unreadable)}`;
+  return toldIn(unreadable) ?? { ...failure, message };
+}
+
+/** The failure that JSON of an unknown shape reports, if any. */
+function toldIn(unreadable = ""): ModelFailure | undefined {
   const told = parseJson(unreadable);
-  if (detailOf(told) !== "") return reportedFailure(told);
-  return { ...failure, message: `The reply of the service could not be read: ${bounded(unreadable)}` };
+  return detailOf(told) === "" ? undefined : reportedFailure(told);
 }
 
 /** A reply whose rest the service keeps to itself, by its rules; some say more of why. */

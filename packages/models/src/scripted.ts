@@ -44,27 +44,17 @@ export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
     played += 1;
     return eventsOf(line, callIdsOf(request.history));
   };
-  return {
-    name: "scripted",
-    unusedLines: () => lines.slice(played),
-    stream: (request, signal) => playEvents(() => nextReply(request), signal),
-  };
-}
-
-async function* playEvents(
-  reply: () => readonly ModelEvent[],
-  signal: AbortSignal,
-): AsyncGenerator<ModelEvent, void, undefined> {
-  if (!signal.aborted) {
-    for (const event of reply()) {
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    for (const event of signal.aborted ? [] : nextReply(request)) {
       // A real model never answers in the same turn of the event loop; this gives an abort its chance.
       await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) break;
       yield event;
       if (event.type === "end") return;
     }
+    yield { type: "end", reason: "cancelled" };
   }
-  yield { type: "end", reason: "cancelled" };
+  return { name: "scripted", unusedLines: () => lines.slice(played), stream };
 }
 
 function eventsOf(line: ScriptLine, taken: Set<string>): ModelEvent[] {
@@ -73,15 +63,14 @@ function eventsOf(line: ScriptLine, taken: Set<string>): ModelEvent[] {
   if (line.text) events.push({ type: "text", text: line.text });
   const { error } = line;
   for (const { name, args } of error ? [] : (line.calls ?? [])) {
-    const id = freshId(taken);
+    let number = taken.size + 1;
+    while (taken.has(`call_${number}`)) number += 1;
+    const id = `call_${number}`;
+    taken.add(id);
     events.push({ type: "function_call", call: { id, name, args: structuredClone(args) } });
   }
-  if (line.usage) {
-    events.push({
-      type: "usage",
-      usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0, ...line.usage },
-    });
-  }
+  const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, ...line.usage };
+  if (line.usage) events.push({ type: "usage", usage });
   if (error) events.push({ type: "end", reason: "error", error: { type: "server_error", ...error } });
   else events.push({ type: "end", reason: "stop" });
   return events;
@@ -89,14 +78,6 @@ function eventsOf(line: ScriptLine, taken: Set<string>): ModelEvent[] {
 
 function scriptFailure(message: string): ModelEvent {
   return { type: "end", reason: "error", error: { type: "script", message } };
-}
-
-function freshId(taken: Set<string>): string {
-  let number = taken.size + 1;
-  while (taken.has(`call_${number}`)) number += 1;
-  const id = `call_${number}`;
-  taken.add(id);
-  return id;
 }
 
 function callIdsOf(history: readonly Message[]): Set<string> {

@@ -1,3 +1,4 @@
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import { isPlainJson } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
@@ -13,11 +14,17 @@ export async function* soundEvents(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void, undefined> {
   let iterator: AsyncIterator<ModelEvent> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new AbortController();
+  const loseIt = (): void => {
+    timer = setTimeout(() => patience.abort(), GRACE_MS);
+  };
+  signal.addEventListener("abort", loseIt, { once: true });
+  if (signal.aborted) loseIt();
   try {
     iterator = model.stream(request, signal)[Symbol.asyncIterator]();
     for (;;) {
-      const next = await orLeft(iterator.next(), signal);
-      if (next === LEFT) return yield { type: "end", reason: "cancelled" };
+      const next = await unlessAborted(iterator.next(), patience.signal);
       if (next.done) return yield failed("The model's reply ended without a reason for its end.");
       const event = next.value;
       const fault = faultOf(event);
@@ -29,35 +36,10 @@ export async function* soundEvents(
     if (signal.aborted) yield { type: "end", reason: "cancelled" };
     else yield failed(`The model failed: ${messageOf(error)}`);
   } finally {
-    void leave(iterator);
-  }
-}
-
-async function leave(iterator: AsyncIterator<ModelEvent> | null): Promise<void> {
-  try {
-    await iterator?.return?.();
-  } catch {
-    // Its result is not used any more.
-  }
-}
-
-const LEFT = Symbol("left behind");
-
-async function orLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T | typeof LEFT> {
-  let timer: NodeJS.Timeout | undefined;
-  let leaving = (): void => {};
-  const left = new Promise<typeof LEFT>((resolve) => {
-    leaving = () => {
-      timer = setTimeout(resolve, GRACE_MS, LEFT);
-    };
-    signal.addEventListener("abort", leaving, { once: true });
-    if (signal.aborted) leaving();
-  });
-  try {
-    return await Promise.race([work, left]);
-  } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", leaving);
+    signal.removeEventListener("abort", loseIt);
+    // Its result is not used any more.
+    (async () => iterator?.return?.())().catch(() => {});
   }
 }
 

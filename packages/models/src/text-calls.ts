@@ -6,7 +6,7 @@ import { freshCallId } from "./tool-call-assembly.ts";
 const LINE_START = 200;
 
 /** What comes after the first written call is held until the end, when it is clear whether the call counts. */
-type Held = { readonly text: string } | { readonly calls: readonly WrittenCall[]; readonly text: string };
+type Held = { readonly text: string; readonly calls?: readonly WrittenCall[] };
 
 /** Whether the model may only repeat, in a call as it was written, something that it was sent. */
 type IsRepeated = (call: WrittenCall, written: string) => boolean;
@@ -81,7 +81,7 @@ export class TextCalls {
     const counts = made.length === 0 && this.#count();
     const calls: FunctionCall[] = [];
     for (const item of this.#held) {
-      if (!("calls" in item)) text += item.text;
+      if (!item.calls) text += item.text;
       else if (counts) calls.push(...item.calls.map((call) => withId(call, used)));
       else if (!item.calls.every((call) => made.some((one) => isSame(one, call)))) text += item.text;
     }
@@ -92,12 +92,10 @@ export class TextCalls {
   /** Whether what is held is at the end of the reply, not inside anything open, and the model's own. */
   #count(): boolean {
     const last = this.#held.at(-1);
-    if (last && !("calls" in last) && last.text.trim() !== "") return false;
+    if (last && !last.calls && last.text.trim() !== "") return false;
     const opened = this.#shown.match(OPEN_TAG)?.length ?? 0;
     if (opened > (this.#shown.match(CLOSED_TAG)?.length ?? 0)) return false;
-    return this.#held.every(
-      (item) => !("calls" in item) || !item.calls.some((call) => this.#isRepeated(call, item.text)),
-    );
+    return !this.#held.some(({ calls, text }) => calls?.some((call) => this.#isRepeated(call, text)));
   }
 
   #scan(isWhole: boolean): string {
