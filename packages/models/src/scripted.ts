@@ -91,14 +91,13 @@ function historyFault(history: readonly Message[]): string | undefined {
     const fault = role === "model" ? unanswered(calls) : undefined;
     if (fault !== undefined) return fault;
     for (const { functionCall: call, functionResponse: answer } of parts) {
-      const found = call ? callFault(call, role, calls) : answer && answerFault(answer, role, calls);
+      const found = call ? callFault(call, calls) : answer && answerFault(answer, calls);
       if (found !== undefined) return found;
     }
   }
   return unanswered(calls);
 }
 
-type Role = Message["role"];
 /** Each call that was made, by its id. */
 type Calls = Map<string, { readonly name: string; isOpen: boolean }>;
 
@@ -107,17 +106,13 @@ function unanswered(calls: Calls): string | undefined {
   return open.length > 0 ? `No answer was given to the call ${open.join(", ")}.` : undefined;
 }
 
-function callFault({ id, name = "" }: NonNullable<Part["functionCall"]>, role: Role, calls: Calls) {
-  if (role !== "model") return "A message of the user holds a call.";
-  if (!id) return "A call has no id.";
+function callFault({ id = "", name = "" }: NonNullable<Part["functionCall"]>, calls: Calls) {
   if (calls.has(id)) return `Two calls have the id ${id}.`;
   calls.set(id, { name, isOpen: true });
   return undefined;
 }
 
-function answerFault(answer: NonNullable<Part["functionResponse"]>, role: Role, calls: Calls) {
-  const { id = "", name = "" } = answer;
-  if (role !== "user") return `A message of the model holds the answer ${id}.`;
+function answerFault({ id = "", name = "" }: NonNullable<Part["functionResponse"]>, calls: Calls) {
   const call = calls.get(id);
   if (call === undefined) return `The answer "${id}" (${name}) belongs to no call.`;
   if (!call.isOpen) return `The call ${id} was answered twice.`;

@@ -47,26 +47,26 @@ function failed(message: string): ModelEvent {
   return { type: "end", reason: "error", error: { type: "bad_reply", message } };
 }
 
-const ENDS = ["stop", "length", "cancelled", "error"];
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What makes an event of each type usable, and what is wrong otherwise. */
+const USABLE: Readonly<Record<string, readonly [isUsable: (event: Fields) => boolean, fault: string]>> = {
+  text: [({ text }) => typeof text === "string", 'an event "text" has no text'],
+  thought: [({ text }) => typeof text === "string", 'an event "thought" has no text'],
+  notice: [({ message }) => typeof message === "string", "a notice has no message"],
+  function_call: [({ call }) => isCall(call), "a call needs an id, a name, and args of plain JSON"],
+  usage: [({ usage }) => isUsage(usage), "its usage holds no numbers"],
+  end: [isEnd, "its end gives no known reason"],
+};
 
 /** Returns why an event cannot be used, if so. */
 function faultOf(event: unknown): string | null {
   if (!isRecord(event)) return "an event of it is not an object";
-  switch (event.type) {
-    case "text":
-    case "thought":
-      return typeof event.text === "string" ? null : `an event "${event.type}" has no text`;
-    case "notice":
-      return typeof event.message === "string" ? null : "a notice has no message";
-    case "function_call":
-      return isCall(event.call) ? null : "a call needs an id, a name, and args of plain JSON";
-    case "usage":
-      return isUsage(event.usage) ? null : "its usage holds no numbers";
-    case "end":
-      return isEnd(event) ? null : "its end gives no known reason";
-    default:
-      return `it holds an event of the unknown type ${JSON.stringify(String(event.type).slice(0, 50))}`;
-  }
+  const type = String(event.type).slice(0, 50);
+  const known = Object.hasOwn(USABLE, type) ? USABLE[type] : undefined;
+  if (!known) return `it holds an event of the unknown type ${JSON.stringify(type)}`;
+  const [isUsable, fault] = known;
+  return isUsable(event) ? null : fault;
 }
 
 function isCall(call: unknown): boolean {
@@ -75,11 +75,11 @@ function isCall(call: unknown): boolean {
 }
 
 function isUsage(usage: unknown): boolean {
-  if (!isRecord(usage)) return false;
-  return [usage.inputTokens, usage.outputTokens, usage.cachedTokens].every(Number.isFinite);
+  const { inputTokens, outputTokens, cachedTokens } = isRecord(usage) ? usage : {};
+  return [inputTokens, outputTokens, cachedTokens].every(Number.isFinite);
 }
 
-function isEnd({ reason, error }: Readonly<Record<string, unknown>>): boolean {
-  if (reason !== "error") return ENDS.includes(String(reason));
+function isEnd({ reason, error }: Fields): boolean {
+  if (reason !== "error") return ["stop", "length", "cancelled"].includes(String(reason));
   return isRecord(error) && typeof error.type === "string" && typeof error.message === "string";
 }

@@ -1,5 +1,5 @@
 import { parseJson } from "@burin/contract/messages/untrusted-json";
-import { createParser, type ParseError } from "eventsource-parser";
+import { createParser } from "eventsource-parser";
 
 /** A server that never ends a line or an event must not fill the memory. */
 const MOST_BUFFERED_CHARACTERS = 64 * 1024 * 1024;
@@ -34,7 +34,7 @@ class BodySplitter {
   readonly #pieces: string[] = [];
   #pieceCharacters = 0;
   #ready: string[] = [];
-  #broken: ParseError | undefined;
+  #isBroken = false;
   #hasEvents = false;
   /** The first line that is none of an event stream. */
   #odd: string | undefined;
@@ -45,7 +45,7 @@ class BodySplitter {
       this.#ready.push(event.data);
     },
     onError: (error) => {
-      if (error.type === "max-buffer-size-exceeded") this.#broken = error;
+      if (error.type === "max-buffer-size-exceeded") this.#isBroken = true;
       // Some servers report a failure in a field `error: {...}`, which the standard would drop; it is passed on as an
       // object, like other errors.
       else if (error.field === "error" && error.value) this.#ready.push(`{"error":${error.value}}`);
@@ -58,7 +58,9 @@ class BodySplitter {
     if (this.#kind === "events") this.#parser.feed(text);
     if (this.#kind === "lines") this.#readLines(text);
     if (this.#kind === "whole") this.#keep(text);
-    if (this.#broken) throw this.#broken;
+    if (this.#isBroken || this.#line.length + this.#pieceCharacters > MOST_BUFFERED_CHARACTERS) {
+      throw new Error(`The answer has more than ${MOST_BUFFERED_CHARACTERS} characters without an end`);
+    }
   }
 
   /** A body may end without the empty line that closes its last event. */
@@ -79,9 +81,6 @@ class BodySplitter {
     const lines = (this.#line + text).split("\n");
     this.#line = lines.pop() ?? "";
     this.#ready.push(...lines.filter((line) => line.trim() !== ""));
-    if (this.#line.length > MOST_BUFFERED_CHARACTERS) {
-      throw new Error(`The answer has a line of more than ${MOST_BUFFERED_CHARACTERS} characters`);
-    }
   }
 
   #keep(text: string): void {
@@ -97,9 +96,6 @@ class BodySplitter {
     }
     this.#pieces.push(text);
     this.#pieceCharacters += text.length;
-    if (this.#pieceCharacters > MOST_BUFFERED_CHARACTERS) {
-      throw new Error(`The answer is longer than ${MOST_BUFFERED_CHARACTERS} characters`);
-    }
   }
 }
 

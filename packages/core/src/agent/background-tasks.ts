@@ -84,13 +84,9 @@ export class BackgroundTasks implements TaskList {
 
   async #worked(id: string, { order, work: { signal } }: Running, work: TaskWork): Promise<void> {
     const onStep = (steps: readonly string[]): void => this.#show(id, { steps: steps.slice(-SHOWN_STEPS) });
-    let answer: SubagentAnswer;
-    try {
-      answer = await work(signal, onStep);
-    } catch (error) {
-      const reason = messageOf(error);
-      answer = { status: "failed", text: "", reason, steps: [] };
-    }
+    let answer = await work(signal, onStep).catch((error: unknown): SubagentAnswer => {
+      return { status: "failed", text: "", reason: messageOf(error), steps: [] };
+    });
     // Its last text may have come before it was stopped, and is not needed any more.
     if (signal.aborted) answer = { ...answer, status: "cancelled", reason: "it was stopped" };
     this.#running.delete(id);
@@ -115,18 +111,14 @@ export class BackgroundTasks implements TaskList {
     });
     this.#tellChange(id, order, status);
     this.#tell({ type: "notice", message: `The background task ${id} (${name}) ${how}.` });
-    this.#forgetOldest();
+    const ended = [...this.#shown.keys()].filter((one) => !this.#running.has(one));
+    for (const oldest of ended.slice(0, -MOST_ENDED)) this.#shown.delete(oldest);
     this.#wake();
   }
 
   #show(id: string, change: Partial<BackgroundTask>): void {
     const shown = this.#shown.get(id);
     if (shown) this.#shown.set(id, { ...shown, ...change });
-  }
-
-  #forgetOldest(): void {
-    const ended = [...this.#shown.keys()].filter((id) => !this.#running.has(id));
-    for (const id of ended.slice(0, Math.max(ended.length - MOST_ENDED, 0))) this.#shown.delete(id);
   }
 
   list(): readonly BackgroundTask[] {
@@ -144,18 +136,20 @@ export class BackgroundTasks implements TaskList {
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id)));
   }
 
-  /** The reports for the model, each returned once. */
+  /** The reports for the model, each returned once. Its task shows in the log which ends the model knows about. */
   takeReports(): readonly AgentEvent[] {
     const lost = [...this.#cutOff.values()].map((task) => {
       this.#tell({ ...task, status: "cancelled" });
       const name = `${task.agent}: ${task.description}`;
-      return reportOf(task.id, `[Background task ${task.id} (${name}) was cut off when the session ended.]`);
+      const text = `[Background task ${task.id} (${name}) was cut off when the session ended.]`;
+      return { type: "context" as const, text, task: task.id };
     });
     this.#cutOff.clear();
     const most = Math.min(this.#mostCharacters / (this.#reports.length + 1), MOST_ANSWER_CHARACTERS);
-    const reports = this.#reports.map(({ task, head, text }) =>
-      reportOf(task, `${head}\n${keepHeadAndTail(text, Math.floor(most), "ask for less at a time")}`),
-    );
+    const reports = this.#reports.map(({ task, head, text: whole }) => {
+      const text = `${head}\n${keepHeadAndTail(whole, Math.floor(most), "ask for less at a time")}`;
+      return { type: "context" as const, text, task };
+    });
     this.#reports = [];
     return [...lost, ...reports];
   }
@@ -177,9 +171,4 @@ export class BackgroundTasks implements TaskList {
     });
     await unlessAborted(woken, signal).catch(() => {});
   }
-}
-
-/** The task's id shows in the log which ends the model knows about. */
-function reportOf(task: string, text: string): AgentEvent {
-  return { type: "context", text, task };
 }

@@ -17,12 +17,14 @@ type Kind = keyof BudgetLimits;
 
 const HOW =
   'write tokens as 200k, money as $2, time as 10m (or 90s, 2h), calls as "50 calls", joined by commas';
-const FORMS: readonly (readonly [RegExp, Kind, (found: RegExpExecArray) => number])[] = [
-  [/^\$\s*(\d+(?:\.\d+)?)$/, "money", ([, amount]) => Number(amount)],
-  [/^(\d+(?:\.\d+)?)\s*([smh])$/, "milliseconds", ([, amount, unit = "m"]) => Number(amount) * msOf(unit)],
-  [/^(\d+)\s*calls?$/, "calls", ([, count]) => Number(count)],
-  [/^(\d+(?:\.\d+)?)\s*(k?)(?:\s*tokens?)?$/i, "tokens", ([, amount, k]) => Number(amount) * (k ? 1000 : 1)],
+/** An amount, and its unit where there are several. */
+const FORMS: readonly (readonly [RegExp, Kind])[] = [
+  [/^\$\s*(\d+(?:\.\d+)?)$/, "money"],
+  [/^(\d+(?:\.\d+)?)\s*([smh])$/, "milliseconds"],
+  [/^(\d+)\s*calls?$/, "calls"],
+  [/^(\d+(?:\.\d+)?)\s*(k?)(?:\s*tokens?)?$/i, "tokens"],
 ];
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, k: 1000, K: 1000 };
 const TOLD_AT = 0.8;
 
 /** Parses `200k, $2, 10m, 50 calls`. The error says how to write it. */
@@ -31,26 +33,20 @@ export function parseBudget(text: string): BudgetLimits {
   for (const piece of text.split(",").map((part) => part.trim())) {
     const [kind, amount] = parsePiece(piece);
     if (!(amount > 0)) throw new Error(`The budget "${piece}" must be greater than 0.`);
-    if (limits[kind] !== undefined) throw new Error(`The budget names ${WORDS[kind]} twice.`);
+    const name = kind === "milliseconds" ? "time" : kind;
+    if (limits[kind] !== undefined) throw new Error(`The budget names ${name} twice.`);
     limits[kind] = amount;
   }
   return limits;
 }
 
 function parsePiece(piece: string): readonly [Kind, number] {
-  for (const [pattern, kind, amountIn] of FORMS) {
-    const found = pattern.exec(piece);
-    if (found) return [kind, amountIn(found)];
+  for (const [form, kind] of FORMS) {
+    const [found, amount, unit = ""] = form.exec(piece) ?? [];
+    if (found !== undefined) return [kind, Number(amount) * (UNITS[unit] ?? 1)];
   }
   throw new Error(`The budget "${piece}" cannot be read: ${HOW}.`);
 }
-
-const WORDS: Readonly<Record<Kind, string>> = {
-  tokens: "tokens",
-  money: "money",
-  milliseconds: "time",
-  calls: "calls",
-};
 
 /** What may be spent and what has been spent; a session and its subagents may share one object. */
 export class Budget {
@@ -99,7 +95,8 @@ export class Budget {
   get exhausted(): string | undefined {
     const kind = this.#kinds().find((one) => this.#share(one) >= 1);
     if (kind === undefined) return undefined;
-    return `The budget of ${this.#limitInWords(kind)} is used up${this.#amount(kind)}.`;
+    const amount = kind === "milliseconds" ? "" : ` (${inWords(kind, this.#used(kind))})`;
+    return `The budget of ${this.#limitInWords(kind)} is used up${amount}.`;
   }
 
   /** A warning that most of one kind is used up; once for each kind and each set `told`. */
@@ -127,14 +124,6 @@ export class Budget {
   #limitInWords(kind: Kind): string {
     return inWords(kind, this.#limits[kind] ?? 0);
   }
-
-  #amount(kind: Kind): string {
-    return kind === "milliseconds" ? "" : ` (${inWords(kind, this.#used(kind))})`;
-  }
-}
-
-function msOf(unit: string): number {
-  return { s: 1000, m: 60_000, h: 3_600_000 }[unit] ?? 60_000;
 }
 
 function inWords(kind: Kind, amount: number): string {

@@ -21,19 +21,15 @@ interface Failure {
  */
 export class LoopGuard {
   readonly #kindOf: (tool: string) => ToolKind | undefined;
-  readonly #failures = new Map<number, Failure>();
+  readonly #failures = new Map<string, Failure>();
   /** Successful edits and commands; repeating one changes nothing new. */
-  readonly #made = new Set<number>();
-  #last = { call: 0, answer: 0, count: 0 };
-  #verdict: string | null = null;
+  readonly #made = new Set<string>();
+  #last = { call: "", answer: "", count: 0 };
+  /** Why the run must end; null when it may continue. */
+  verdict: string | null = null;
 
   constructor(kindOf: (tool: string) => ToolKind | undefined) {
     this.#kindOf = kindOf;
-  }
-
-  /** Why the run must end; null when it may continue. */
-  get verdict(): string | null {
-    return this.#verdict;
   }
 
   /** Returns the call as the model sees it: with a correction in its answer after too many repetitions. */
@@ -43,7 +39,7 @@ export class LoopGuard {
     return call.status === "success" ? this.#succeeded(call, mark) : this.#failed(call, mark);
   }
 
-  #failed(call: AnsweredCall, mark: number): ToolCall {
+  #failed(call: AnsweredCall, mark: string): ToolCall {
     this.#last.count = 0;
     const failure = this.#failures.get(mark) ?? { count: 0, changes: this.#made.size };
     this.#failures.set(mark, failure);
@@ -51,7 +47,7 @@ export class LoopGuard {
     failure.changes = this.#made.size;
     failure.count += 1;
     if (failure.count >= ENDED_AT) {
-      this.#verdict = `The model made the same failing call of ${call.name} ${failure.count} times, corrections did not help.`;
+      this.verdict = `The model made the same failing call of ${call.name} ${failure.count} times, corrections did not help.`;
     }
     if (failure.count < CORRECTED_AT) return call;
     const times = `This exact call of ${call.name} has now failed ${failure.count} times, and nothing was done in between that could change that.`;
@@ -59,7 +55,7 @@ export class LoopGuard {
     return { ...call, llmContent: `${times} ${advice}\nThe error was: ${errorOf(call)}` };
   }
 
-  #succeeded(call: AnsweredCall, mark: number): ToolCall {
+  #succeeded(call: AnsweredCall, mark: string): ToolCall {
     const kind = this.#kindOf(call.name);
     if (kind === "edit" || kind === "execute") this.#made.add(mark);
     const answer = traceOf(JSON.stringify(call.llmContent));
@@ -68,7 +64,7 @@ export class LoopGuard {
     const { count } = this.#last;
     if (count < POINTLESS_AT) return call;
     if (count >= POINTLESS_END) {
-      this.#verdict = `The model made the same call of ${call.name} ${count} times, with the same answer each time.`;
+      this.verdict = `The model made the same call of ${call.name} ${count} times, with the same answer each time.`;
     }
     const note = `This is the same call with the same answer for the ${count}th time in a row. The answer above will not change: use it, do something else, or end your turn.`;
     const content = Array.isArray(call.llmContent) ? call.llmContent : [call.llmContent];
@@ -80,14 +76,7 @@ function errorOf(call: AnsweredCall): string {
   return call.status === "success" ? "" : call.error.message;
 }
 
-/** Two hashes of 26 and 27 bits: good enough to tell calls apart, not against deception. */
-function traceOf(text: string): number {
-  let one = 0x811c9dc5;
-  let two = 0x9e3779b9;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    one = Math.imul(one ^ unit, 0x01000193);
-    two = Math.imul(two ^ unit, 0x85ebca6b) ^ (two >>> 15);
-  }
-  return (one >>> 6) * 2 ** 27 + (two >>> 5);
+/** Calls and answers may be long; their hashes take no room. */
+function traceOf(text: string): string {
+  return process.getBuiltinModule("node:crypto").createHash("sha1").update(text).digest("base64");
 }

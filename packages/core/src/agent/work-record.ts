@@ -19,23 +19,16 @@ const MOST_PROMPTS = 40;
 
 /** What must survive every compaction, a fold over the events like the history itself. */
 export class WorkRecord {
-  readonly #prompts: string[] = [];
+  readonly prompts: string[] = [];
+  /** The real paths of the context files that the model knows. */
+  readonly contextFiles = new Set<string>();
+  /** The summary in the last compaction; empty when there was none. */
+  summary = "";
   readonly #changed = new Map<string, ChangedFile>();
-  readonly #contextFiles = new Set<string>();
   #todos: readonly Todo[] = [];
-  #summary = "";
-
-  get prompts(): readonly string[] {
-    return this.#prompts;
-  }
 
   get changedFiles(): readonly ChangedFile[] {
     return [...this.#changed.values()];
-  }
-
-  /** The real paths of the context files that the model knows. */
-  get contextFiles(): ReadonlySet<string> {
-    return this.#contextFiles;
   }
 
   /** The unfinished todos of the latest list; empty when all are done. */
@@ -44,18 +37,13 @@ export class WorkRecord {
     return this.#todos.some(isOpen) ? this.#todos : [];
   }
 
-  /** The summary in the last compaction; empty when there was none. */
-  get summary(): string {
-    return this.#summary;
-  }
-
   apply(event: AgentEvent): void {
     if (event.type === "text" && event.role === "user") {
-      this.#prompts.push(event.text);
-      if (this.#prompts.length > MOST_PROMPTS) this.#prompts.shift();
+      this.prompts.push(event.text);
+      if (this.prompts.length > MOST_PROMPTS) this.prompts.shift();
     }
-    if (event.type === "context" && event.file !== undefined) this.#contextFiles.add(event.file);
-    if (event.type === "compaction") this.#summary = event.summary;
+    if (event.type === "context" && event.file !== undefined) this.contextFiles.add(event.file);
+    if (event.type === "compaction") this.summary = event.summary;
     if (event.type === "tool_call") this.#applyCall(event.call);
   }
 
