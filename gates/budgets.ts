@@ -12,7 +12,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1420,
   web: 2120,
   mcp: 2320,
-  core: 14490,
+  core: 14330,
   serve: 2250,
   fleet: 3920,
   cli: 14730,

@@ -5,7 +5,6 @@ import { ownedSignature } from "./thought-signature.ts";
 
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
 
-/** Reads one reply in the Messages protocol. */
 export class AnthropicReply extends ReplyReader {
   /** What was signed so far in each block that is open. */
   readonly #signatures = new Map<unknown, string>();

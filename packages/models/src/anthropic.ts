@@ -28,10 +28,7 @@ const MOST_OUTPUT_TOKENS = 32_000;
 /** Thinking counts as output; this much is left for the answer itself. */
 const LEAST_ANSWER_TOKENS = 8_000;
 
-/**
- * The body of a Messages request. Instructions, tools and the last two user messages get cache marks, so that the
- * next request pays only for what is new.
- */
+/** Instructions, tools and the last two user messages get cache marks: the next request pays only for what is new. */
 function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, tuning = {} } = request;
   const cache_control = cacheMark(request, quirks);

@@ -3,14 +3,12 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { readNamedText } from "@burin/machine/disk/regular-file";
 
-/** Amazon credentials. */
 export interface AwsKeys {
   readonly id: string;
   readonly secret: string;
   readonly token?: string | undefined;
 }
 
-/** The parts of a request that are signed; the body in pieces. */
 export interface UnsignedRequest {
   readonly url: URL;
   readonly method: string;

@@ -1,16 +1,12 @@
 /** Large enough to be worth keeping, and few enough pieces for one write to the socket. */
 const SEGMENT_CHARACTERS = 64 * 1024;
 
-/** Pieces that do not change any more, and their bytes. */
 interface Segment {
   readonly pieces: readonly string[];
   readonly bytes: Uint8Array;
 }
 
-/**
- * Encodes bodies. A body that begins like the previous one of the same conversation shares the bytes of that
- * beginning, so a megabyte of history is not copied for each request.
- */
+/** Encodes bodies; one that begins like the one before it shares the bytes of that beginning, however long it is. */
 export class BodyBytes {
   readonly #known = new WeakMap<object, readonly Segment[]>();
 

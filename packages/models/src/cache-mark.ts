@@ -1,10 +1,7 @@
 import type { TunedRequest } from "./prepare-request.ts";
 import type { Quirks } from "./quirks.ts";
 
-/**
- * Returns the mark at the end of what Claude should cache for the next request; null without caching. It lasts five
- * minutes, or an hour if the settings or a likely pause require it and the service accepts it.
- */
+/** The mark at the end of what Claude should cache, for five minutes or an hour; null without caching. */
 export function cacheMark(
   { tuning: { cache } = {}, isPauseLikely }: TunedRequest,
   quirks: Quirks,

@@ -16,10 +16,7 @@ interface ArgumentsFate {
 
 type ReadArguments = { readonly args: JsonRecord; readonly argsError?: string };
 
-/**
- * Returns the arguments of one call as an object, or why they are not valid, in words that the model can use.
- * Nothing is guessed: if something was cut off or damaged, it is an error, even if the rest is valid.
- */
+/** The arguments of a call, or why they are not valid. Nothing is guessed: what was cut off or damaged is an error. */
 export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArguments {
   if (fate.damaged) {
     return failed("A part of the arguments was lost on the way. Nothing was run. Send the same call again.");
@@ -47,7 +44,6 @@ function readArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArg
 /** The original text of arguments that are complete but not valid JSON, by the arguments that replace them. */
 const UNREAD = new WeakMap<JsonRecord, string>();
 
-/** Returns the original of arguments that could not be parsed, if it is complete. */
 export function unreadArguments({ args }: { readonly args: JsonRecord }): string | undefined {
   return UNREAD.get(args);
 }

@@ -20,7 +20,6 @@ type ReasoningDetail = Record<string, unknown>;
 /** These fields grow from chunk to chunk; all others come once. */
 const GROWING = ["text", "summary", "data"] as const;
 
-/** Reads one reply in the chat completions protocol. */
 export class ChatCompletionsReply extends ReplyReader {
   readonly #text: TextCalls;
   readonly #tags = new ThinkTags();
@@ -169,7 +168,6 @@ function thinkingIn(content: unknown): string {
   return content.map((part) => (isRecord(part) ? textIn(part.thinking ?? part.summary) : "")).join("");
 }
 
-/** Adds the details of one chunk to the list, and returns their text. */
 function readDetails(given: unknown, known: ReasoningDetail[]): string {
   if (!Array.isArray(given)) return "";
   let words = "";

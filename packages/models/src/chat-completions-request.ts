@@ -21,10 +21,7 @@ interface WireMessage {
   readonly [field: string]: unknown;
 }
 
-/**
- * The body of a chat completions request as JSON, in pieces. The same request gives the same bytes, and a longer
- * history begins with the pieces of the shorter one, so that the service can use its cache.
- */
+/** In pieces. A longer history begins with the pieces of the shorter one, so that the service can use its cache. */
 export function chatCompletionsBody(
   model: string,
   request: TunedRequest & { readonly tune?: (fields: JsonRecord) => JsonRecord },
@@ -48,10 +45,7 @@ function wireTool(tool: FunctionDeclaration): unknown {
   return { type: "function", function: { name, description, parameters } };
 }
 
-/**
- * The JSON of messages that do not change any more, so that a long history is not serialized again for each
- * request.
- */
+/** Messages that do not change any more, so that a long history is not serialized again for each request. */
 const WRITTEN = new Map<string, WeakMap<Message, string>>();
 
 function memoryFor(quirks: Quirks): WeakMap<Message, string> {
@@ -211,10 +205,7 @@ function wireCall({ id, name = "", args = {} }: NonNullable<Part["functionCall"]
 
 const MOST_ID_CHARACTERS = 40;
 
-/**
- * The id of a call in a format that the service accepts, always the same for the same id; another model may have
- * made it.
- */
+/** Always the same for the same id, in a format that the service accepts: another model may have made it. */
 function chatId(id: string, quirks: Quirks): string {
   if (quirks.has("nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
   return id.length <= MOST_ID_CHARACTERS ? id : wireId(id, MOST_ID_CHARACTERS);

@@ -12,7 +12,6 @@ import type { ModelChoice } from "./open-model.ts";
 
 type Environment = NodeJS.ProcessEnv;
 
-/** The settings that name models. */
 export interface ModelNames {
   readonly model: ModelSettings;
   readonly models?: Readonly<Record<string, ModelEntry>>;
@@ -25,7 +24,6 @@ interface Service {
   readonly model?: string;
   readonly url?: string;
   readonly home?: string;
-  /** The model that is used if none is named. */
   readonly general?: string;
   /** The variable without which there is no address. */
   readonly needs?: string;
@@ -113,7 +111,6 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
   }),
 };
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
-/** The models that are used if only a key is set. */
 export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ general = [] }) => general);
 /** Without those that only repeat another entry's address and key. */
 const SEARCHED = SERVICE_NAMES.filter((name) => name !== "openai-responses");
@@ -143,7 +140,6 @@ export function chooseOther(
   return chosen({ ...entryOf(named, names), ...given({ timeoutSeconds, callsInText, prices }) }, environment);
 }
 
-/** The variable with the key of the chosen service. */
 export function keyVariable({ service }: ModelChoice, named: NamedModel): string {
   return variableOf(named) ?? SERVICES[service ?? "openai"].keys[0] ?? "";
 }
@@ -210,7 +206,6 @@ function pricedIn(prices: ModelSettings["prices"], name: string): ModelPrice | u
   return prices?.[name] ?? prices?.[name.slice(name.lastIndexOf("/") + 1)];
 }
 
-/** Only the fields that are set. */
 function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const said = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said) as { [K in keyof T]?: Exclude<T[K], undefined> };
@@ -301,16 +296,12 @@ function vertex(
   };
 }
 
-/** A key that a command or a file provides. */
 function keyGiven({ key }: NamedModel): ModelChoice["apiKey"] {
   if (typeof key !== "object" || "variable" in key) return undefined;
   return async (isRefused) => (await import("./key-source.ts")).keyFrom(key, isRefused);
 }
 
-/**
- * Splits `provider/name` if it can mean nothing else: multi-vendor services call their models `maker/model`, so
- * with the base URL of such a service the whole is the name.
- */
+/** Splits `provider/name` if it can mean nothing else: multi-vendor services call their models `maker/model`. */
 function prefixedName(
   named: NamedModel,
   environment: Environment,
@@ -347,7 +338,6 @@ function likelyService(named: NamedModel, environment: Environment): ServiceName
   return SEARCHED.find((service) => SERVICES[service].named === undefined && hasKey(service)) ?? maker;
 }
 
-/** The service whose own models have such names. */
 function makerOf(name: string): ServiceName | undefined {
   return SEARCHED.find((service) => SERVICES[service].named?.test(name));
 }
@@ -356,10 +346,7 @@ function hasKeyOf(service: ServiceName, environment: Environment): boolean {
   return SERVICES[service].keys.some((key) => environment[key]);
 }
 
-/**
- * The maker of a model that goes elsewhere only because OPENAI_BASE_URL is set, although the maker's key is set
- * too.
- */
+/** The maker of a model that goes elsewhere only because OPENAI_BASE_URL is set, although its key is set too. */
 function passedOver({ name = "", provider, baseUrl, key, apiKeyEnv }: NamedModel, environment: Environment) {
   const isSaid =
     provider !== undefined || baseUrl !== undefined || key !== undefined || apiKeyEnv !== undefined;

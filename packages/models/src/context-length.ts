@@ -1,6 +1,4 @@
-/** A request that was longer than the model's window. */
 export interface TooLong {
-  /** The window, if the service said how large it is. */
   readonly contextWindow?: number;
 }
 
@@ -36,7 +34,6 @@ const OUTPUT_LIMIT =
 const OUTPUT_ALONE =
   /max_(?:completion_|output_)?tokens[`'"]* (?:must|should|can ?not|can't) be (?:less|lower|smaller|<|at most)/i;
 const INPUT = /\b(?:prompt|input|messages)\b/i;
-/** Too much of something else. */
 const OTHER_MEASURE =
   /per[- ](?:minute|second|hour|day)|rate.?limit|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
 /** Under these a service speaks of the key, of money or of the rate. */
@@ -56,10 +53,7 @@ const SIZES = [
   /(?:limit(?: of| is| ?:)?|(?:less|fewer) than|<=|maximum(?: of| is)|cannot exceed|at most) \(?(\d+)/i,
 ];
 
-/**
- * Returns whether a refusal means that the request is too long for the model; undefined when it means something
- * else.
- */
+/** Whether a refusal means that the request is too long for the model; undefined when it means something else. */
 export function tooLongIn(status: number, answer: string): TooLong | undefined {
   if (OTHER_STATUSES.has(status)) return undefined;
   if (status !== 413 && !isAboutLength(answer)) return undefined;

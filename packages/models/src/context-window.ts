@@ -1,10 +1,7 @@
 /** Assumed for an unknown model: less than most models that can use tools have. */
 const UNKNOWN_WINDOW = 32_768;
 
-/**
- * The windows of well-known models, in tokens, by the start of their names; the first match counts. Only a default:
- * `model.contextWindow` in the settings and the service's own number take precedence.
- */
+/** In tokens, by the start of the name; the first match counts. Settings and the service itself take precedence. */
 const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^claude-(?:[a-z]+-)?(?:3|4(?![.-][6-9]))/, 200_000],
   [/^claude-(?:fable|mythos|opus|sonnet|haiku)/, 1_000_000],

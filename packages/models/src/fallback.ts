@@ -1,12 +1,8 @@
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 
-/** How long the fallback model stays the first choice. */
 const STAY_MS = 300_000;
 
-/**
- * Several models as one: when a model fails permanently before it has said anything, the next one is asked, and the
- * user gets a notice. The one that answered stays first for a while, so that not every request has to fail first.
- */
+/** When a model fails before it has said anything, the next one is asked, and stays first for a while. */
 export function fallbackChain(
   models: readonly [ChatModel, ...ChatModel[]],
   now: () => number = Date.now,

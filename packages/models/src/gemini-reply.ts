@@ -3,14 +3,12 @@ import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-js
 import { count, ReplyReader, thought, withheld } from "./reply-reader.ts";
 import { wordSet } from "./word-set.ts";
 
-/** A reply that ended with one of these is complete. */
 const FINE_REASONS = wordSet("STOP MAX_TOKENS FINISH_REASON_UNSPECIFIED OTHER");
 /** The model tried to make a call and failed; asking again often helps. */
 const FAILED_CALLS = wordSet(
   "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE",
 );
 
-/** Reads one reply in the generateContent protocol. */
 export class GeminiReply extends ReplyReader {
   #calls = 0;
 

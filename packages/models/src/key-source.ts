@@ -5,7 +5,6 @@ import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/u
 import { readNamedText } from "@burin/machine/disk/regular-file";
 import { type ClientCertificate, httpRequest, startOfText } from "@burin/machine/http/http-request";
 
-/** Where a key is stored that is not in a variable. */
 export type KeyPlace = { readonly command: string } | { readonly file: string };
 
 const MOST_BYTES = 64 * 1024;
@@ -25,7 +24,6 @@ export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<stri
   return key;
 }
 
-/** Where a client certificate is stored. */
 export interface CertificatePlace {
   readonly cert: string;
   readonly key: string;
@@ -111,7 +109,6 @@ async function exchanged(credentials: JsonRecord): Promise<{ key: string; second
   return { key: given.access_token, seconds: Number(given.expires_in ?? 3600) };
 }
 
-/** The signed statement of a service account about itself. */
 function assertion(email: string, secret: string, address: string): string {
   const now = Math.floor(Date.now() / 1000);
   const scope = "https://www.googleapis.com/auth/cloud-platform";

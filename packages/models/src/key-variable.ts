@@ -1,6 +1,5 @@
 import type { NamedModel } from "@burin/contract/settings/settings";
 
-/** The variable that the settings name for a model's key. */
 export function variableOf({ key, apiKeyEnv }: NamedModel): string | undefined {
   if (typeof key === "string") return key;
   return key && "variable" in key ? key.variable : apiKeyEnv;

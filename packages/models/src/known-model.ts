@@ -1,7 +1,6 @@
 import type { ModelPrice } from "@burin/contract/settings/settings";
 import table from "./model-table.json" with { type: "json" };
 
-/** When the table's data was published. */
 export const TABLE_DATE = table.date;
 
 export interface KnownModel {

@@ -7,7 +7,6 @@ import type { Lessons } from "./lessons.ts";
 import type { PreparedRequest } from "./prepare-request.ts";
 import { learnedQuirk } from "./quirks.ts";
 
-/** The request, and what is known about the service. */
 export interface Lesson {
   readonly lessons: Lessons;
   readonly sent: PreparedRequest;
@@ -118,10 +117,7 @@ function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: str
 /** Without these a schema does not describe the arguments any more; all other keywords only narrow it. */
 const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
 
-/**
- * The schema keywords that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary
- * word.
- */
+/** Those that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary word. */
 function refusedKeywords(reason: string, schema: JsonSchema): string[] {
   const used = new Set<string>();
   collectKeywords(schema, used);
@@ -134,7 +130,6 @@ function refusedKeywords(reason: string, schema: JsonSchema): string[] {
   });
 }
 
-/** The schema without those keywords, anywhere in it. */
 function withoutKeywords(schema: JsonSchema, keywords: ReadonlySet<string>): JsonSchema {
   const stripped = (inner: unknown): unknown => {
     if (!isRecord(inner)) return inner;

@@ -6,13 +6,9 @@ import { isShownImage } from "./user-items.ts";
 
 /** What a service has refused once, so that the same model object never sends it again. */
 export class Lessons {
-  /** The habits of this service. */
   readonly quirks = new Set<Quirk>();
-  /** The tools that it does not take. */
   readonly tools = new Set<string>();
-  /** The model has made a call in the protocol's own way. */
   makesCalls = false;
-  /** The model accepts no images at all. */
   showsNoImages = false;
   /** Removes from a schema what the service does not accept; set when there is something to remove. */
   strip: ((schema: JsonSchema, keywords: ReadonlySet<string>) => JsonSchema) | undefined;

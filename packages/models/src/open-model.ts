@@ -5,16 +5,13 @@ import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { openAiBase, type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
 import { isShownImage } from "./user-items.ts";
 
-/** A model that can be used, named by settings and environment or by a program. */
 export interface ModelChoice extends ServiceOptions {
   readonly provider: ModelProvider;
-  /** The service's name, if it was chosen by name. */
   readonly service?: ServiceName | undefined;
   /** No model was named: it is the default model of the service whose key is set. */
   readonly isGeneral?: boolean | undefined;
   /** The model's maker, whose key is set too, although OPENAI_BASE_URL sends the request elsewhere. */
   readonly passedOver?: ServiceName | undefined;
-  /** How often a request is repeated after a temporary failure. */
   readonly retries?: number | undefined;
   /** In tokens, if it is configured. */
   readonly window?: number | undefined;

@@ -6,7 +6,6 @@ import { ownedSignature } from "./thought-signature.ts";
 
 const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_arguments|reasoning\w*)\./;
 
-/** One output item, as far as it has come. */
 class Item {
   /** Its position in the output, if an event has named it. */
   index: unknown;
@@ -20,7 +19,6 @@ class Item {
   hasText = false;
 }
 
-/** Reads one reply in the Responses protocol. */
 export class ResponsesReply extends ReplyReader {
   readonly #items = new Map<string, Item>();
   readonly #mayBeSilent: boolean;

@@ -11,10 +11,7 @@ import { isShownImage, isShownImageOrPdf, markedText, userItems } from "./user-i
 import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 
-/**
- * The body of a Responses request. The service stores nothing: each request has the whole conversation, with the
- * model's reasoning in encrypted form.
- */
+/** The service stores nothing: each request has the whole conversation, with the reasoning in encrypted form. */
 function responsesBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
   const { maxOutput: max_output_tokens, reasoning, temperature, topP: top_p, cache } = tuning;

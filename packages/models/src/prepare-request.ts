@@ -15,7 +15,6 @@ import { wordSet } from "./word-set.ts";
 export type Tuning = Pick<ModelEntry, "maxOutput" | "reasoning" | "temperature" | "topP" | "cache" | "body">;
 export type Reasoning = NonNullable<Tuning["reasoning"]>;
 
-/** Everything that a body is made from. */
 export interface TunedRequest extends ModelRequest {
   readonly tuning?: Tuning;
 }
@@ -44,10 +43,8 @@ function isPlain(schema: unknown, isTop = true): boolean {
   return required.every(isKnown) && Object.values(properties).every((inner) => isPlain(inner, false));
 }
 
-/** What a request needs to know about its protocol. */
 export interface Taker {
   readonly dialect: SchemaDialect;
-  /** Whether a user message may contain media of this type. */
   carries(mimeType: string): boolean;
 }
 

@@ -72,11 +72,9 @@ const ROWS = {
   ],
 } as const satisfies Record<ModelProvider, readonly (readonly [string, RegExp])[]>;
 
-/** A habit of a service that requests have to follow. */
 export type Quirk = (typeof ROWS)[ModelProvider][number][0];
 export type Quirks = ReadonlySet<Quirk>;
 
-/** What is new in a refusal; undefined when nothing. */
 export function learnedQuirk(protocol: ModelProvider, refusal: string, known: Quirks): Quirk | undefined {
   for (const [quirk, pattern] of ROWS[protocol]) {
     const found = pattern.exec(refusal);

@@ -17,7 +17,6 @@ export interface LocalServerPort {
 export interface LocalServer {
   readonly name: string;
   readonly baseUrl: string;
-  /** The first models that it offers; possibly none yet. */
   readonly models: readonly string[];
 }
 

@@ -8,15 +8,12 @@ import { readServerSentEvents } from "./sse.ts";
 
 /** How long the connection may stay open after the service has finished, to be used again. */
 const CLOSING_TIME_MS = 100;
-/** How much of an error response is read to find the reason. */
 const MOST_ERROR_BYTES = 64 * 1024;
 
-/** One request and its connection. */
 interface Asked {
   readonly url: URL;
   readonly model: string;
   readonly hasKey: boolean;
-  /** Aborting it closes the connection. */
   readonly connection: AbortController;
 }
 

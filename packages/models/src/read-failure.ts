@@ -46,9 +46,7 @@ interface Told {
   readonly status: number;
   /** The whole response: text, or what was parsed from it. */
   readonly answer: unknown;
-  /** Whether it said how long to wait. */
   readonly hasHint: boolean;
-  /** The value of `x-should-retry`. */
   readonly shouldRetry?: boolean | undefined;
 }
 
@@ -185,10 +183,7 @@ const PASSING_QUOTA = /error-code#token-limit/;
 const OVER_A_LIMIT =
   /request too large|(?:requested|input) tokens?[^.\n]{0,40}exceeds?[^.\n]{0,40}\bper.min/i;
 
-/**
- * The one place that decides what kind of failure it is: by codes and types first, then by words, then by the
- * status.
- */
+/** The one place that decides what a failure is: by codes and types first, then by words, then by the status. */
 export function readFailure(told: Told): ReadFailure {
   const { status, hasHint, shouldRetry } = told;
   const { codes, words } = saidIn(told.answer);
@@ -235,7 +230,6 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   key: ["permission"],
 };
 
-/** Whether a service that answers with this status can mean that kind. */
 function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A temporary limit also mentions the billing page.
   if (kind === "quota") return !hasHint || status !== 429;

@@ -1,15 +1,11 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 
-/** This many steps are enough for any slip. */
 const MOST_STEPS = 20_000;
 const LONGEST_TEXT = 200_000;
 
 type Reading = readonly [value: unknown, end: number];
 
-/**
- * The one object that an almost valid JSON text can mean: in a fence, with an extra comma, in single quotes or with
- * a line break in a string. Undefined when it can mean several that fit, or none.
- */
+/** The one object that an almost valid JSON text can mean; undefined when it can mean several that fit, or none. */
 export function repairedArguments(
   text: string,
   fits: (value: JsonRecord) => boolean,

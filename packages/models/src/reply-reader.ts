@@ -3,10 +3,7 @@ import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/u
 import { bounded, detailOf, looksLikeHtml, reportedFailure } from "./service-failure.ts";
 import { type SignedCall, ToolCallAssembly } from "./tool-call-assembly.ts";
 
-/**
- * Reads one reply: text as it comes, all else when it is over. So it is in every protocol; how its events are to
- * be understood is each one's own.
- */
+/** Reads one reply in any protocol: text as it comes, all else when it is over. */
 export abstract class ReplyReader {
   protected readonly calls = new ToolCallAssembly();
   protected readonly takenIds: ReadonlySet<string>;
@@ -40,7 +37,6 @@ export abstract class ReplyReader {
     return this.isOver || this.finishReason !== "";
   }
 
-  /** Takes the data of one event and gives the text in it. */
   read(data: string): ModelEvent[] {
     const text = data.trim();
     // Some services pass on comments of others as data: ": keepalive".
@@ -53,7 +49,6 @@ export abstract class ReplyReader {
     return chunks.flatMap((chunk) => this.#readChunk(chunk, data));
   }
 
-  /** All that follows the text, with the one end event last. */
   finish(): ModelEvent[] {
     const last = this.lastWords();
     const failure = this.failure ?? this.faultOf(!this.textSeen && this.calls.isEmpty) ?? this.#brokenOff();
@@ -78,7 +73,6 @@ export abstract class ReplyReader {
     return [...made, ...told, { type: "end", reason: isLimited ? "length" : "stop" }];
   }
 
-  /** Whether the output limit cut it. */
   protected abstract get isLimited(): boolean;
 
   protected get areCallsComplete(): boolean {
@@ -94,7 +88,6 @@ export abstract class ReplyReader {
   /** Returns why this is not a usable reply, as far as the protocol says so. */
   protected abstract faultOf(isEmpty: boolean): ModelFailure | undefined;
 
-  /** The error in a chunk. */
   protected errorIn(chunk: JsonRecord): unknown {
     return chunk.error;
   }
@@ -104,12 +97,10 @@ export abstract class ReplyReader {
     this.calls.loseChunk();
   }
 
-  /** Text that was held back until the end. */
   protected lastWords(): ModelEvent[] {
     return [];
   }
 
-  /** All calls of the reply, and the text before them. */
   protected completed(
     calls: readonly SignedCall[],
     _isFine: boolean,
@@ -123,7 +114,6 @@ export abstract class ReplyReader {
     return [{ type: "text", text }];
   }
 
-  /** A reply without content. */
   protected empty(): ModelFailure {
     return emptyReply(this.#unreadable);
   }

@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 export interface RetryHint {
-  /** How long the service asks clients to wait. */
   readonly retryAfterMs?: number;
-  /** Whether the service says that the same request may succeed. */
   readonly shouldRetry?: boolean;
 }
 

@@ -2,7 +2,6 @@ import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 
 export interface RetryOptions {
-  /** How often the same request is sent at most. */
   readonly mostAttempts?: number;
   /** The pause after the first attempt; each further one is twice as long, up to half a minute. */
   readonly firstDelayMs?: number;
@@ -88,7 +87,6 @@ function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptio
   return retryAfterMs ?? backoff * (0.5 + Math.random() / 2);
 }
 
-/** The notice for the user about another attempt. */
 function noticeOf(
   { status, message, type }: ModelFailure,
   attempt: number,
@@ -112,7 +110,6 @@ function shownSeconds(milliseconds: number): string {
   return String(Math.ceil(milliseconds / 100) / 10);
 }
 
-/** The failure after the last attempt. */
 function toldWith(failure: ModelFailure, attempt: number): ModelFailure {
   const { message, retryAfterMs = 0 } = failure;
   const asked =

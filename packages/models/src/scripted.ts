@@ -84,7 +84,6 @@ function callIdsOf(history: readonly Message[]): Set<string> {
   return new Set(history.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall?.id || [])));
 }
 
-/** Returns what is wrong with the calls and answers of the history, if anything. */
 function historyFault(history: readonly Message[]): string | undefined {
   const calls: Calls = new Map();
   for (const { role, parts } of history) {
@@ -98,7 +97,6 @@ function historyFault(history: readonly Message[]): string | undefined {
   return unanswered(calls);
 }
 
-/** Each call that was made, by its id. */
 type Calls = Map<string, { readonly name: string; isOpen: boolean }>;
 
 function unanswered(calls: Calls): string | undefined {
@@ -122,10 +120,7 @@ function answerFault({ id = "", name = "" }: NonNullable<Part["functionResponse"
     : `The answer ${id} is from ${name}, and the call was to ${call.name}.`;
 }
 
-/**
- * Reads a script file: JSON Lines, one reply per line; empty lines are skipped. Throws with the number of the line
- * and what is wrong in it.
- */
+/** Reads a script: JSON Lines, one reply per line. Throws with the number of the line and what is wrong in it. */
 export function parseScript(text: string): ScriptLine[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
   return lines.flatMap((line, index) => (line.trim() === "" ? [] : [readLine(line, index + 1)]));

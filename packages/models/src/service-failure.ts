@@ -61,7 +61,6 @@ interface RefusedRequest {
   readonly hint: RetryHint;
 }
 
-/** What an error status means, and what to do about it. */
 export function statusFailure(refused: RefusedRequest): ModelFailure {
   const { status, url, hint } = refused;
   const read = readFailure({
@@ -226,7 +225,6 @@ const CODES: readonly (readonly [codes: RegExp, isPassing: boolean, advice?: str
   ],
 ];
 
-/** A service that has sent nothing for as long as it may be silent. */
 export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
   const seconds = Math.round(silenceMs / 100) / 10;
   const message =
@@ -235,7 +233,6 @@ export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
   return { type: "timeout", message, isPassing: true };
 }
 
-/** The sentence with a full stop, unless it already ends with a mark. */
 function ended(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

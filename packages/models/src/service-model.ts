@@ -30,7 +30,6 @@ export interface ServiceOptions {
   readonly keyHeader?: string | undefined;
   /** Signs each request if no key is sent. */
   readonly signer?: (() => Promise<Signer>) | undefined;
-  /** The client certificate, if the service requires one. */
   readonly certificate?: CertificatePlace | undefined;
   /** Sent with each request; they replace the protocol's own. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -49,15 +48,12 @@ export interface ServiceOptions {
   readonly callsInText?: CallsInText | undefined;
 }
 
-/** What one protocol defines. */
 export interface Protocol extends Taker {
   readonly name: ModelProvider;
   /** The path of a request, from the path of the base URL without slashes at its end. */
   path(basePath: string, model: string): string;
-  /** The path that lists the service's models. */
   listing(basePath: string): string;
   readonly query?: string;
-  /** The header for the key. */
   readonly keyHeader: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** In pieces; a longer conversation begins with those of the shorter one, if the protocol allows it. */
@@ -86,12 +82,10 @@ export function serviceModel(protocol: () => Promise<Protocol>, options: Service
   return { name: options.name, stream: (request, signal) => service.stream(request, signal) };
 }
 
-/** What one request needs besides the service. */
 interface Asking {
   readonly protocol: Protocol;
   readonly endpoint: Endpoint;
   readonly prepared: PreparedRequest;
-  /** Aborting it closes the connection. */
   readonly connection: AbortController;
 }
 
@@ -338,7 +332,6 @@ async function orFault<T>(what: string, get: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The headers of every request to the service. */
 export function serviceHeaders(
   protocol: Pick<Protocol, "keyHeader" | "headers">,
   options: ServiceOptions,

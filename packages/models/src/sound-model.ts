@@ -49,7 +49,6 @@ function failed(message: string): ModelEvent {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What makes an event of each type usable, and what is wrong otherwise. */
 const USABLE: Readonly<Record<string, readonly [isUsable: (event: Fields) => boolean, fault: string]>> = {
   text: [({ text }) => typeof text === "string", 'an event "text" has no text'],
   thought: [({ text }) => typeof text === "string", 'an event "thought" has no text'],
@@ -59,7 +58,6 @@ const USABLE: Readonly<Record<string, readonly [isUsable: (event: Fields) => boo
   end: [isEnd, "its end gives no known reason"],
 };
 
-/** Returns why an event cannot be used, if so. */
 function faultOf(event: unknown): string | null {
   if (!isRecord(event)) return "an event of it is not an object";
   const type = String(event.type).slice(0, 50);

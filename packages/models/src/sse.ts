@@ -26,7 +26,6 @@ export async function* readServerSentEvents(
 /** If no line has ended by then, the body does not consist of lines. */
 const MOST_FIRST_LINE = 1024 * 1024;
 
-/** Takes the text of a body piece by piece and returns what is complete. */
 class BodySplitter {
   #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
   /** In a body with one JSON document per line: the line that has not ended. */

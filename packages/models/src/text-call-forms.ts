@@ -1,7 +1,6 @@
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { endOfJson } from "./call-arguments.ts";
 
-/** A call that a model wrote as text instead of making it. */
 export interface WrittenCall {
   readonly name: string;
   readonly args: JsonRecord;
@@ -23,10 +22,7 @@ const FORMS: readonly { readonly marker: string; readonly read: Read }[] = [
 
 export const MARKERS: readonly string[] = FORMS.map(({ marker }) => marker);
 
-/**
- * Reads the calls at the start of a text that begins with a marker or, at the start of a line, with a brace or
- * bracket. `isWhole`: nothing more will come, so a missing closing tag is accepted.
- */
+/** Reads the calls at the start of a text. `isWhole`: nothing more will come, so a missing closing tag is accepted. */
 export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
   if (!isWhole && MARKERS.some((marker) => marker.startsWith(text))) return "unfinished";
   const form = FORMS.find(({ marker }) => text.startsWith(marker));

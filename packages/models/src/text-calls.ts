@@ -43,7 +43,6 @@ export class TextCalls {
     this.#isRepeated = isRepeated;
   }
 
-  /** Takes a piece of text and returns what can be shown already. */
   add(piece: string): string {
     if (this.#offered.size === 0) return piece;
     this.#pending += piece;
@@ -63,10 +62,7 @@ export class TextCalls {
     return text;
   }
 
-  /**
-   * The rest of the text and the calls in it. If the reply also makes calls in the protocol's own way, those count:
-   * a written call that is among them is the same one, any other was only text.
-   */
+  /** The rest of the text and the calls in it. Calls in the protocol's own way win: any other was only text. */
   finish(
     made: readonly FunctionCall[],
     isWhole: boolean,
@@ -160,14 +156,12 @@ export class TextCalls {
   }
 }
 
-/** The fence that is open after the line. */
 function fenceAfter(open: string, line: string): string {
   const [, marks = "", rest = ""] = /^\s*(`{3,}|~{3,})(.*)/.exec(line) ?? [];
   if (open === "") return marks.startsWith("`") && rest.includes("`") ? "" : marks;
   return marks.startsWith(open) && rest.trim() === "" ? "" : open;
 }
 
-/** How many characters at the end may be the beginning of a marker. */
 function partOfMarker(text: string): number {
   for (let length = Math.min(text.length, 16); length > 0; length -= 1) {
     if (MARKERS.some((marker) => marker.startsWith(text.slice(-length)))) return length;

@@ -10,10 +10,7 @@ const OPENINGS = "<think> <thinking> <thought> <reasoning> <seed:think> [THINK] 
 const LONE = /(?:(?<=\n)[ \t]*<\/think>|<\/think>(?=[ \t]*\n))/;
 const LONE_LENGTH = "</think>".length;
 
-/**
- * Separates thoughts that a model writes between tags from its content. If a chat template has already opened the
- * thought, only the closing tag comes, and the text before it was not part of the answer.
- */
+/** Separates thoughts in tags from content; a lone closing tag makes all text before it a thought. */
 export class ThinkTags {
   #state: "start" | "thinking" | "text" = "start";
   #closing = "";

@@ -2,11 +2,9 @@ import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { parseCallArguments } from "./call-arguments.ts";
 
-/** How the reply ended, as far as that matters for its calls. */
 export interface ReplyEnd {
   /** `limit`: the output limit cut it. `open`: it stopped with no sign of being complete. */
   readonly ending: "complete" | "limit" | "open";
-  /** The call ids of the history, which must not be used again. */
   readonly takenIds: ReadonlySet<string>;
 }
 
@@ -21,7 +19,6 @@ interface Fragment {
   readonly id: string;
   readonly name: string;
   readonly arguments: string | JsonRecord;
-  /** What the service wants back with the call. */
   readonly signature: string | undefined;
 }
 
@@ -35,7 +32,6 @@ class GrowingCall {
   /** A piece of the stream was lost while this call was unfinished. */
   damaged = false;
   signature: string | undefined;
-  /** The chunk in which its name came last. */
   namedInChunk = 0;
 }
 
@@ -109,7 +105,6 @@ export class ToolCallAssembly {
     else call.object = fragment.arguments;
   }
 
-  /** The call that the fragment continues, or undefined when it begins one. */
   #ownerOf(fragment: Fragment): GrowingCall | undefined {
     const sameIndex =
       fragment.index === undefined
@@ -135,10 +130,7 @@ export class ToolCallAssembly {
     return last && (fragment.index === undefined || this.#fits(last, fragment)) ? last : undefined;
   }
 
-  /**
-   * A server may give one id to two calls: visible when one list contains both, or when both are complete and
-   * differ.
-   */
+  /** A server may give one id to two calls: visible when one list has both, or when both are complete and differ. */
   #repeatsIdForAnother(call: GrowingCall, fragment: Fragment): boolean {
     if (fragment.name === "") return false;
     if (call.namedInChunk === this.#chunk) return true;

@@ -28,7 +28,6 @@ type Form = SchemaDialect | "narrow";
 
 const written = new WeakMap<JsonSchema, Partial<Record<Form, JsonSchema>>>();
 
-/** Cached for each schema. */
 function remembered(schema: JsonSchema, form: Form, write: () => JsonRecord): JsonSchema {
   const known = written.get(schema) ?? {};
   written.set(schema, known);
@@ -57,15 +56,12 @@ export function schemaFor(schema: JsonSchema, dialect: SchemaDialect): JsonSchem
 
 interface Place {
   readonly root: JsonSchema;
-  /** How many more levels are allowed. */
   readonly levels: number;
-  /** The references that led here. */
   readonly via: readonly string[];
   /** Shared by all parts of one schema. */
   readonly budget: { nodes: number };
 }
 
-/** The schema with references replaced by their targets. */
 function unfolded(schema: unknown, place: Place): JsonRecord {
   const { levels, via, budget } = place;
   budget.nodes -= 1;
@@ -93,7 +89,6 @@ function followed(schema: JsonRecord, reference: string, place: Place): JsonReco
   return mergedSchemas(clean, unfolded(own, place));
 }
 
-/** The rest of a schema that is not expanded further. */
 function outline({ type, description, title }: JsonRecord): JsonRecord {
   const told = [description, title].find((text) => typeof text === "string");
   return { ...(type === undefined ? {} : { type }), ...(told === undefined ? {} : { description: told }) };
@@ -202,10 +197,7 @@ const ANYTHING = [
   { type: "array", items: { type: "string" } },
 ];
 
-/**
- * The same schema for services that accept only a narrow dialect; for others it means the same: each part of a
- * choice has a type, everything has a type, and only described properties are required.
- */
+/** The same for narrow services: everything has a type, and only described properties are required. */
 function narrowed(schema: JsonRecord): JsonRecord {
   const { anyOf, oneOf, ...rest } = mapInnerSchemas(schema, (inner, keyword) => {
     if (!isRecord(inner)) return inner;
@@ -237,7 +229,6 @@ function withKnownRequired(schema: JsonRecord): JsonRecord {
   return kept.length > 0 ? { ...schema, required: kept } : rest;
 }
 
-/** A property or an item, which must have a type. */
 function typed(schema: JsonRecord): JsonRecord {
   if (SAYS_TYPE.some((key) => schema[key] !== undefined)) return schema;
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
@@ -250,7 +241,6 @@ function typed(schema: JsonRecord): JsonRecord {
   return told === undefined ? { ...schema, anyOf: ANYTHING } : { type: told, ...schema };
 }
 
-/** Those of the names that are described. */
 function knownNames(required: unknown, properties: unknown): string[] {
   return names(required).filter((name) => isRecord(properties) && Object.hasOwn(properties, name));
 }

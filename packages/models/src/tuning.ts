@@ -40,7 +40,6 @@ export function mergedBody(body: JsonRecord, more: JsonRecord = {}): JsonRecord 
   return merged;
 }
 
-/** The last fields of a chat completions body, tuned. */
 export function tunedChat(fields: JsonRecord, tuning: Tuning, quirks: Quirks): JsonRecord {
   const { maxOutput, reasoning, temperature, topP: top_p, cache, body } = tuning;
   const tuned = {

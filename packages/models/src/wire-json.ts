@@ -1,7 +1,4 @@
-/**
- * JSON as services accept it: half a surrogate pair (a cut through an emoji) is legal, but strict services refuse
- * the request.
- */
+/** Half a surrogate pair (a cut through an emoji) is legal JSON, but strict services refuse the request. */
 export function wireJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!json.includes("\\ud") || !/(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(json)) return json;

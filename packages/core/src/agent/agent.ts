@@ -29,7 +29,6 @@ export interface AgentNeeds {
   /** Shared with everything else that makes calls in the session. */
   readonly callIds: CallIds;
   readonly systemPrompt: string;
-  /** Most replies of the model to one prompt. */
   readonly maxTurns: number;
   /** In tokens. */
   readonly contextWindow: number;
@@ -112,7 +111,6 @@ export class Agent {
     return this.#compactor.fill;
   }
 
-  /** Another model answers from the next request on. */
   useModel(model: ChatModel, window: number): void {
     this.#model = model;
     this.#compactor.useWindow(window);
@@ -262,7 +260,6 @@ export class Agent {
     return exhausted ? overBudget(run, exhausted) : null;
   }
 
-  /** Why the work was interrupted, if it was. */
   #interruption(run: Run): AgentEvent | null {
     if (!run.signal.aborted) return null;
     if (!this.#isOutOfTime) return interrupted(run);

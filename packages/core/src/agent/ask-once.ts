@@ -6,7 +6,6 @@ import type { Budget } from "./budget.ts";
 import { ContextSize } from "./context-size.ts";
 import { estimatedUsage } from "./reply.ts";
 
-/** The model's answer to a single question outside the session's conversation. */
 interface OnceAnswer {
   readonly text: string;
   readonly end: Extract<ModelEvent, { type: "end" }>;
@@ -57,7 +56,6 @@ export function samplingOf(model: ChatModel): AskModel {
   };
 }
 
-/** Which budget pays for a request outside the loop, and its purpose. */
 interface Account {
   readonly purpose: UsagePurpose;
   readonly budget: Budget | undefined;

@@ -74,7 +74,6 @@ export class Budget {
     return Math.max((this.#limits.calls ?? Number.POSITIVE_INFINITY) - this.#spent.calls, 0);
   }
 
-  /** How much working time is left; undefined without a limit. */
   get millisecondsLeft(): number | undefined {
     const { milliseconds } = this.#limits;
     return milliseconds === undefined ? undefined : Math.max(milliseconds - this.#used("milliseconds"), 0);
@@ -91,7 +90,6 @@ export class Budget {
     if (this.#running === 0) this.#spent.milliseconds += performance.now() - this.#runningSince;
   }
 
-  /** Describes what is used up, if anything is. */
   get exhausted(): string | undefined {
     const kind = this.#kinds().find((one) => this.#share(one) >= 1);
     if (kind === undefined) return undefined;

@@ -26,7 +26,6 @@ export function paysForHour(newTokens: number, allTokens: number): boolean {
 interface Asked {
   readonly model: string;
   readonly tools: readonly FunctionDeclaration[];
-  /** When the request was sent. */
   readonly at: number;
 }
 

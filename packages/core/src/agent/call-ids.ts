@@ -7,7 +7,6 @@ export class CallIds {
     this.#taken.add(id);
   }
 
-  /** Returns the id itself if it is free. */
   take(wanted: string): string {
     let id = wanted;
     for (let count = 2; this.#taken.has(id); count += 1) id = `${wanted}_${count}`;
@@ -15,7 +14,6 @@ export class CallIds {
     return id;
   }
 
-  /** `call_1`, `call_2` and so on. */
   next(): string {
     return this.take(`call_${this.#taken.size + 1}`);
   }

@@ -12,16 +12,12 @@ interface RoundNeeds {
   readonly budget: Budget | undefined;
   /** In tokens. */
   readonly window: number;
-  /** Gets each event. */
   readonly events: EventQueue<AgentEvent>;
   /** Adds each event to the history when it happens. */
   readonly note: (event: AgentEvent) => AgentEvent;
 }
 
-/**
- * Starts the calls of one reply and resolves to their answers. Limits the answers to the room in the window, and
- * corrects a model that repeats itself.
- */
+/** Limits the answers to the room in the window, and corrects a model that repeats itself. */
 export function startCalls(
   calls: readonly FunctionCall[],
   { runCalls, budget, window, events, note }: RoundNeeds,

@@ -21,7 +21,6 @@ export interface ContextPlaces {
   readonly readInside: (path: string) => Promise<string | null>;
 }
 
-/** A context file as the model gets it. */
 interface ContextText {
   readonly file: string;
   readonly text: string;
@@ -146,7 +145,6 @@ function repositoryTop(folder: string): string {
   }
 }
 
-/** The folders from `top` down to `bottom`, both included. */
 function foldersDown(top: string, bottom: string): string[] {
   const folders = [top];
   for (const name of relative(top, bottom).split(sep)) {
@@ -187,7 +185,6 @@ export class ContextNotes {
     yield* this.#new(await contextFiles.initial());
   }
 
-  /** The context files of the folders that the calls have worked in. */
   async *touchedBy(calls: readonly AnsweredCall[], registry: ToolRegistry): AsyncGenerator<AgentEvent> {
     const { contextFiles } = this.#sources;
     for (const call of calls) yield* this.#new(await contextFiles.touchedBy(call, registry));

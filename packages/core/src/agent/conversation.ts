@@ -32,10 +32,7 @@ export function partsOf({ text, media = [] }: Prompt): PartListUnion {
   return text === "" ? shown : [text, ...shown];
 }
 
-/**
- * Turns the bytes of an image or a PDF into parts for a prompt, with a note on what is missing; null for anything
- * else. Throws what is wrong with the bytes.
- */
+/** Parts for a prompt from the bytes of an image or a PDF; null for anything else. Throws what is wrong with them. */
 export async function mediaParts(bytes: Uint8Array): Promise<Part[] | null> {
   const { shownMedia } = await import("@burin/machine/files/shown-media");
   const shown = await shownMedia(Buffer.from(bytes));
@@ -79,7 +76,6 @@ export class Conversation {
     this.told.push(this.note(event));
   };
 
-  /** Called when the run has no reader any more. */
   forgetTold(): void {
     this.told = new EventQueue();
   }

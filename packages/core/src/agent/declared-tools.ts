@@ -8,17 +8,13 @@ export interface DeclaredToolsNeeds {
   readonly mostCharacters: number;
   /** The tool that finds the others; declared only when there are others. */
   readonly searchTool: string;
-  /** Whether sources may still add tools. */
   readonly isWaiting: () => boolean;
 }
 
 /** Tools from these are always declared: they are few, and the user or the embedder chose each. */
 const FREE_SOURCES = new Set(["built-in", "embedder"]);
 
-/**
- * Decides which tools a request declares: all that fit the budget, and those found by search since. A declared
- * tool keeps its position, so that each request starts like the one before.
- */
+/** All that fit the budget, and those found by search; each keeps its position, for the caches of services. */
 export class DeclaredTools {
   readonly #needs: DeclaredToolsNeeds;
   readonly #order = new Set<string>();
@@ -50,7 +46,6 @@ export class DeclaredTools {
     });
   }
 
-  /** The tools that no request has declared so far. */
   undeclared(): Tool[] {
     const { registry, searchTool } = this.#needs;
     return registry.getUsableTools().filter(({ name }) => name !== searchTool && !this.#order.has(name));

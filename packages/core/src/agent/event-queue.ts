@@ -12,7 +12,6 @@ export class EventQueue<T> {
     return this.#values.length;
   }
 
-  /** Takes the values that are waiting. */
   *taken(): Generator<T> {
     for (let value = this.#values.shift(); value !== undefined; value = this.#values.shift()) yield value;
   }

@@ -5,7 +5,6 @@ import type { Part } from "@burin/contract/messages/parts";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { functionResponseOf } from "../scheduler/function-response.ts";
 
-/** Replaces the answer to a call. */
 const CLEARED = "[This old result was removed to save room. Call the tool again if it is needed.]";
 /** Separates the user's prompt from our own text before it in the same message. */
 const PROMPT_HEADING = "Prompt:\n\n";
@@ -15,10 +14,7 @@ interface OwnMessage {
   readonly parts: Part[];
 }
 
-/**
- * The messages for the model, a fold over the events in order: the agent builds its history with it, and anyone
- * who has the events (a log, a `stream-json` reader) gets exactly the same history.
- */
+/** A fold over the events in order: a log, or a reader of `stream-json`, gives exactly the same history. */
 export class History {
   readonly #messages: OwnMessage[] = [];
   /** The calls of the current reply; null means that the answer has not come yet. */

@@ -15,10 +15,7 @@ interface Failure {
   changes: number;
 }
 
-/**
- * Detects a model that repeats itself. A call that fails repeatedly with the same arguments counts as long as
- * nothing new was changed or run in between: a build that fails between edits is work, not a loop.
- */
+/** Detects a model that repeats itself. A build that fails between edits is work, not a loop. */
 export class LoopGuard {
   readonly #kindOf: (tool: string) => ToolKind | undefined;
   readonly #failures = new Map<string, Failure>();

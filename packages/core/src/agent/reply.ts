@@ -16,7 +16,6 @@ interface Asked {
   readonly request: ModelRequest;
   /** Adds each event to the history before a reader sees it. */
   readonly note: (event: AgentEvent) => AgentEvent;
-  /** Makes the ids of its calls unique in the session. */
   readonly ids: CallIds;
   /** The text that this reply continues: a model may start from its beginning, and no text should appear twice. */
   readonly said?: string;

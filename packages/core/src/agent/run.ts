@@ -60,10 +60,8 @@ export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns
 
 interface Outcome {
   readonly turns: number;
-  /** The model's last text. */
   readonly text: string;
   readonly error?: RunError;
-  /** The output limit has cut the text off. */
   readonly isCut?: boolean;
 }
 

@@ -13,10 +13,7 @@ const OTHER_LETTER = 0.5;
 const WIDE = 1.1;
 const WIDE_FROM = 0x2e80;
 
-/**
- * Estimates how many tokens a text has. Without a tokenizer, which would take longer to load than everything else
- * at a start. The estimate is rather high; the service's count corrects it.
- */
+/** Rather high; the service's count corrects it. A tokenizer would take longer to load than all else at a start. */
 export function estimateTokens(text: string): number {
   let tokens = 0;
   let run = BLANK;

@@ -5,13 +5,10 @@ import { parseRule, type Rule, type RuleTarget, ruleCovers } from "@burin/shell-
 import { faultOf } from "../discovery/discovered-tool.ts";
 import { hookWords } from "../text/hook-words.ts";
 
-/** A hook's answer about a call or a moment of the session. */
 interface HookAnswer {
   readonly decision?: "allow" | "ask" | "deny";
   readonly reason?: string;
-  /** New arguments for the call. */
   readonly args?: Readonly<Record<string, unknown>>;
-  /** A text for the model. */
   readonly context?: string;
 }
 
@@ -35,7 +32,6 @@ export interface HookedCall extends RuleTarget {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** The combined result of all hooks before a call. */
 export interface BeforeCall {
   readonly decision: HookAnswer["decision"];
   readonly reason: string;

@@ -12,15 +12,12 @@ export type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
 /** The final end, or what to tell the model for a better one. */
 type Verdict = { readonly end: RunEnd } | { readonly again: string; readonly notice?: string };
 
-/** What is known about an answer, in addition to its end. */
 interface Attempt {
   /** Counts from 1. */
   readonly count: number;
-  /** The model made calls on the way. */
   readonly hasWorked: boolean;
 }
 
-/** Asks until the end meets the demand, or the work is interrupted. */
 async function* askUntil(
   prompt: string | null,
   ask: Ask,
@@ -45,7 +42,6 @@ async function* askUntil(
   }
 }
 
-/** How often the model is told what is wrong with its answer. */
 const MOST_CORRECTIONS = 3;
 const LONGEST_FAULT = 2000;
 
@@ -91,9 +87,7 @@ function bare(text: string): string {
   return (fences.length === 2 ? lines.slice(first + 1, last).join("\n") : text).trim();
 }
 
-/** How often the model is told that the check fails. */
 const MOST_FAILED_CHECKS = 5;
-/** The longest time limit of a command. */
 const MOST_CHECK_MS = 600_000;
 
 export interface Check {

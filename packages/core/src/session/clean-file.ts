@@ -7,10 +7,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** No secret is longer; one may start in one part of the file and end in the next. */
 const LONGEST_SECRET = 16 * 1024;
 
-/**
- * Removes the secrets from a file of any size. The file is replaced atomically, and left alone when it has none.
- * The redactor must know secrets by their bytes, each as one character.
- */
+/** Removes secrets from a file of any size, atomically; the redactor must know them by bytes, one character each. */
 export async function cleanFile(path: string, redactor: Redactor): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString("hex")}`;
   const source = await open(path, "r");

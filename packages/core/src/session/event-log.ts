@@ -21,7 +21,6 @@ const PAUSE_MS = 50;
 /** A longer piece of text is written even if it is not finished. */
 const MOST_JOINED_CHARACTERS = 256 * 1024;
 
-/** Which session a log belongs to, and where it is written. */
 export interface LogPlace {
   readonly id: string;
   /** `~/.burin`, or the folder in BURIN_HOME. */

@@ -11,7 +11,6 @@ export function failedRun(error: unknown): RunEnd {
   return done("error", { turns: 0, text: "", error: { type, message: messageOf(error) } });
 }
 
-/** The end of a run that was interrupted before its turn. */
 export function givenUp(): RunEnd {
   const message = "Interrupted while an earlier prompt was worked on.";
   return done("cancelled", { turns: 0, text: "", error: { type: "cancelled", message } });

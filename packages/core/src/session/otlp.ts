@@ -53,10 +53,7 @@ interface Target {
 
 type Signal = "traces" | "metrics";
 
-/**
- * Sends spans and metrics as OTLP in JSON over HTTP, configured by the usual variables. Written by hand, because
- * the SDK has 15 packages of 29 MB and takes longer to load than all of Burin.
- */
+/** OTLP in JSON over HTTP, by hand: the SDK has 15 packages of 29 MB and takes longer to load than all of Burin. */
 export class Otlp {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #targets: Readonly<Record<Signal, Target | null>>;

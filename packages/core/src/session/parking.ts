@@ -8,7 +8,6 @@ interface ParkingNeeds {
   readonly sessionId: string;
   readonly recording: Recording;
   readonly past: PastSession | null;
-  /** The user's answer to the question that the session was parked with. */
   readonly answer: Decision | undefined;
 }
 
@@ -68,7 +67,6 @@ export class Parking {
     return now === then ? answer : null;
   };
 
-  /** Called instead of asking. */
   readonly confirm: Confirm = async (_confirmation, _signal, question) => {
     const { recording } = this.#needs;
     await recording.recorded();

@@ -35,7 +35,6 @@ export class PastSession {
     return !this.#state.endsLine;
   }
 
-  /** What the user should know about the state of the log. */
   get notices(): readonly string[] {
     const { lost, isTorn } = this.#state;
     const loss = `${lost} record(s) of this session cannot be read and are left out; ${this.path} is kept as it is.`;

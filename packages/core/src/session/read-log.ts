@@ -10,7 +10,6 @@ const MOST_LINE_BYTES = 128 * 1024 * 1024;
 
 /** What reading a log reveals about it, in addition to its records. */
 export interface LogState {
-  /** The number of the last record that could be read. */
   lastNumber: number;
   /** Records that were written but cannot be read any more: their numbers are missing. */
   lost: number;

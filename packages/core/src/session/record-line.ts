@@ -1,7 +1,6 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { SeenFile } from "@burin/machine/files/read-record";
 
-/** One event in the log. */
 export interface LogRecord {
   /** Counts from 1 without gaps, so that a lost record shows. */
   readonly n: number;
@@ -12,7 +11,6 @@ export interface LogRecord {
   readonly seen?: readonly SeenFile[];
 }
 
-/** The same in JSON. */
 interface RecordJson {
   readonly event: string;
   readonly seen?: string | undefined;

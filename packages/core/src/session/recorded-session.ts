@@ -12,7 +12,6 @@ export interface RecordedSession {
   readonly answers: ReadonlyMap<string, { readonly turn: number; readonly call: AnsweredCall }>;
 }
 
-/** Reads a log into what the user, the model and the tools said. */
 export function readRecordedSession(path: string): RecordedSession {
   const prompts: RecordedPrompt[] = [];
   const answers = new Map<string, { turn: number; call: AnsweredCall }>();

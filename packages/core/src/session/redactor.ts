@@ -56,7 +56,6 @@ export class Redactor {
     return withoutPasswords(clean);
   }
 
-  /** Returns the value with secrets removed from its texts. */
   value(value: unknown): unknown {
     if (typeof value === "string") return this.text(value);
     if (Array.isArray(value)) return value.map((item) => this.value(item));
@@ -67,7 +66,6 @@ export class Redactor {
     );
   }
 
-  /** Returns the JSON of a value without secrets. */
   json(value: unknown): string {
     const json = JSON.stringify(value);
     return this.#mayHold(json) ? JSON.stringify(this.value(value)) : json;

@@ -65,10 +65,7 @@ export interface RestoreOptions extends Pick<ResumeOptions, "home" | "root"> {
   readonly lines: string;
 }
 
-/**
- * Rebuilds the log of a session from what was kept elsewhere, for this root: paths in the session's old root
- * become paths in this one. An existing log is replaced.
- */
+/** Rebuilds a log from what was kept elsewhere, with the paths of this root. An existing log is replaced. */
 export async function restoreSession({ home, root, id, lines }: RestoreOptions): Promise<void> {
   const path = sessionPath(home, root, id);
   await makeSessionFolder(home, root);

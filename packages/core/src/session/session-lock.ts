@@ -15,7 +15,6 @@ export interface SessionLock {
 
 const MOST_BYTES = 4096;
 
-/** The process that writes to a session. */
 interface Holder {
   readonly pid: number;
   /** Together with the process id, identifies one process permanently. */

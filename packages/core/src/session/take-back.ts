@@ -11,7 +11,6 @@ import { mergeTexts } from "./merge-texts.ts";
 import { type Content, contentOf, type FileChange, hashOfOpen, MOST_MERGED_BYTES } from "./undo-journal.ts";
 
 export interface UndoPlace {
-  /** Where the old bytes are kept. */
   readonly folder: string;
   readonly root: string;
   readonly onChange: OnChange;
@@ -21,14 +20,12 @@ export interface FileOutcome {
   /** Relative to the project's folder. */
   readonly file: string;
   readonly what: "restored" | "merged" | "removed" | "made again" | "unchanged" | "refused";
-  /** Why the file was left alone. */
   readonly reason?: string;
 }
 
 interface Step {
   readonly change: FileChange;
   readonly place: UndoPlace;
-  /** What the file holds now; null when it does not exist. */
   readonly now: Content | null;
 }
 

@@ -5,7 +5,6 @@ import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { type Attributes, Otlp, type Span } from "./otlp.ts";
 import { Redactor } from "./redactor.ts";
 
-/** What telemetry needs from a session; see `telemetry` in the settings. */
 interface TelemetryNeeds {
   readonly id: string;
   readonly settings: Settings;
@@ -37,7 +36,6 @@ const OF_A_RUN = new Set<AgentEvent["type"]>(["text", "thought", "tool_call", "q
 /** Events between what the model answers to and the request. */
 const BEFORE_REQUEST = new Set<AgentEvent["type"]>(["context", "context_fill", "compaction"]);
 
-/** Started and not ended yet. */
 interface OpenSpan {
   readonly spanId: string;
   readonly start: number;
@@ -119,7 +117,6 @@ export class Telemetry {
     this.#asked = at;
   }
 
-  /** A piece of a reply. */
   #heard(text: string, at: number): void {
     this.#chat ??= this.#open(this.#asked ?? at, undefined, {});
     this.#asked = null;

@@ -127,7 +127,6 @@ interface Operation {
   isInForce: boolean;
 }
 
-/** Everything that was done to the files of a project, oldest first. */
 function readOperations(home: string, root: string): Operation[] {
   const folder = undoFolder(home, root);
   const operations = journalsIn(folder)

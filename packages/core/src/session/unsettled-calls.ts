@@ -21,7 +21,6 @@ export class UnsettledCalls {
   /** One of the last reply's calls is past its announcement. */
   #isUnderWay = false;
 
-  /** One of them has started: its work may be half done. */
   get hasBegun(): boolean {
     return [...this.#open.values()].some(({ hasBegun }) => hasBegun);
   }
@@ -32,14 +31,12 @@ export class UnsettledCalls {
     return calls.map(({ first }) => ({ id: first.callId, name: first.name, args: first.args }));
   }
 
-  /** The last question to the user that has no answer. */
   get question(): Question | null {
     for (const { last } of this.#open.values())
       if (last.status === "awaiting_approval") return questionOf(last);
     return null;
   }
 
-  /** Returns the decision, or what is wrong with it. */
   decisionOn({ confirmation: { kind } }: Question, given: unknown): Decision | string {
     return readDecision(given, kind) ?? `the decision must be one of ${decisionsFor(kind)}.`;
   }

@@ -28,14 +28,11 @@ export interface FolderTrust {
   readonly fault?: string;
 }
 
-/** The same, with the settings themselves. */
 export interface ProjectFolder extends FolderTrust {
   readonly settings: ProjectSettings;
-  /** The model variables of its `.env`. */
   readonly variables: Readonly<Record<string, string>>;
   /** A sentence for each unknown key in its file. */
   readonly unknown: readonly string[];
-  /** Why trust.json could not be read. */
   readonly trustFault?: string;
 }
 

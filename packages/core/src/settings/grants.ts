@@ -12,7 +12,6 @@ export interface StoredGrant {
 }
 
 interface Known {
-  /** Shows whether the file is still the same. */
   readonly stamp: string;
   readonly grants: readonly StoredGrant[];
 }

@@ -29,7 +29,6 @@ function described(
   return `line ${place}: ${what}${there === "" ? " at the end" : `, at ${JSON.stringify(there)}`}`;
 }
 
-/** The parser's name of an error as words. */
 export function errorWords(name: string): string {
   return name.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
 }

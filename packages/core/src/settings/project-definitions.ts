@@ -10,10 +10,7 @@ const MOST_DEPTH = 12;
 /** Enough digits of a SHA-256 to make a second text with them infeasible. */
 const SHOWN_DIGITS = 32;
 
-/**
- * The folder's definitions for the agent, one sentence without a subject for each. It contains a fingerprint of
- * the current texts: a changed text makes another sentence, and the user is asked again.
- */
+/** One sentence without a subject for each, with a fingerprint: about a changed text the user is asked again. */
 export function definitionEffects(folder: string): string[] {
   return [
     ...markdownIn(join(folder, "agents")).map((at) => named("use its subagent", at)),

@@ -1,7 +1,6 @@
 import type { Settings } from "@burin/contract/settings/settings";
 import { type McpServerSettings, settledSources } from "@burin/contract/settings/tool-sources";
 
-/** A project's settings, sorted by their effect. */
 export interface ProjectSettings {
   /** Makes rules stricter, so it counts in every folder. */
   readonly tightening: object;
@@ -69,10 +68,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 /** From loose to strict. */
 const SANDBOX_ORDER = ["off", "workspace-write", "read-only"];
 
-/**
- * Sorts a project's settings, depending on the user's. An unknown key is listed and counts only in a trusted
- * folder, so that a new setting never takes effect unnoticed.
- */
+/** An unknown key is listed and counts only in a trusted folder, so that no setting takes effect unnoticed. */
 export function projectSettings(layer: object, user: Settings): ProjectSettings {
   const sorted = new Sorted();
   const { mcpServers = {}, mcpServerCommand, ...rest } = settledSources(layer);

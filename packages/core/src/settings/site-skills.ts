@@ -32,10 +32,7 @@ const MOST_BYTES = 1024 * 1024;
 const MOST_UNPACKED_BYTES = 16 * MOST_BYTES;
 const MOST_FILES = 500;
 
-/**
- * Fetches the skills that a site lists in its well-known index, or one of them. Each file must have the digest in
- * the index. The error says why there are none.
- */
+/** The skills in a site's well-known index, or one of them; each file must have the digest in the index. */
 export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteSkills> {
   const index = new URL(site.pathname === "/" ? INDEX : site.pathname, site);
   const [given = {}] = records([parseJson((await fetched(index, index)).toString("utf8"))]);
@@ -66,7 +63,6 @@ export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteS
   return { skills: found, left };
 }
 
-/** Returns the files, or why the entry cannot be used. */
 function filesOf({ name, type, url, digest, files }: Fields, index: URL): OfferedFile[] | string {
   if (typeof name !== "string" || !NAME.test(name)) return "its name is not usable";
   const one = { "skill-md": "SKILL.md", archive: ARCHIVE }[String(type)];

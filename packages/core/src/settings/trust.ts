@@ -33,7 +33,6 @@ export class TrustStore {
     return this.#answers.all();
   }
 
-  /** The answer for exactly this folder. */
   async of(root: string): Promise<TrustAnswer | null> {
     const folder = await realpath(root);
     return (await this.all()).find((answer) => answer.folder === folder) ?? null;
@@ -58,7 +57,6 @@ export class TrustStore {
   }
 }
 
-/** What an answer means for the current effects of the folder's settings. */
 export function trustState(answer: TrustAnswer | null, effects: readonly string[]): TrustState {
   if (answer === null) return "untrusted";
   if (!answer.trusted) return "refused";

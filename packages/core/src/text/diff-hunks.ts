@@ -10,10 +10,7 @@ export function hunksOf(diff: FileDiff): string[] {
   );
 }
 
-/**
- * The content with only the accepted hunks (by their index) of a change, for an answer "edited". A change without
- * hunks can only be accepted or refused as a whole.
- */
+/** The content with only the accepted hunks, by index. A change without hunks is accepted or refused as a whole. */
 export function contentWithHunks(diff: FileDiff, accepted: ReadonlySet<number>): string {
   const patch = parsed(diff);
   if (patch === undefined || patch.hunks.length === accepted.size) return diff.newContent;

@@ -1,6 +1,5 @@
 import type { Replacement } from "@burin/edit-match";
 
-/** What the model is told about a successful edit. */
 export interface EditAnswer {
   readonly file: string;
   /** What could not be kept, in words. */
@@ -70,7 +69,6 @@ export function isSameEdit(
   });
 }
 
-/** The whole lines that a range covers. */
 function linesOf(content: string, start: number, end: number): string {
   // A range that ends after a newline does not include the next line.
   const close = content.indexOf("\n", Math.max(start, end - 1));

@@ -75,10 +75,7 @@ function shownLine(line: string): string {
   );
 }
 
-/**
- * The changed places in their current state, with a few lines around them and line numbers, so that the model need
- * not read the file again. Limited in lines and in length.
- */
+/** The changed places with lines around them, so that the model need not read the file again; limited in length. */
 export function changedLines(
   content: string,
   replacements: readonly Replacement[],

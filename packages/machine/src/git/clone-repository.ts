@@ -8,10 +8,7 @@ const ONLY_FILES = [
   ["protocol.ext.allow", "never"],
 ].flatMap(([key, value]) => ["-c", `${key}=${value}`]);
 
-/**
- * Downloads the files of a repository, at a branch or tag or its default branch, to a new folder. Throws git's
- * error.
- */
+/** Downloads a repository, at a branch or tag, to a new folder. Throws git's error. */
 export async function cloneRepository(url: string, folder: string, branch?: string): Promise<void> {
   const git = findHelper("git", process.env.PATH);
   if (git === null) throw new Error("git was not found");

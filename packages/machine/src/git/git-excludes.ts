@@ -23,7 +23,6 @@ export function readSmallFile(path: string, followLinks: boolean): string | null
   }
 }
 
-/** Returns whether the folder is the top of a git work tree. */
 export function isGitTop(folder: string): boolean {
   return lstatOf(join(folder, ".git")) !== null;
 }

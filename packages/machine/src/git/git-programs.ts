@@ -10,7 +10,6 @@ export interface GitSetting {
   readonly scope: string;
 }
 
-/** The git command that lists them. */
 export const LIST_SETTINGS = ["config", "--list", "-z", "--show-scope", "--show-origin"];
 
 /** Parses scope, origin and setting, each ended by NUL; null for anything else. */
@@ -29,10 +28,7 @@ export function settingsOf(output: Buffer): GitSetting[] | null {
 
 type SettingsUse = Omit<GitUse, "readsFiles">;
 
-/**
- * Settings with these endings name a program, or make git fetch missing objects from a place that the repository
- * chooses.
- */
+/** They name a program, or make git fetch missing objects from a place that the repository chooses. */
 const NAMES_A_PROGRAM =
   /\.(?:[a-z-]*(?:command|cmd|program|helper|driver|textconv|clean|smudge|process|editor|pager|askpass|gitproxy|monitor|filesystem|external|filter|agent|hook)|vcs|uploadpack|receivepack|promisor|partialclone)$/;
 

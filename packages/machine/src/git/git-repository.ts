@@ -22,21 +22,18 @@ export interface GitGround {
   readonly passEnvironment: readonly string[];
 }
 
-/** The deepest nesting of submodules that is checked. */
 const DEEPEST = 5;
 const MOST_SUBMODULES = 60;
 
 /** In git's own folder: repositories of their own, programs, and contents that only who knows them can name. */
 const NOT_SHOWN = /^(?:modules|hooks|lfs|annex|objects\/[0-9a-f]{2})$/;
 
-/** Paths in the index. */
 interface IndexPaths {
   readonly submodules: readonly string[];
   /** All folders that files lie in. */
   readonly folders: readonly string[];
 }
 
-/** The places of one repository, as git prints them. */
 interface Repository {
   /** The folder in which git was asked. */
   readonly folder: string;
@@ -248,10 +245,7 @@ class GitAsker {
     return answer;
   }
 
-  /**
-   * To look at the files, git follows a link that stands in the place of a folder, and starts itself in each
-   * submodule, with the settings there.
-   */
+  /** Git follows a link in the place of a folder, and starts itself in each submodule, with the settings there. */
   #inWorkTree({ folder, gitDir, top }: Repository, use: GitUse, depth: number): RepositoryFault | null {
     if (top === null) return null;
     const paths = this.#indexPaths(folder, gitDir);

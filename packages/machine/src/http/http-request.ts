@@ -12,7 +12,6 @@ export interface HttpRequest {
   readonly url: URL;
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
-  /** The client's own certificate. */
   readonly certificate?: ClientCertificate | undefined;
   /** In pieces, sent as one. */
   readonly body?: readonly Uint8Array[];
@@ -77,10 +76,7 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
 
 const heard = new WeakSet<object>();
 
-/**
- * Node's own `signal` option binds the connection itself to the signal. By then it may serve other requests, or
- * none, and then its error would not be handled.
- */
+/** Node's own `signal` binds the connection itself, which may by then serve other requests, or none. */
 function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
   const end = () => {
     const cause: unknown = signal.reason;

@@ -7,7 +7,6 @@ import type { Target } from "./socks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The request options that a proxy needs. */
 export interface Route {
   readonly protocol?: string;
   readonly agent?: PlainAgent;

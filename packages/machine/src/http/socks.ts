@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 
-/** The host that the proxy is asked to connect to. */
 export interface Target {
   readonly host: string;
   readonly port: number;

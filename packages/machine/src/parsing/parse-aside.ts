@@ -23,10 +23,7 @@ export function canParseAside(): boolean {
   return workerFile() !== undefined;
 }
 
-/**
- * Parses in a separate thread, one task at a time. The thread is ended when it takes too long or too much memory,
- * or when the signal aborts. Throws a WebError with the reason.
- */
+/** In a separate thread, which ends when it takes too long or too much memory, or the signal aborts. */
 export async function parseAside<Name extends ParserName>(
   name: Name,
   input: ParserInput<Name>,

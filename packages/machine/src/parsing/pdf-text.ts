@@ -5,10 +5,7 @@ import { WebError } from "../http/web-error.ts";
 /** A page takes some milliseconds; a document may have thousands. */
 const MOST_MS = 20_000;
 
-/**
- * Returns the text of a PDF, page by page; empty when its pages are images. Throws a WebError when it cannot be
- * read.
- */
+/** Page by page; empty when its pages are images. Throws a WebError when it cannot be read. */
 export async function pdfText(bytes: Uint8Array): Promise<string> {
   const { getDocumentProxy } = await import("unpdf");
   // The reader takes ownership of the bytes.

@@ -68,10 +68,7 @@ const CHANGES_MEANING = new Set(
   `),
 );
 
-/**
- * Of git's own variables only these are harmless: who works, and how the network is reached. The rest change where
- * git works or run programs.
- */
+/** Of git's own variables only these are harmless; the rest change where git works or run programs. */
 const GITS_HARMLESS =
   /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|LFS_SKIP_SMUDGE|PROTOCOL\w*|EDITOR|SEQUENCE_EDITOR|MERGE_AUTOEDIT)$/;
 
@@ -90,10 +87,7 @@ export interface EnvironmentRules {
   readonly roots?: readonly string[];
 }
 
-/**
- * Returns the environment for a child process: without secrets and without what would change the meaning of a
- * command, with pagers off, and marked, so that programs can tell who runs them.
- */
+/** Without secrets and what changes a command's meaning, with pagers off, and marked so that programs can tell. */
 export function childEnvironment(environment: Environment, rules: EnvironmentRules): Record<string, string> {
   const cleaned: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
@@ -163,10 +157,7 @@ export function withoutPasswords(text: string): string {
     .replace(URL_TOKEN, mark);
 }
 
-/**
- * Returns whether the value of a variable is a secret: `known` by a well-known name or by its form, `likely` by its
- * name.
- */
+/** `known`: a secret by a well-known name or by its form; `likely`: by its name. */
 export function secrecyOf(name: string, value: string, more: readonly string[]): "known" | "likely" | null {
   const upper = name.toUpperCase();
   if (SECRET_NAMES.has(upper) || more.includes(name)) return "known";

@@ -49,10 +49,7 @@ export class CommandLimits {
     return this.#planIn(await this.state(isReadOnly), command);
   }
 
-  /**
-   * For a program that must have limits: those of commands, or the default where commands have none. Throws if the
-   * system has no sandbox, because the program must not run without it.
-   */
+  /** For a program that must have limits, also where commands have none. Throws if the system has no sandbox. */
   async confined(command: SandboxedCommand): Promise<SandboxPlan> {
     const { mode } = this.#options;
     const state = await this.#in(mode === "off" ? "workspace-write" : mode);

@@ -30,10 +30,7 @@ export interface CommandList {
   end(id: string): Promise<boolean>;
   /** Types into its terminal, as keys: an answer ends with a carriage return. Returns false when it has no terminal. */
   type(id: string, text: string): Promise<boolean>;
-  /**
-   * The call that waits for it returns at once, and the command continues in the background. Returns false when no
-   * call waits.
-   */
+  /** The call that waits for it returns at once. Returns false when no call waits. */
   toBackground(id: string): Promise<boolean>;
 }
 

@@ -12,7 +12,6 @@ export interface OutputSoFar {
   /** Its end, after a gap or directly after `head`; empty while `head` is all of it. */
   readonly tail: Buffer;
   readonly bytes: number;
-  /** The number of newlines in all of it. */
   readonly newlines: number;
   /** The file with the whole output; null while `head` is all of it, or when the file could not be created. */
   readonly file: string | null;
@@ -27,10 +26,7 @@ const TAIL_BYTES = 64 * 1024;
 /** A command that prints without end must not fill the disk. */
 const MOST_FILE_BYTES = 4 * 1024 ** 3;
 
-/**
- * Keeps a command's output in a fixed amount of memory: the beginning, the end, the counts. A long output is
- * written to a file that only its owner may read.
- */
+/** Keeps the beginning, the end and the counts in memory; a long output is in a file that only its owner may read. */
 export class CommandOutput {
   /** Called at the end of the output with the file that has all of a long output. */
   onWhole: (file: string) => void = () => {};
@@ -93,7 +89,6 @@ const writeLater = promisify(write);
 class OutputFile {
   bytes = 0;
   newlines = 0;
-  /** Why not all of it is in the file. */
   fault: string | null = null;
   readonly #most: number;
   readonly #fd: number | null;
@@ -102,7 +97,6 @@ class OutputFile {
   #fill = 0;
   /** Up to here the current buffer has been counted and passed on to be written. */
   #handed = 0;
-  /** The bytes in the other buffer. */
   #otherFill = 0;
   #isOtherWritten = true;
   #written = 0;
@@ -192,7 +186,6 @@ class OutputFile {
     if (fd !== null) await new Promise<void>((resolve) => close(fd, () => resolve()));
   }
 
-  /** The last bytes that were taken, at most `most`. */
   tail(most: number): Buffer {
     const last = this.#lastTail;
     if (last !== null) return last.subarray(Math.max(0, last.length - most));

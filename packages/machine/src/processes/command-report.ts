@@ -9,7 +9,6 @@ import { commandLine, type ProcessEntry, signalName } from "./process-table.ts";
 /** Exported here so that one chunk has everything the shell tool needs for a command. */
 export { outputTail, outputText };
 
-/** Why the call stopped waiting for a command. */
 export type Stop = "timeout" | "cancelled" | "let go";
 
 /** Of live output; the result has the whole. */
@@ -85,7 +84,6 @@ export function processesInWords(processes: readonly ProcessEntry[]): string {
   return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** One line about a background command, as it is now. */
 export function backgroundInWords({ id, request, run }: BackgroundCommand): string {
   return `${id}: ${stateInWords(run)} ${run.output.bytes} bytes of output. ${request.command}`;
 }
@@ -139,7 +137,6 @@ const REFUSED_NETWORK =
 const REFUSED_RIGHT = /Operation not permitted|\bEPERM\b|must be superuser|requires root/i;
 const OF_SOCKETS = /\bsocket\b|\b(?:listen|connect|bind) EPERM\b/i;
 
-/** What is known about the command that produced the text. */
 export interface RefusalCase {
   readonly hasFailed: boolean;
   readonly mode: "read-only" | "workspace-write";

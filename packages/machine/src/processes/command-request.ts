@@ -12,7 +12,6 @@ export interface CommandsOptions {
   readonly sandbox: SandboxMode;
   /** Folders that commands in the sandbox cannot see, except for roots in them. */
   readonly hide?: readonly string[];
-  /** Whether commands in the sandbox have network access. */
   readonly network: boolean;
   /** Variables that commands get although they look like secrets. */
   readonly passEnvironment: readonly string[];
@@ -30,7 +29,6 @@ export interface CommandRequest {
   readonly directory: string;
   /** What the sandbox allows for this one command. */
   readonly exception: "none" | "network" | "unlimited";
-  /** Whether the command gets its own terminal. */
   readonly terminal?: boolean;
   /** It was allowed because the command, or git in it, only reads: so it gets no chance to do more. */
   readonly reads?: "wholly" | "partly";
@@ -60,7 +58,6 @@ export interface RunningCommand {
   readonly output: RunningOutput;
   /** Called when the user wants the waiting call to let the command continue in the background. */
   onLetGo: () => void;
-  /** Called for each piece of output. */
   onOutput: () => void;
   /** Its processes that are alive now. */
   members(): Awaitable<readonly ProcessEntry[]>;
@@ -82,7 +79,6 @@ interface RunningOutput {
   flush(): Promise<void>;
 }
 
-/** A command that continues in the background. */
 export interface BackgroundCommand<Run extends RunningCommand = RunningCommand> {
   readonly id: string;
   readonly request: CommandRequest;

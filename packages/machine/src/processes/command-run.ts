@@ -7,7 +7,6 @@ import type { ProcessEntry } from "./process-table.ts";
 import type { Child, ChildEnd } from "./run-process.ts";
 import { drained, pauseAndRead, type StartRequest, type Supervised, type Supervisor } from "./supervisor.ts";
 
-/** Everything that decides how one command is run. */
 export interface RunPlan extends StartRequest {
   /** null for a command with its own terminal. */
   readonly pipe: OutputPipe | null;
@@ -17,7 +16,6 @@ export interface RunPlan extends StartRequest {
 
 const QUIET_MS = 250;
 
-/** One command, from its start until nothing of it is left. */
 export class CommandRun implements RunningCommand {
   readonly output: CommandOutput;
   readonly shellEnded: Promise<ShellEnd>;
@@ -109,10 +107,7 @@ export class CommandRun implements RunningCommand {
     return told;
   }
 
-  /**
-   * The keeper in the sandbox reports the end. If the sandbox ends without that, it could not be created or was
-   * ended.
-   */
+  /** Reported by the keeper in the sandbox; without a report the sandbox could not be created, or was ended. */
   async #endInside(): Promise<ChildEnd> {
     const told = await new Promise<string>((resolve) => {
       let text = "";

@@ -156,10 +156,7 @@ function folderOf(path: string, entry: Dirent): string | null {
   return entry.isSymbolicLink() ? realOf(path) : null;
 }
 
-/**
- * Returns the folder in which commands would find a program, if it belongs to the project; folders outside come
- * first.
- */
+/** The project's folder in which commands would find a program; null when a folder outside has it. */
 function programsOfProject(roots: readonly string[], path: string): (program: string) => string | null {
   let own: string[] | undefined;
   let others: string[] = [];

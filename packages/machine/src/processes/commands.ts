@@ -6,15 +6,11 @@ import { hasTerminal } from "./has-terminal.ts";
 import type { RunningCommands } from "./running-commands.ts";
 import { chooseShell, findProgram } from "./shell-program.ts";
 
-/** The commands of this machine. */
 export type Commands = ReturnType<typeof openCommands>;
 
 const METHODS = ["start", "keep", "sandbox", "startServer", "exchange"] as const;
 
-/**
- * Runs shell commands and knows all that still run. One for each session; `close` ends what is left. The code is in
- * running-commands.ts, which is loaded with the first command, because most starts of Burin run none.
- */
+/** One for each session; `close` ends what is left. The code is loaded with the first command: most starts run none. */
 export function openCommands(options: CommandsOptions) {
   const { environment, home, network, roots } = options;
   const shell = chooseShell(process.platform, (name) => findProgram(name, environment.PATH, roots));

@@ -2,10 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/**
- * Whether the optional package for pseudo-terminals is installed for this system. Searches as Node does, but loads
- * nothing, because every start asks.
- */
+/** Whether the optional package for terminals is installed. Searches as Node does, but loads nothing. */
 export function hasTerminal(
   platform = `${process.platform}-${process.arch}`,
   start = dirname(fileURLToPath(import.meta.url)),

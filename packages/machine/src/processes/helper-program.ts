@@ -18,7 +18,6 @@ export function pathOutside(path: string, roots: readonly string[]): string {
   return folders.filter((folder) => !isOfProject(folder, roots)).join(delimiter);
 }
 
-/** The PATH for the programs that a helper starts. */
 export function helperPath(path: string | undefined): string {
   return pathOutside(path ?? "", [...projects]);
 }

@@ -8,10 +8,7 @@ export interface OutputPipe {
   readonly writeEnd: number;
 }
 
-/**
- * Creates named pipes at these paths, readable by their owner alone. Resolves to false when that is impossible
- * here.
- */
+/** For their owner alone. Resolves to false when that is impossible here. */
 export type MakeNamedPipes = (paths: readonly string[]) => Promise<boolean>;
 
 const PIPES_AT_ONCE = 16;
@@ -77,10 +74,7 @@ export class OutputPipes {
   }
 }
 
-/**
- * Bun and Deno cannot open a socket on a descriptor, and a worker thread closes at its end whatever descriptors it
- * opened.
- */
+/** Bun and Deno open no socket on a descriptor, and a worker thread closes its descriptors at its end. */
 function readsPipes(): boolean {
   const { isMainThread } = process.getBuiltinModule("node:worker_threads");
   return isMainThread && process.versions.bun === undefined && process.versions.deno === undefined;

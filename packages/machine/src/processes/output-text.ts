@@ -7,7 +7,6 @@ import { terminalText } from "./terminal-text.ts";
 
 const SAMPLE_BYTES = 8192;
 
-/** Returns all of an output, or its beginning and its end with the counts between them. */
 export function outputText(output: OutputSoFar, most: number): string {
   if (isBinary(output.head)) return binaryText(output);
   const encoding = encodingOf(output.head);

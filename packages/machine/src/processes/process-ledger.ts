@@ -45,10 +45,7 @@ interface Owner {
   readonly space: string;
 }
 
-/**
- * What this Burin has started, on disk while it runs, so that the next one can end what a crash left. Lines are
- * appended; the file is removed when everything has ended.
- */
+/** What this Burin has started, on disk while it runs, so that the next one can end what a crash left. */
 export class ProcessLedger {
   /** The id of every run of this Burin begins with this. */
   readonly id = randomName();
@@ -118,10 +115,7 @@ export class ProcessLedger {
   }
 }
 
-/**
- * Ends the processes that a crashed Burin left, if it is proven that they are its own: by the mark they were
- * started with, or by process id and start time. Resolves to their number.
- */
+/** Ends what a crashed Burin left, if its mark or its pid and start time prove that. Resolves to the number. */
 export async function endLeftBehind(home: string, source: ProcessSource): Promise<number> {
   const folder = join(home, "running");
   const names = await readdir(folder).catch(() => []);

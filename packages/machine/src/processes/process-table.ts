@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { linkTarget } from "../files/disk-looks.ts";
 
-/** One process as the system reports it. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
@@ -11,19 +10,16 @@ export interface ProcessEntry {
   readonly session: number;
   /** The start time in the system's own format; together with the pid it identifies one process for good. */
   readonly started: string;
-  /** The program's short name. */
   readonly name: string;
   readonly isZombie: boolean;
 }
 
-/** Looks up the processes of this machine. */
 export interface ProcessSource {
   list(): readonly ProcessEntry[];
   /** Returns null when it does not exist any more. */
   find(pid: number): ProcessEntry | null;
 }
 
-/** All visible processes, from `/proc`. */
 export function linuxProcesses(): ProcessEntry[] {
   const found: ProcessEntry[] = [];
   for (const name of readdirSync("/proc")) {

@@ -54,10 +54,7 @@ function hasMark(mark: string | null, runId: string): boolean {
 const GRACE_MS = 700;
 const MOST_ROUNDS = 60;
 
-/**
- * Asks the whole tree to end, and kills the rest. Repeats until nothing is left, because a process may start others
- * while it is being ended. Resolves to what could not be ended.
- */
+/** Asks the tree to end, and kills the rest, until nothing is left. Resolves to what could not be ended. */
 export async function endTree(marks: TreeMarks, source: ProcessSource): Promise<readonly ProcessEntry[]> {
   let known = new Map(marks.known);
   const living = () => {

@@ -4,7 +4,6 @@ import { shellArguments } from "./shell-arguments.ts";
 import type { ShellProgram } from "./shell-program.ts";
 import { type ReadEnd, readToEnd, type Supervisor } from "./supervisor.ts";
 
-/** One exchange with a program: a shell command, its input, and its limits. */
 export interface ExchangeRequest {
   readonly command: string;
   readonly cwd: string;
@@ -17,7 +16,6 @@ export interface ExchangeRequest {
   readonly limits?: { readonly network: boolean };
 }
 
-/** All that is known of the answer. */
 export interface ExchangeEnd extends Omit<ReadEnd, "errors"> {
   readonly stdout: Buffer;
   readonly stderr: string;

@@ -67,7 +67,6 @@ export function startChild(request: ChildRequest): Promise<Child> {
   });
 }
 
-/** The processes of this machine. */
 export const systemProcesses: ProcessSource =
   process.platform === "linux"
     ? { list: linuxProcesses, find: linuxProcess }
@@ -136,7 +135,6 @@ export function waitForOutput(
   return { output, fault: done.status === 0 ? null : String(done.stderr) || "it failed" };
 }
 
-/** Kills a tree at once, without asking. */
 export function killNow(marks: TreeMarks): void {
   if (IS_WINDOWS) for (const pid of marks.known.keys()) endWindowsTree(pid);
   else killTreeNow(marks, systemProcesses);

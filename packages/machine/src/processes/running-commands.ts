@@ -220,7 +220,6 @@ export class RunningCommands {
     return all;
   }
 
-  /** The commands that a call waits for. */
   foreground(): readonly BackgroundCommand[] {
     const kept = new Set([...this.#background.values()].map(({ run }) => run));
     return [...this.#running.values()].filter(({ run }) => !run.isOver && !kept.has(run));

@@ -18,13 +18,11 @@ export interface ServerProcess {
   readonly input: Writable;
   readonly output: Readable;
   readonly ended: Promise<ChildEnd>;
-  /** The last part of its error stream. */
   errorTail(): string;
   /** Ends it and everything it has started. */
   end(): Promise<void>;
 }
 
-/** How much of the error stream is kept, for messages. */
 const MOST_TAIL_BYTES = 4000;
 /** A server should end when its input ends; it gets this long. */
 const PATIENCE_MS = 200;

@@ -1,9 +1,6 @@
 import type { ShellProgram } from "./shell-program.ts";
 
-/**
- * The arguments that run a command. PowerShell gets it as base64 of UTF-16, so that quotes, backslashes and
- * newlines arrive unchanged; cmd removes exactly one pair of quotes.
- */
+/** PowerShell gets base64 of UTF-16, so that nothing in it changes; cmd removes exactly one pair of quotes. */
 export function shellArguments(shell: ShellProgram, command: string): string[] {
   switch (shell.kind) {
     case "powershell": {

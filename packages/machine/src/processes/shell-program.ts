@@ -14,7 +14,6 @@ export interface ShellProgram {
   readonly isVerbatim: boolean;
 }
 
-/** Finds a program by its name; null when there is none. */
 type FindProgram = (name: string) => string | null;
 
 /** bash if there is one, otherwise sh; on Windows PowerShell, the newer before the older, otherwise cmd. */

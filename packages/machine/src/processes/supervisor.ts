@@ -26,14 +26,10 @@ export interface SupervisorOptions {
 export interface StartRequest extends Omit<ChildRequest, "hasControl"> {
   /** Started instead; released when nothing of the process is left, even if it never started. */
   readonly sandbox: SandboxPlan | null;
-  /** Whether it gets its own terminal. */
   readonly terminal?: boolean;
 }
 
-/**
- * Starts everything that a session starts, and knows all that still runs: in memory, for the end of Burin, and on
- * disk, so that the next Burin can end what a crash has left.
- */
+/** Knows all that a session has started: in memory, for the end of Burin, and on disk, for after a crash. */
 export class Supervisor {
   readonly ledger: ProcessLedger;
   readonly #inherited: string | undefined;
@@ -181,7 +177,6 @@ function endGroup(pid: number): boolean {
   }
 }
 
-/** How to read what a process writes until it ends. */
 export interface Reading {
   readonly signal: AbortSignal;
   /** Without it there is no time limit. */
@@ -249,10 +244,7 @@ export interface ProgramRequest extends Pick<Reading, "signal" | "onOutput"> {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/**
- * Runs a system program that starts no others, to its end. It is looked up in the PATH of its own environment.
- * Rejects when it cannot be started.
- */
+/** Runs a program that starts no others, found in the PATH of its own environment. Rejects when it cannot start. */
 export async function runProgram({ command, args, cwd, env, ...reading }: ProgramRequest): Promise<ReadEnd> {
   const program = findHelper(command, env.PATH);
   if (program === null) throw new Error(`there is no program ${command}`);
@@ -265,7 +257,6 @@ export async function runProgram({ command, args, cwd, env, ...reading }: Progra
 
 const MOST_ERROR_BYTES = 64 * 1024;
 
-/** The last part of a stream, as text. */
 export function lastOf(stream: Child["streams"][number] | undefined, most = MOST_ERROR_BYTES): () => string {
   let last = Buffer.alloc(0);
   stream?.on("data", (piece: Buffer) => {

@@ -20,10 +20,7 @@ const OTHER_CONTROLS = new RegExp(
   "g",
 );
 
-/**
- * Returns what a terminal would show at the end: no colors or terminal commands, lines that were overwritten with
- * carriage returns as they were last, and no erased text.
- */
+/** What a terminal would show at the end: overwritten lines as they were last, no colors, no erased text. */
 export function terminalText(text: string): string {
   const plain = text.replace(ESCAPES, "").replace(/(?<!\r)\r+\n/g, "\n");
   const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;

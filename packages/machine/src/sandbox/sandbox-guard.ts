@@ -76,7 +76,6 @@ class SandboxWatch {
     return this.taken;
   }
 
-  /** The last check. */
   close(): readonly TakenBack[] {
     clearTimeout(this.#timer);
     this.#forget();
@@ -122,7 +121,6 @@ export interface GuardGround {
   readonly home: string;
   /** Files that a command can change although they are read-only for it. */
   readonly shared?: readonly SharedFile[];
-  /** Whether the command is still running. */
   readonly isGoingOn?: boolean;
 }
 
@@ -153,10 +151,7 @@ export function takeBackMade(before: Before, ground: GuardGround): readonly Take
   return made.length === 0 ? restored : [...restored, ...new Judging(after, before, ground).takeBack(made)];
 }
 
-/**
- * If something is removed while its mount is created, bubblewrap creates an empty file or folder in its place. It
- * is moved like the rest, but not reported.
- */
+/** bubblewrap creates an empty stand-in for what is removed during its mount: moved like the rest, not reported. */
 function removeStandIns(after: Survey, before: Before, ground: GuardGround): void {
   const folders = new Set([...before.places.values()].map(({ path }) => path));
   for (const place of after.places.values()) {
@@ -197,7 +192,6 @@ function hasGitFolder({ places }: Survey, folder: string): boolean {
   return [...places.values()].some(({ part, path }) => part === "git folder" && path === folder);
 }
 
-/** One check of what is new. */
 class Judging {
   readonly #after: Survey;
   readonly #before: Before;

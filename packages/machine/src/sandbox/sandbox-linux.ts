@@ -157,10 +157,7 @@ function isRealFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/**
- * Of the user's files in Burin's home only long outputs are shown. A home that cannot be created has nothing to
- * hide.
- */
+/** In Burin's home only long outputs are shown. A home that cannot be created has nothing to hide. */
 function hiddenHome(home: string): string[] {
   const output = join(home, "output");
   try {
@@ -171,10 +168,7 @@ function hiddenHome(home: string): string[] {
   }
 }
 
-/**
- * Sockets that programs outside listen on. A read-only mount does not prevent a connection, and some of those
- * programs run whatever they are sent.
- */
+/** A read-only mount does not keep a command from connecting to programs outside, some of which run what they get. */
 function listeningSockets(isCovered: (path: string) => boolean): string[] {
   const table = bytesOf("/proc/net/unix", MOST_TABLE_BYTES)?.toString() ?? "";
   const paths = new Set(table.split("\n").map((line) => line.slice(line.indexOf(" /") + 1)));

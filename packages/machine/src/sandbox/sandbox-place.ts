@@ -16,7 +16,6 @@ export interface Place {
   readonly part: "name" | "git folder" | "git link" | "git file" | "named" | "way out";
   /** Its inode number. */
   readonly id: string;
-  /** The target of a link. */
   readonly target?: string;
 }
 

@@ -213,7 +213,6 @@ function below(folder: string, id: string, look: (path: string) => Place[]): Pla
   });
 }
 
-/** How the protected paths are mounted. */
 interface ProtectedLayout {
   /** Git folders. They are mounted onto themselves, so that they cannot be renamed. */
   readonly pinned: readonly string[];

@@ -5,7 +5,6 @@ import type { TakenBack } from "./taken-back.ts";
 export const SANDBOX_MODES = ["off", "read-only", "workspace-write"] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
-/** The folders that the limits are based on. */
 export interface SandboxLimits {
   readonly mode: Exclude<SandboxMode, "off">;
   /** The real paths of the roots. */
@@ -32,7 +31,6 @@ export interface SandboxedCommand {
 export interface SandboxPlan {
   readonly program: string;
   readonly args: readonly string[];
-  /** Variables to add. */
   readonly env: Readonly<Record<string, string>>;
   /** The program reports on descriptor 3 how the command ended and what it left, and stays until that is closed. */
   readonly hasControl: boolean;
@@ -44,7 +42,6 @@ export interface SandboxPlan {
   release(): readonly TakenBack[];
 }
 
-/** One way to limit a command that is known to work here. */
 export interface Sandbox {
   readonly mode: Exclude<SandboxMode, "off">;
   plan(command: SandboxedCommand): Promise<SandboxPlan>;

@@ -64,7 +64,6 @@ function keyIn(descriptor: number, path: string, { part }: Place): string | null
   return stats === null ? null : `${idOf(stats)}/.`;
 }
 
-/** Restores a link that existed before. */
 export function putLinkBack(path: string, target: string): void {
   try {
     symlinkSync(target, path);

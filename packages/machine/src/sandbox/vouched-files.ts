@@ -22,10 +22,7 @@ export function vouchFor(path: string): void {
 /** The checks that take back what was not allowed. */
 const looks = new Set<() => void>();
 
-/**
- * Calls `look` before a permission begins, so that nothing created earlier counts as allowed. The returned function
- * ends that.
- */
+/** Called before a permission begins, so that nothing created earlier counts as allowed; until the result is called. */
 export function beforeVouching(look: () => void): () => void {
   looks.add(look);
   return () => looks.delete(look);
@@ -41,10 +38,7 @@ export function vouchForAll(): () => void {
   };
 }
 
-/**
- * Whether the user allowed this file, or something in that folder: written by Burin since then, or by an allowed
- * command.
- */
+/** Whether the user allowed it or something in it: written by Burin since then, or by an allowed command. */
 export function isVouchedFor(path: string, since: number, changed: number): boolean {
   if (spans.some(({ from, to }) => from <= changed && changed <= to)) return true;
   const isAbout = (file: string) => file === path || file.startsWith(`${path}/`);

@@ -2,7 +2,6 @@ import type { ContextSize } from "../context-size.ts";
 import type { ChangedFile, Todo, WorkRecord } from "../work-record.ts";
 import { cutTo } from "./transcript.ts";
 
-/** What goes into the text that replaces the conversation. */
 export interface Kept {
   readonly record: WorkRecord;
   /** The context files in their current state. */
@@ -13,10 +12,7 @@ export interface Kept {
 const HEAD =
   "[The conversation so far was too long for the model's window. This text, written by the program, replaces it. Continue the task from here; do not repeat what is done.]";
 
-/**
- * Builds the text: instructions, the user's prompts, open todos and changed files verbatim, then the summary. What
- * does not fit is cut, with a note about it; the user's last prompt is cut last.
- */
+/** What does not fit is cut, with a note about it; the user's last prompt is cut last. */
 export function compactionText(kept: Kept, mostTokens: number, size: ContextSize): string {
   const room = new Room(mostTokens - size.ofText(HEAD), size);
   const { record, contextTexts, summary } = kept;
@@ -49,7 +45,6 @@ function fileLine({ name, isNew, addedLines, removedLines }: ChangedFile): strin
   return `- ${name} (${isNew ? "new, " : ""}+${addedLines} -${removedLines} lines)`;
 }
 
-/** The newest prompts that fit completely. */
 function earlierPrompts(prompts: readonly string[], room: Room): string {
   const fitting: string[] = [];
   for (const prompt of [...prompts].reverse()) {

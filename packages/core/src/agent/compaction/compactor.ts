@@ -55,7 +55,6 @@ export class Compactor {
     if (!signal.aborted) this.#shortest = this.#size();
   }
 
-  /** How many tokens a request may have. */
   get #limit(): number {
     return Math.floor(this.#window * MOST_FILLED);
   }

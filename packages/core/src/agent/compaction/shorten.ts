@@ -15,14 +15,11 @@ export interface CompactorNeeds {
   /** In tokens. */
   readonly window: number;
   readonly record: WorkRecord;
-  /** The request as it would be sent now. */
   readonly request: () => ModelRequest;
-  /** The context files that the model knows, in their current state. */
   readonly contextTexts: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 interface ShortenNeeds extends CompactorNeeds {
-  /** How many tokens a request may have. */
   readonly limit: number;
   /** Nothing is kept as it is. */
   readonly isAll: boolean;

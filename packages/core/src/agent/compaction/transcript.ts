@@ -24,7 +24,6 @@ export interface Told {
   readonly summary: string;
 }
 
-/** The conversation as a text of at most `mostTokens` tokens. */
 export function transcript(told: Told, mostTokens: number, size: ContextSize): string {
   for (const grain of GRAINS) {
     const text = written(told, grain);
@@ -38,7 +37,6 @@ export function digest(told: Told, mostTokens: number, size: ContextSize): strin
   return cutTo(written(told, COARSEST), mostTokens, size);
 }
 
-/** The text, or its head and tail within `mostTokens` tokens. */
 export function cutTo(text: string, mostTokens: number, size: ContextSize): string {
   let cut = text;
   let most = text.length;
