@@ -312,16 +312,13 @@ function prefixedName(
   if (!isService(prefix) || slash + 1 === name.length) return undefined;
   const mayHaveMakers = set === undefined || SERVICES[set].protocol.startsWith("openai");
   const isManyMakers =
-    mayHaveMakers && Boolean(named.baseUrl || environment.OPENAI_BASE_URL || isRouter(set));
+    mayHaveMakers &&
+    Boolean(named.baseUrl || environment.OPENAI_BASE_URL || (set && !set.startsWith("openai")));
   if (isManyMakers && prefix !== "openai-responses") return undefined;
   const rest = { provider: prefix, name: name.slice(slash + 1) };
   // The address and the key in the settings belong to the provider that is set with them.
   const isSame = set === prefix || (mayHaveMakers && SERVICES[prefix].url === OPENAI.url);
   return isSame ? { ...named, ...rest } : rest;
-}
-
-function isRouter(service: ServiceName | undefined): boolean {
-  return service !== undefined && service !== "openai" && service !== "openai-responses";
 }
 
 function isService(text: string): text is ServiceName {

@@ -22,17 +22,13 @@ class Item {
 export class ResponsesReply extends ReplyReader {
   readonly #items = new Map<string, Item>();
   readonly #mayBeSilent: boolean;
-  #isCut = false;
+  protected isLimited = false;
   #hasBegun = false;
 
   /** After tool results a model may have nothing more to say. */
   constructor(takenIds: ReadonlySet<string>, mayBeSilent = false) {
     super(takenIds);
     this.#mayBeSilent = mayBeSilent;
-  }
-
-  protected get isLimited(): boolean {
-    return this.#isCut;
   }
 
   protected override get areCallsComplete(): boolean {
@@ -69,7 +65,7 @@ export class ResponsesReply extends ReplyReader {
   }
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
-    const isOver = this.#isCut || (this.isComplete && this.#mayBeSilent && !this.hasUnreadable);
+    const isOver = this.isLimited || (this.isComplete && this.#mayBeSilent && this.unreadable === undefined);
     return isEmpty && !isOver ? this.empty() : undefined;
   }
 
@@ -181,7 +177,7 @@ export class ResponsesReply extends ReplyReader {
     const reason = typeof details.reason === "string" ? details.reason : "";
     if (type === "response.incomplete" || response.status === "incomplete") {
       if (/filter|safety/i.test(reason)) this.failure = withheld(reason);
-      else this.#isCut = true;
+      else this.isLimited = true;
     }
     const isGiven = [...this.#items.values()].some(({ isCall, hasText }) => isCall || hasText);
     const output = Array.isArray(response.output) && !isGiven ? response.output : [];

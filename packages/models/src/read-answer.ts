@@ -49,9 +49,9 @@ async function* readBody(
   try {
     for await (const data of readServerSentEvents(body)) {
       yield* reply.read(data);
-      if (reply.hasFailed) return;
+      if (reply.failure) return;
       // Read to the end, so that the next request can use the connection; but do not wait for it.
-      if (reply.isDone) closing ??= setTimeout(() => connection.abort(), CLOSING_TIME_MS);
+      if (reply.isOver) closing ??= setTimeout(() => connection.abort(), CLOSING_TIME_MS);
     }
   } catch (error) {
     if (!reply.isComplete) throw error;

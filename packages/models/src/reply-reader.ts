@@ -10,26 +10,19 @@ export abstract class ReplyReader {
   protected usage: Usage | undefined;
   /** The service's own name for it; empty until it is sent. */
   protected finishReason = "";
-  protected isOver = false;
+  /** The service has said that it is at the end; what follows means nothing. */
+  isOver = false;
   /** A part of the reply has begun whose end the service will report. */
   protected isPartOpen = false;
   protected textSeen = false;
-  protected failure: ModelFailure | undefined;
-  #unreadable: string | undefined;
+  failure: ModelFailure | undefined;
+  /** The first thing that could not be parsed. */
+  protected unreadable: string | undefined;
   #isLastUnreadable = false;
 
   /** `takenIds` are the call ids of the history, which no new call may have. */
   constructor(takenIds: ReadonlySet<string>) {
     this.takenIds = takenIds;
-  }
-
-  /** The service has said that it is at the end; what follows means nothing. */
-  get isDone(): boolean {
-    return this.isOver;
-  }
-
-  get hasFailed(): boolean {
-    return this.failure !== undefined;
   }
 
   /** Nothing is missing, so that a connection that breaks now does no harm. */
@@ -115,17 +108,13 @@ export abstract class ReplyReader {
   }
 
   protected empty(): ModelFailure {
-    return emptyReply(this.#unreadable);
-  }
-
-  protected get hasUnreadable(): boolean {
-    return this.#unreadable !== undefined;
+    return emptyReply(this.unreadable);
   }
 
   #readChunk(chunk: unknown, data: string): ModelEvent[] {
     this.#isLastUnreadable = true;
     if (!isRecord(chunk)) {
-      this.#unreadable ??= data;
+      this.unreadable ??= data;
       this.loseChunk();
       return [];
     }
@@ -142,7 +131,7 @@ export abstract class ReplyReader {
     // An error in a form of the service's own, where the protocol has another.
     if (events === undefined && chunk.code !== undefined && detailOf(chunk) !== "") {
       this.failure = reportedFailure(chunk);
-    } else if (events === undefined) this.#unreadable ??= data;
+    } else if (events === undefined) this.unreadable ??= data;
     return events ?? [];
   }
 
@@ -150,7 +139,7 @@ export abstract class ReplyReader {
   #brokenOff(): ModelFailure | undefined {
     const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
-    const told = toldIn(this.#unreadable);
+    const told = toldIn(this.unreadable);
     return told ?? { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
   }
 }
@@ -159,7 +148,7 @@ export function thought(text: unknown): ModelEvent[] {
   return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
 }
 
-/** A reply without content; `unreadable` is the first thing that could not be parsed, if any. */
+/** A reply without content. */
 function emptyReply(unreadable: string | undefined): ModelFailure {
   const failure = { type: "bad_reply", isPassing: true };
   if (unreadable === undefined) {

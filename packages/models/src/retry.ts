@@ -93,7 +93,7 @@ function noticeOf(
   { delay, most }: { readonly delay: number; readonly most: number },
 ): string {
   const what = status === undefined ? reasonOf(type, message) : `${namedStatus(status)}.`;
-  return `${what.replace(/\w$/, "$&.")} Attempt ${attempt + 1} of ${most} follows in ${shownSeconds(delay)} s.`;
+  return `${what.replace(/\w$/, "$&.")} Attempt ${attempt + 1} of ${most} follows in ${Math.ceil(delay / 100) / 10} s.`;
 }
 
 function namedStatus(status: number): string {
@@ -104,10 +104,6 @@ function namedStatus(status: number): string {
 
 function reasonOf(type: string, message: string): string {
   return type === "unreachable" ? `The model's service cannot be reached: ${message}` : message;
-}
-
-function shownSeconds(milliseconds: number): string {
-  return String(Math.ceil(milliseconds / 100) / 10);
 }
 
 function toldWith(failure: ModelFailure, attempt: number): ModelFailure {

@@ -42,7 +42,8 @@ export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
     if (!line)
       return [scriptFailure(`The script has ${lines.length} lines, and one more reply was asked for.`)];
     played += 1;
-    return eventsOf(line, callIdsOf(request.history));
+    const parts = request.history.flatMap((message) => message.parts);
+    return eventsOf(line, new Set(parts.flatMap(({ functionCall }) => functionCall?.id || [])));
   };
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     for (const event of signal.aborted ? [] : nextReply(request)) {
@@ -78,10 +79,6 @@ function eventsOf(line: ScriptLine, taken: Set<string>): ModelEvent[] {
 
 function scriptFailure(message: string): ModelEvent {
   return { type: "end", reason: "error", error: { type: "script", message } };
-}
-
-function callIdsOf(history: readonly Message[]): Set<string> {
-  return new Set(history.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall?.id || [])));
 }
 
 function historyFault(history: readonly Message[]): string | undefined {

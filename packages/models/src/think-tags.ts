@@ -74,8 +74,8 @@ export class ThinkTags {
     const { length } = this.#before;
     const whole = this.#before + this.#pending + (isWhole ? "\n" : "");
     const found = this.#mayBeLone ? LONE.exec(whole) : null;
-    if (found && this.#isOutsideCode(found.index - length)) {
-      const text = this.#pending.slice(0, found.index - length);
+    const text = found ? this.#pending.slice(0, found.index - length) : "";
+    if (found && (this.#ticks + ticksIn(text)) % 2 === 0) {
       this.#pending = this.#pending.slice(found.index - length + found[0].length).trimStart();
       this.#mayBeLone = false;
       return [{ text, isThought: true, takesText: true }];
@@ -83,10 +83,6 @@ export class ThinkTags {
     // The tag, and the text on both sides of it, must be complete.
     const kept = this.#mayBeLone && !isWhole ? beginningOf("\n</think>\n", this.#pending) : 0;
     return [{ text: this.#pass(kept), isThought: false }];
-  }
-
-  #isOutsideCode(end: number): boolean {
-    return (this.#ticks + ticksIn(this.#pending.slice(0, end))) % 2 === 0;
   }
 
   #pass(kept: number): string {

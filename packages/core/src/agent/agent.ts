@@ -55,7 +55,8 @@ export interface AgentNeeds {
 export class Agent {
   readonly #conversation: Conversation;
   readonly #needs: AgentNeeds;
-  #model: ChatModel;
+  /** The one that answers the next request. */
+  model: ChatModel;
   readonly #size = new ContextSize();
   readonly #notes: ContextNotes;
   /** Whether the model has been told what it must know before the first prompt. */
@@ -70,7 +71,7 @@ export class Agent {
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
-    this.#model = needs.model;
+    this.model = needs.model;
     this.#conversation = needs.conversation;
     const { contextFiles, briefing, budget, callIds, contextWindow: window, past = [] } = needs;
     const { record, note, tell } = needs.conversation;
@@ -81,18 +82,12 @@ export class Agent {
     }
     this.#isBriefed = this.history.length > 0;
     this.#notes = new ContextNotes({ contextFiles, briefing, record, note });
-    const current = () => this.#model;
-    const answering = {
-      get model() {
-        return current();
-      },
-    };
     const account = { purpose: "compaction", budget, tell } as const;
     const { small } = needs;
     this.#compactor = new Compactor({
       models: [
         ...(small ? [{ ...small, ...spendingModel({ model: small }, account) }] : []),
-        spendingModel(answering, account),
+        spendingModel(this, account),
       ],
       size: this.#size,
       window,
@@ -112,7 +107,7 @@ export class Agent {
   }
 
   useModel(model: ChatModel, window: number): void {
-    this.#model = model;
+    this.model = model;
     this.#compactor.useWindow(window);
     this.#conversation.tell({ type: "model", model: model.name, window });
   }
@@ -301,7 +296,7 @@ export class Agent {
 
   async *#reply(signal: AbortSignal, said: string): AsyncGenerator<AgentEvent, Reply> {
     const { budget } = this.#needs;
-    const model = this.#model;
+    const model = this.model;
     const { note, cache } = this.#conversation;
     const away = new AbortController();
     const onSent = () => this.#needs.onAway?.(away.signal);

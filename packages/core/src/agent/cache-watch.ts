@@ -51,7 +51,8 @@ export class CacheWatch {
   /** What a reply shows about the cache: the miss, if there is one with a known cause. */
   counted(usage: Usage, asked: Asked, now = Date.now()): { readonly cacheMiss?: CacheMiss } {
     if (usage.inputTokens === 0) return {};
-    const kept = keptOf(this.#usage);
+    const { cachedTokens = 0, cacheWrites } = this.#usage ?? {};
+    const kept = cachedTokens + (cacheWrites?.tokens ?? 0);
     const tokens = kept - usage.cachedTokens;
     const isMiss = tokens >= LEAST_TOKENS && usage.cachedTokens < kept * LEAST_SHARE;
     const reason = isMiss ? this.#reasonFor(asked) : null;
@@ -65,22 +66,15 @@ export class CacheWatch {
   #reasonFor({ model, tools, at }: Asked): CacheMiss["reason"] | null {
     if (model !== this.#model) return "model";
     if (this.#isShortened) return "compaction";
-    if (this.#tools && !areSame(this.#tools, tools)) return "tools";
+    const isSame =
+      !this.#tools || this.#tools === tools || JSON.stringify(this.#tools) === JSON.stringify(tools);
+    if (!isSame) return "tools";
     return at > this.#until ? "pause" : null;
   }
-}
-
-/** What the service had read from its cache for a request, or written to it. */
-function keptOf(usage: Usage | null): number {
-  return usage === null ? 0 : usage.cachedTokens + (usage.cacheWrites?.tokens ?? 0);
 }
 
 /** Known only if the service says how long it keeps content. */
 function lifetimeOf({ cacheWrites }: Usage): number {
   if (cacheWrites?.hour === undefined) return Number.POSITIVE_INFINITY;
   return cacheWrites.hour > 0 ? HOUR_MS : SHORT_MS;
-}
-
-function areSame(some: readonly FunctionDeclaration[], others: readonly FunctionDeclaration[]): boolean {
-  return some === others || JSON.stringify(some) === JSON.stringify(others);
 }

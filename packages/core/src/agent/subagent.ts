@@ -60,10 +60,7 @@ function stepOf(event: AgentEvent): string | null {
   if (event.type !== "tool_call") return null;
   const { call } = event;
   if (call.status === "executing" && call.display === undefined) return call.description;
-  if (call.status === "error" || call.status === "cancelled") return `! ${firstLine(call.error.message)}`;
+  if (call.status === "error" || call.status === "cancelled")
+    return `! ${call.error.message.split("\n", 1)[0]}`;
   return null;
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
 }

@@ -131,7 +131,7 @@ const MOST_CONTEXT = 10_000;
 
 /** Interprets the end of a hook's command; returns a text when it cannot be relied on. */
 function hookAnswer(end: ExchangeEnd, seconds: number): HookAnswer | string {
-  const said = lastLines(end.stderr);
+  const said = end.stderr.trim().split("\n").slice(-5).join("\n").slice(-1000);
   if (end.exitCode === FORBIDS && end.stopped === null) {
     return { decision: "deny", reason: said || "it gave no reason" };
   }
@@ -167,8 +167,4 @@ function answerOf({
       ? { context: context.slice(0, MOST_CONTEXT) }
       : {}),
   };
-}
-
-function lastLines(text: string): string {
-  return text.trim().split("\n").slice(-5).join("\n").slice(-1000);
 }

@@ -57,7 +57,7 @@ export class EventLog {
   #lock: SessionLock | undefined;
   #forget = (): void => {};
   #descriptor: number | null = null;
-  #number: number;
+  lastNumber: number;
   #noted: LogRecord[] = [];
   /** Serialized records that are not in the file yet. */
   #unwritten: Buffer;
@@ -78,13 +78,9 @@ export class EventLog {
     this.#place = place;
     this.#redactor = new Redactor(environment, secretNames);
     this.#lock = resumed?.lock;
-    this.#number = resumed?.session.lastNumber ?? 0;
+    this.lastNumber = resumed?.session.lastNumber ?? 0;
     // A line that a crash cut off is left as it is.
     this.#unwritten = resumed?.session.isMidLine ? Buffer.from("\n") : Buffer.alloc(0);
-  }
-
-  get lastNumber(): number {
-    return this.#number;
   }
 
   /** `seen` is what the model learns about files with this event. */
@@ -99,8 +95,8 @@ export class EventLog {
     const joined = last && joinedText(last.event, event);
     if (last && joined) this.#noted[this.#noted.length - 1] = { ...last, event: joined };
     else {
-      this.#number += 1;
-      this.#noted.push({ n: this.#number, at, event, ...(seen ? { seen } : {}) });
+      this.lastNumber += 1;
+      this.#noted.push({ n: this.lastNumber, at, event, ...(seen ? { seen } : {}) });
     }
     if (this.#place.isRecorded) this.#timer ??= setTimeout(() => void this.#writeSome(), PAUSE_MS).unref();
     else if (this.#noted.length > MOST_KEPT) this.#noted.shift();
@@ -108,7 +104,7 @@ export class EventLog {
 
   /** Sends the event to the readers only, not to the log. */
   tell(event: AgentEvent, at = new Date().toISOString()): void {
-    for (const follower of this.#followers) follower.push({ n: this.#number, at, event });
+    for (const follower of this.#followers) follower.push({ n: this.lastNumber, at, event });
   }
 
   /**
@@ -118,7 +114,7 @@ export class EventLog {
   async *follow(from: number): AsyncGenerator<LogRecord> {
     const queue = new EventQueue<LogRecord>();
     for (const record of [...this.#unwrittenRecords, ...this.#noted]) queue.push(record);
-    const written = this.#number - queue.size;
+    const written = this.lastNumber - queue.size;
     this.#followers.add(queue);
     try {
       const path = from <= written && this.#place.isRecorded ? await this.#opened() : null;
@@ -192,7 +188,7 @@ export class EventLog {
 
   async close(): Promise<void> {
     try {
-      if (this.#number > (this.#place.resumed?.session.lastNumber ?? 0)) await this.recorded();
+      if (this.lastNumber > (this.#place.resumed?.session.lastNumber ?? 0)) await this.recorded();
     } finally {
       if (this.#timer !== null) clearTimeout(this.#timer);
       if (this.#descriptor !== null) closeSync(this.#descriptor);

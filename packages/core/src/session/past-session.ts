@@ -50,10 +50,12 @@ export class PastSession {
       if (this.calls.isBehind(event)) yield* this.calls.answers(kindOf, "all");
       if (!hasBegun && isPartOfHistory(event)) {
         hasBegun = true;
-        if (!isOfUser(event)) yield { type: "text", role: "user", text: LOST_BEGINNING };
+        if (saidBy(event) !== "user" && event.type !== "context")
+          yield { type: "text", role: "user", text: LOST_BEGINNING };
       }
       this.calls.follow(event);
-      this.isUnfinished = event.type === "done" ? isCutOff(event) : this.isUnfinished || isSaid(event);
+      this.isUnfinished =
+        event.type === "done" ? isCutOff(event) : this.isUnfinished || saidBy(event) === "model";
       this.#followReads(event, seen);
       yield event;
     }
@@ -75,14 +77,10 @@ export function parkedQuestion(path: string): Question | null {
   return past.calls.question;
 }
 
-function isSaid(event: AgentEvent): boolean {
-  return event.type === "text" && event.role === "model";
+function saidBy(event: AgentEvent): "user" | "model" | null {
+  return event.type === "text" ? event.role : null;
 }
 
 function isPartOfHistory({ type }: AgentEvent): boolean {
-  return type === "text" || type === "thought" || type === "tool_call" || type === "context";
-}
-
-function isOfUser(event: AgentEvent): boolean {
-  return event.type === "context" || (event.type === "text" && event.role === "user");
+  return ["text", "thought", "tool_call", "context"].includes(type);
 }

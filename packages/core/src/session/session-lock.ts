@@ -35,7 +35,7 @@ export function lockPath(logPath: string): string {
 export async function takeLock(logPath: string): Promise<SessionLock> {
   const path = lockPath(logPath);
   makeFolders(dirname(path));
-  const own = besideOf(path);
+  const own = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
   writeFileSync(own, JSON.stringify(await thisHolder()), { mode: 0o600, flag: "wx" });
   try {
     // Of two processes that find a stale lock, the second must not remove the new lock of the first.
@@ -70,10 +70,6 @@ async function startOf(pid: number): Promise<string | null> {
 async function thisHolder(): Promise<Holder> {
   const started = (await startOf(process.pid)) ?? "";
   return { pid: process.pid, started, host: hostname(), ...thisSystem() };
-}
-
-function besideOf(path: string): string {
-  return `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
 }
 
 /** Makes a hard link to a complete file, so that no process ever sees a half-written lock. */

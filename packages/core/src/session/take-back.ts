@@ -59,7 +59,8 @@ async function applied(step: Step): Promise<FileOutcome["what"]> {
   if (now === null) throw leftAlone("it was removed since");
   if (after === null) throw leftAlone("there is a file of that name again");
   if (before === null) throw leftAlone("it was changed since it was made");
-  await putText(step, merged(step, now));
+  const text = Buffer.from(merged(step, now), "latin1");
+  await put(step, (descriptor) => writeAll(descriptor, text, true));
   return "merged";
 }
 
@@ -130,10 +131,6 @@ async function putBack(step: Step, source: string): Promise<void> {
   });
   const { change, now } = step;
   if (now === null && change.before !== null) chmodSync(change.file, change.before.mode);
-}
-
-async function putText(step: Step, text: string): Promise<void> {
-  await put(step, (descriptor) => writeAll(descriptor, Buffer.from(text, "latin1"), true));
 }
 
 async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {

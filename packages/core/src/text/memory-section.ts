@@ -14,7 +14,7 @@ export function withFact(text: string, fact: string): string | null {
     return [...lines, ...apart, HEADING, "", bullet, ""].join(newline);
   }
   const known = lines.slice(start + 1, end).filter((line) => /^\s*[-*+]\s/.test(line));
-  if (known.some((line) => alike(line.replace(/^\s*[-*+]\s+/, ""), fact))) return null;
+  if (known.some((line) => plain(line.replace(/^\s*[-*+]\s+/, "")) === plain(fact))) return null;
   let at = end;
   while (at > start + 1 && lines[at - 1]?.trim() === "") at -= 1;
   const before = at === start + 1 ? [""] : [];
@@ -44,10 +44,6 @@ function headingsOf(lines: readonly string[]): number[] {
 function closes(line: string, fence: string): boolean {
   const mark = line.trim();
   return mark.startsWith(fence) && mark === fence.charAt(0).repeat(mark.length);
-}
-
-function alike(one: string, other: string): boolean {
-  return plain(one) === plain(other);
 }
 
 /** Ignores differences in case, spaces and the final full stop. */

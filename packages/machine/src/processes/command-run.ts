@@ -19,6 +19,9 @@ const QUIET_MS = 250;
 export class CommandRun implements RunningCommand {
   readonly output: CommandOutput;
   readonly shellEnded: Promise<ShellEnd>;
+  readonly startedAt: number;
+  isOver = false;
+  shellEnd: ShellEnd | null = null;
   onLetGo: () => void = () => {};
   onOutput: () => void = () => {};
   readonly #plan: RunPlan;
@@ -29,8 +32,6 @@ export class CommandRun implements RunningCommand {
   /** The number of processes in the sandbox besides its own two, when the shell had ended; null until that is known. */
   #keptInside: number | null = null;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
-  #isOver = false;
-  #shellEnd: ShellEnd | null = null;
   #limit: NodeJS.Timeout | null = null;
 
   /** Rejects when the program cannot be started. */
@@ -48,22 +49,11 @@ export class CommandRun implements RunningCommand {
   private constructor(started: Supervised, plan: RunPlan) {
     this.#plan = plan;
     this.#process = started;
+    this.startedAt = started.startedAt;
     this.#child = started.child;
     this.output = new CommandOutput(plan.outputFile(started.id));
     this.#outputClosed = plan.pipe ? this.#readPipe(plan.pipe.readEnd) : this.#readStreams();
     this.shellEnded = this.#watch();
-  }
-
-  get startedAt(): number {
-    return this.#process.startedAt;
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  get shellEnd(): ShellEnd | null {
-    return this.#shellEnd;
   }
 
   takenBack(): readonly TakenBack[] {
@@ -98,7 +88,7 @@ export class CommandRun implements RunningCommand {
     const end = await (this.#plan.sandbox?.hasControl ? this.#endInside() : this.#child.ended);
     await (this.#isAllGoneInside() ? this.#drainedAtOnce() : this.#drained());
     const told = { ...end, wasNotStarted: this.#isSandboxFault(end) };
-    this.#shellEnd = told;
+    this.shellEnd = told;
     if (this.#ending !== null) return told;
     if (this.#mayHaveLeft()) {
       this.takenBack();
@@ -156,7 +146,7 @@ export class CommandRun implements RunningCommand {
 
   /** Its processes that are alive now, without the sandbox's own. */
   members(): readonly ProcessEntry[] {
-    if (this.#isOver) return [];
+    if (this.isOver) return [];
     const members = this.#process.members();
     if (!this.#plan.sandbox?.hasControl) return members;
     const keeper = keeperOf(members, this.#child.pid);
@@ -164,7 +154,7 @@ export class CommandRun implements RunningCommand {
   }
 
   type(text: string): boolean {
-    if (!this.#plan.terminal || this.#shellEnd !== null) return false;
+    if (!this.#plan.terminal || this.shellEnd !== null) return false;
     return this.#child.input?.write(text) !== undefined;
   }
 
@@ -178,7 +168,7 @@ export class CommandRun implements RunningCommand {
   /** Checks whether the processes that the shell left have ended. */
   async settle(): Promise<void> {
     // Before the shell's end is known, its last output may still be on its way.
-    if (this.#shellEnd === null || this.#isOver || this.#ending !== null) return;
+    if (this.shellEnd === null || this.isOver || this.#ending !== null) return;
     if (this.members().length === 0) await this.#finish();
   }
 
@@ -192,7 +182,7 @@ export class CommandRun implements RunningCommand {
   }
 
   async #endAll(): Promise<readonly ProcessEntry[]> {
-    if (this.#isOver) return [];
+    if (this.isOver) return [];
     const left = await this.#process.end();
     await this.#drained();
     await this.#finish();
@@ -200,7 +190,7 @@ export class CommandRun implements RunningCommand {
   }
 
   async #finish(): Promise<void> {
-    this.#isOver = true;
+    this.isOver = true;
     if (this.#limit !== null) clearTimeout(this.#limit);
     this.#child.control?.destroy();
     this.#reader?.close();

@@ -65,7 +65,7 @@ export async function endTree(marks: TreeMarks, source: ProcessSource): Promise<
   let left = living();
   for (const member of left) {
     // The sandbox's own processes would end the others before those can clean up.
-    if (member.name !== "bwrap") signal(member.pid, "SIGTERM");
+    if (isNoSandbox(member)) signal(member.pid, "SIGTERM");
   }
   const deadline = Date.now() + GRACE_MS;
   for (let wait = 5; left.some(isNoSandbox) && Date.now() < deadline; wait = Math.min(wait * 2, 80)) {

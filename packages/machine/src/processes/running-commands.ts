@@ -45,7 +45,7 @@ export class RunningCommands {
   readonly #limits: CommandLimits;
   #cleaned: Promise<number> | null = null;
   #cleanedAt = 0;
-  readonly #cleanings: Promise<void>[] = [];
+  readonly #cleanings: (Promise<void> | undefined)[] = [];
 
   constructor(options: CommandsOptions, shell: ShellProgram, outputFolder: string) {
     this.#options = options;
@@ -115,6 +115,7 @@ export class RunningCommands {
     assertDirectory(request.directory, this.#options.roots);
     void this.endLeftBehind();
     const pipes = this.#openPipes();
+    const { cleanOutput } = this.#options;
     this.#count += 1;
     const number = this.#count;
     const terminal = request.terminal ?? false;
@@ -139,7 +140,8 @@ export class RunningCommands {
       endVouching();
       throw startFailure(error, request.command);
     });
-    run.output.onWhole = (file) => this.#cleanings.push(this.#clean(file));
+    // If the file cannot be rewritten, it stays as it is, readable by its owner alone.
+    run.output.onWhole = (file) => this.#cleanings.push(cleanOutput?.(file).catch(() => {}));
     this.#running.set(run, { id: `run_${number}`, request, run });
     this.#vouching.set(run, endVouching);
     void run.shellEnded.then(() => {
@@ -147,11 +149,6 @@ export class RunningCommands {
       this.#forgetEnded();
     });
     return run;
-  }
-
-  /** If the file cannot be rewritten, it stays as it is, readable by its owner alone. */
-  async #clean(file: string): Promise<void> {
-    await this.#options.cleanOutput?.(file).catch(() => {});
   }
 
   #environment(): Readonly<Record<string, string>> {

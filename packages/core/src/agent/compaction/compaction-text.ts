@@ -1,5 +1,5 @@
 import type { ContextSize } from "../context-size.ts";
-import type { ChangedFile, Todo, WorkRecord } from "../work-record.ts";
+import type { ChangedFile, WorkRecord } from "../work-record.ts";
 import { cutTo } from "./transcript.ts";
 
 export interface Kept {
@@ -17,7 +17,10 @@ export function compactionText(kept: Kept, mostTokens: number, size: ContextSize
   const room = new Room(mostTokens - size.ofText(HEAD), size);
   const { record, contextTexts, summary } = kept;
   const task = room.take(record.prompts.at(-1) ?? "", 0.7);
-  const todos = room.take(record.openTodos.map(todoLine).join("\n"), 0.5);
+  const todos = room.take(
+    record.openTodos.map((todo) => `- [${todo.status}] ${todo.content}`).join("\n"),
+    0.5,
+  );
   const files = room.take(record.changedFiles.map(fileLine).join("\n"), 0.5);
   const instructions = room.take(contextTexts.join("\n\n"), 0.6);
   const account = room.take(summary, 0.8);
@@ -35,10 +38,6 @@ export function compactionText(kept: Kept, mostTokens: number, size: ContextSize
 
 function section(title: string, text: string): string {
   return text === "" ? "" : `# ${title}\n${text}`;
-}
-
-function todoLine({ status, content }: Todo): string {
-  return `- [${status}] ${content}`;
 }
 
 function fileLine({ name, isNew, addedLines, removedLines }: ChangedFile): string {

@@ -10,18 +10,14 @@ const LEAST_WINDOW = 2048;
 /** Keeps the requests within the model's window. The code that shortens them is loaded when it is needed. */
 export class Compactor {
   readonly #needs: CompactorNeeds;
-  #window: number;
+  /** In tokens, as far as known. */
+  window: number;
   /** The size after the last compaction: without new messages the next one would have the same result. */
   #shortest = 0;
 
   constructor(needs: CompactorNeeds) {
     this.#needs = needs;
-    this.#window = needs.window;
-  }
-
-  /** In tokens, as far as known. */
-  get window(): number {
-    return this.#window;
+    this.window = needs.window;
   }
 
   get isNeeded(): boolean {
@@ -29,20 +25,20 @@ export class Compactor {
   }
 
   useWindow(window: number): void {
-    this.#window = window;
+    this.window = window;
     this.#shortest = 0;
   }
 
   get fill(): ContextFill {
-    return { tokens: this.#size(), window: this.#window };
+    return { tokens: this.#size(), window: this.window };
   }
 
   /** Called when a service has refused the current request as too long: what it says about its window is trusted. */
   noteTooLong({ contextWindow }: ModelFailure): void {
-    const known = Math.min(contextWindow ?? Number.POSITIVE_INFINITY, this.#window);
+    const known = Math.min(contextWindow ?? Number.POSITIVE_INFINITY, this.window);
     // If the estimate was too low, a smaller window in the same measure has the same effect.
     const estimated = this.#size() <= known ? this.#size() - 1 : known;
-    this.#window = Math.max(Math.min(known, estimated), LEAST_WINDOW);
+    this.window = Math.max(Math.min(known, estimated), LEAST_WINDOW);
   }
 
   /**
@@ -51,12 +47,12 @@ export class Compactor {
    */
   async *shorten(signal: AbortSignal, isAll = false): AsyncGenerator<AgentEvent, void> {
     const { shorten } = await import("./shorten.ts");
-    yield* shorten({ ...this.#needs, window: this.#window, limit: this.#limit, isAll }, signal);
+    yield* shorten({ ...this.#needs, window: this.window, limit: this.#limit, isAll }, signal);
     if (!signal.aborted) this.#shortest = this.#size();
   }
 
   get #limit(): number {
-    return Math.floor(this.#window * MOST_FILLED);
+    return Math.floor(this.window * MOST_FILLED);
   }
 
   #size(): number {
