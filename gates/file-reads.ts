@@ -24,7 +24,6 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/machine/src/sandbox/taken-back.ts":
     "opens folders, and moves to another disk what a command made",
   "packages/core/src/session/event-log.ts": "appends",
-  "packages/core/src/session/resume.ts": "makes files",
   "packages/core/src/session/read-log.ts": "reads what regular-file.ts has opened",
   "packages/core/src/session/undo-journal.ts": "reads what regular-file.ts has opened",
   "packages/core/src/session/take-back.ts": "reads what regular-file.ts has opened",

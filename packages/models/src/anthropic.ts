@@ -50,7 +50,8 @@ function generation(
   { reasoning, temperature, topP: top_p, maxOutput = MOST_OUTPUT_TOKENS }: Tuning,
   quirks: Quirks,
 ): JsonRecord {
-  const max_tokens = Math.min(maxOutput, ...toldLimits(quirks));
+  const told = [...quirks].flatMap((quirk) => Number(/^max-tokens:(\d+)$/.exec(quirk)?.[1]) || []);
+  const max_tokens = Math.min(maxOutput, ...told);
   if (reasoning === undefined || quirks.has("no-thinking")) return { max_tokens, temperature, top_p };
   const budget = budgetOf(reasoning);
   if (budget === 0) return { thinking: { type: "disabled" }, max_tokens, temperature, top_p };
@@ -61,10 +62,6 @@ function generation(
   const budget_tokens = Math.max(1024, Math.min(budget, max_tokens - LEAST_ANSWER_TOKENS));
   const thinking = { type: "enabled", budget_tokens };
   return { max_tokens: Math.max(max_tokens, budget_tokens + 1), thinking };
-}
-
-function toldLimits(quirks: Quirks): number[] {
-  return [...quirks].flatMap((quirk) => Number(/^max-tokens:(\d+)$/.exec(quirk)?.[1]) || []);
 }
 
 function wireTools(tools: readonly FunctionDeclaration[], mark: object): object[] {

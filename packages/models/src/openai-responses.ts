@@ -33,11 +33,9 @@ function responsesBody(model: string, request: TunedRequest, quirks: Quirks): st
 }
 
 function inputItems(history: readonly Message[], withReasoning: boolean): JsonRecord[] {
-  const items: JsonRecord[] = [];
-  for (const { role, parts } of history) {
-    items.push(...(role === "user" ? inputOf(parts) : modelItems(parts, withReasoning)));
-  }
-  return items;
+  return history.flatMap(({ role, parts }) =>
+    role === "user" ? inputOf(parts) : modelItems(parts, withReasoning),
+  );
 }
 
 /** The results first; media belong in the user message after them. */

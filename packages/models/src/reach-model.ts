@@ -32,33 +32,10 @@ const MOST_LOCAL_MODELS = 5;
 const MOST_ANSWER_BYTES = 1_500_000;
 
 /** Asks the service for its models, with the key; that costs nothing. Never rejects. */
-export async function reachModel(choice: ModelChoice, signal: AbortSignal): Promise<Reached> {
-  return listed(choice, { signal, waitMs: MOST_WAIT_MS });
-}
-
-/**
- * Finds the model servers on this machine, in the order of the list. Any program may use these ports, so only one
- * that answers like a model server counts. Never fails; a server that does not answer at once is ignored.
- */
-export async function findLocalServers(
-  signal: AbortSignal,
-  ports: readonly LocalServerPort[] = WELL_KNOWN_PORTS,
-): Promise<LocalServer[]> {
-  const found = await Promise.all(
-    ports.map(async ({ name, port }): Promise<LocalServer[]> => {
-      const baseUrl = `http://127.0.0.1:${port}/v1`;
-      const choice: ModelChoice = { provider: "openai", name: "", baseUrl };
-      const reached = await listed(choice, { signal, waitMs: MOST_LOCAL_WAIT_MS });
-      if ("fault" in reached || reached.status !== 200 || !reached.models) return [];
-      return [{ name, baseUrl, models: reached.models.slice(0, MOST_LOCAL_MODELS) }];
-    }),
-  );
-  return found.flat();
-}
-
-async function listed(
+export async function reachModel(
   choice: ModelChoice,
-  { signal, waitMs }: { readonly signal: AbortSignal; readonly waitMs: number },
+  signal: AbortSignal,
+  waitMs = MOST_WAIT_MS,
 ): Promise<Reached> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
   try {
@@ -77,6 +54,26 @@ async function listed(
     if (inTime.aborted) return { fault: `it did not answer in ${waitMs / 1000} seconds` };
     return { fault: message || code };
   }
+}
+
+/**
+ * Finds the model servers on this machine, in the order of the list. Any program may use these ports, so only one
+ * that answers like a model server counts. Never fails; a server that does not answer at once is ignored.
+ */
+export async function findLocalServers(
+  signal: AbortSignal,
+  ports: readonly LocalServerPort[] = WELL_KNOWN_PORTS,
+): Promise<LocalServer[]> {
+  const found = await Promise.all(
+    ports.map(async ({ name, port }): Promise<LocalServer[]> => {
+      const baseUrl = `http://127.0.0.1:${port}/v1`;
+      const choice: ModelChoice = { provider: "openai", name: "", baseUrl };
+      const reached = await reachModel(choice, signal, MOST_LOCAL_WAIT_MS);
+      if ("fault" in reached || reached.status !== 200 || !reached.models) return [];
+      return [{ name, baseUrl, models: reached.models.slice(0, MOST_LOCAL_MODELS) }];
+    }),
+  );
+  return found.flat();
 }
 
 /** The names in a list of models, in the formats that services use. */

@@ -110,7 +110,11 @@ function plain(schema: unknown): JsonRecord {
   const { nullable, enum: values, required, ...rest } = parts.reduce(mergedSchemas, Object.fromEntries(kept));
   const result: Record<string, unknown> = rest;
   const choices = schema.const === undefined ? values : [schema.const];
-  if (Array.isArray(choices) && choices.length > 0 && choices.every(isNamable)) {
+  if (
+    Array.isArray(choices) &&
+    choices.length > 0 &&
+    choices.every((value) => ["string", "number"].includes(typeof value))
+  ) {
     result.type ??= typeof choices[0];
     result.enum = choices;
   }
@@ -119,10 +123,6 @@ function plain(schema: unknown): JsonRecord {
   const isWhole = rest.properties !== undefined || rest.type === "object";
   const asked = isWhole ? knownNames(required, rest.properties) : names(required);
   return asked.length > 0 ? { ...result, required: asked } : result;
-}
-
-function isNamable(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "number";
 }
 
 /** The parameters as one plain object, with the properties of all alternatives in it. */

@@ -1,5 +1,6 @@
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { CorrectEdit, FailedEdit } from "../text/correct-edit.ts";
 import { answerOnce, asUser } from "./ask-once.ts";
 
@@ -112,17 +113,10 @@ const PROPOSAL = /\{\s*"(?:old|new)_string"\s*:/g;
 function proposalIn(answer: string): { oldText: string; newText: string } | null {
   const end = answer.lastIndexOf("}") + 1;
   for (const { index } of answer.matchAll(PROPOSAL)) {
-    const { old_string: oldText, new_string: newText } = parsed(answer.slice(index, end));
+    const found = parseJson(answer.slice(index, end));
+    const { old_string: oldText, new_string: newText } = isRecord(found) ? found : {};
     if (typeof oldText === "string" && typeof newText === "string" && oldText !== "")
       return { oldText, newText };
   }
   return null;
-}
-
-function parsed(json: string): { readonly [key: string]: unknown } {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
 }

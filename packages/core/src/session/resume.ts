@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { constants } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { PastSession } from "./past-session.ts";
@@ -117,11 +117,6 @@ export async function forkSession({ home, root, place, turn: last }: ForkOptions
   }
   const id = newSessionId();
   await makeSessionFolder(home, root);
-  const descriptor = openSync(sessionPath(home, root, id), "wx", 0o600);
-  try {
-    for (const line of lines) writeSync(descriptor, line);
-  } finally {
-    closeSync(descriptor);
-  }
+  await writeFile(sessionPath(home, root, id), Buffer.concat(lines), { flag: "wx", mode: 0o600 });
   return id;
 }

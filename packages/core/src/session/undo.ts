@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { lockPath } from "@burin/machine/disk/path-lock";
 import { readText } from "@burin/machine/disk/regular-file";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
@@ -157,7 +158,9 @@ function journalsIn(folder: string): string[] {
 }
 
 function operationsIn(path: string, writer: string): Operation[] {
-  const lines = (readText(path, MOST_JOURNAL_BYTES) ?? "").split("\n").flatMap(parsedLine);
+  // A line that a crash cut off describes a change that never happened.
+  const read = (readText(path, MOST_JOURNAL_BYTES) ?? "").split("\n").map(parseJson);
+  const lines = read.filter(isRecord) as unknown as JournalLine[];
   const forgotten = new Set(lines.flatMap((line) => (line.type === "forgotten" ? line.id : [])));
   const changes = lines.flatMap((line) => (line.type === "change" && !forgotten.has(line.id) ? line : []));
   const undo = lines.find((line) => line.type === "undo");
@@ -167,13 +170,4 @@ function operationsIn(path: string, writer: string): Operation[] {
   return changes.map((change) => {
     return { id: change.id, at: change.at, writer, changes: [change], of: null, depth: 0, isInForce: true };
   });
-}
-
-/** A line that a crash cut off describes a change that never happened. */
-function parsedLine(text: string): JournalLine[] {
-  try {
-    return text === "" ? [] : [JSON.parse(text) as JournalLine];
-  } catch {
-    return [];
-  }
 }

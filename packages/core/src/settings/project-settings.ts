@@ -91,8 +91,9 @@ export function projectSettings(layer: object, user: Settings): ProjectSettings 
 }
 
 class Sorted implements ProjectSettings {
-  readonly tightening: Record<string, unknown> = {};
-  readonly trusted: Record<string, unknown> = {};
+  // Without a prototype, so that a key can have any name.
+  readonly tightening: Record<string, unknown> = Object.create(null);
+  readonly trusted: Record<string, unknown> = Object.create(null);
   readonly effects: string[] = [];
   readonly refused: string[] = [];
 
@@ -104,13 +105,7 @@ class Sorted implements ProjectSettings {
     if (place === "acts") this.effects.push(...effectsOf(path.join("."), value));
     const target = place === "tightens" ? this.tightening : this.trusted;
     const [key = "", name] = path;
-    const plain = name === undefined ? value : { ...(target[key] as Fields | undefined), [name]: value };
-    Object.defineProperty(target, key, {
-      value: plain,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    target[key] = name === undefined ? value : { ...(target[key] as Fields | undefined), [name]: value };
   }
 }
 

@@ -1,4 +1,4 @@
-import { request as httpRequest, Agent as PlainAgent, type RequestOptions as PlainOptions } from "node:http";
+import { request as httpRequest, Agent as PlainAgent } from "node:http";
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import { BlockList, isIP, Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -29,7 +29,7 @@ export function routeTo(url: URL, environment: Environment): Route {
   const isSecure = url.protocol === "https:";
   if (isSecure || isSocks(proxy)) {
     const name = `${url.protocol} ${proxy.href}`;
-    const known = tunnels.get(name) ?? (isSecure ? new TunnelAgent(proxy) : new PlainTunnelAgent(proxy));
+    const known = tunnels.get(name) ?? tunnelAgent(proxy, isSecure);
     tunnels.set(name, known);
     return { agent: known };
   }
@@ -156,46 +156,23 @@ function dialByConnect(proxy: URL, { host, port }: Target): Promise<Socket> {
 }
 
 /** Opens its connections through the proxy and keeps them alive, as the normal agent does with direct ones. */
-class TunnelAgent extends Agent {
-  readonly #dial: Dial;
-
-  constructor(proxy: URL) {
-    super({ keepAlive: true });
-    this.#dial = dialler(proxy);
-  }
-
-  override createConnection(options: RequestOptions, onConnection: OnConnection = () => {}): undefined {
-    const { host, servername, ca, cert, key, passphrase, rejectUnauthorized } = options;
-    const name = servername ?? (isIP(host ?? "") === 0 ? (host ?? "") : "");
-    const given = Object.entries({ ca, cert, key, passphrase, rejectUnauthorized });
-    const secure = Object.fromEntries(given.filter(([, value]) => value !== undefined));
-    this.#dial(targetOf(options, 443)).then(
-      // A tunnel whose request was cancelled has no other error listener.
-      (socket) => onConnection(null, connect({ ...secure, socket, servername: name }).on("error", unheard)),
+function tunnelAgent(proxy: URL, isSecure: boolean): PlainAgent {
+  const dial = dialler(proxy);
+  const agent = new (isSecure ? Agent : PlainAgent)({ keepAlive: true });
+  const createConnection = (options: RequestOptions, onConnection: OnConnection) => {
+    dial({ host: options.host ?? "", port: Number(options.port ?? (isSecure ? 443 : 80)) }).then(
+      (socket) => onConnection(null, isSecure ? secured(socket, options) : socket),
       (error: Error) => onConnection(error, new Socket()),
     );
-    return undefined;
-  }
+  };
+  return Object.assign(agent, { createConnection });
 }
 
-/** The same without TLS, for proxies that do not accept a full URL. */
-class PlainTunnelAgent extends PlainAgent {
-  readonly #dial: Dial;
-
-  constructor(proxy: URL) {
-    super({ keepAlive: true });
-    this.#dial = dialler(proxy);
-  }
-
-  override createConnection(options: PlainOptions, onConnection: OnConnection = () => {}): undefined {
-    this.#dial(targetOf(options, 80)).then(
-      (socket) => onConnection(null, socket),
-      (error: Error) => onConnection(error, new Socket()),
-    );
-    return undefined;
-  }
-}
-
-function targetOf({ host, port }: PlainOptions, usual: number): Target {
-  return { host: host ?? "", port: Number(port ?? usual) };
+function secured(socket: Socket, options: RequestOptions): Duplex {
+  const { host, servername, ca, cert, key, passphrase, rejectUnauthorized } = options;
+  const given = Object.entries({ ca, cert, key, passphrase, rejectUnauthorized });
+  const secure = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const name = servername ?? (isIP(host ?? "") === 0 ? (host ?? "") : "");
+  // A tunnel whose request was cancelled has no other error listener.
+  return connect({ ...secure, socket, servername: name }).on("error", unheard);
 }

@@ -82,22 +82,13 @@ async function taken(socket: Socket, count: number): Promise<Buffer> {
   return bytes.subarray(0, count);
 }
 
-function heard(socket: Socket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const events = ["readable", "end", "close"] as const;
-    const stop = (): void => {
-      for (const event of events) socket.off(event, go);
-      socket.off("error", fail);
-    };
-    const go = (): void => {
-      stop();
-      resolve();
-    };
-    const fail = (error: Error): void => {
-      stop();
-      reject(error);
-    };
-    for (const event of events) socket.once(event, go);
-    socket.once("error", fail);
-  });
+/** Waits until there is something to read, or nothing more will come. */
+async function heard(socket: Socket): Promise<void> {
+  const over = new AbortController();
+  const options = { signal: over.signal };
+  try {
+    await Promise.race(["readable", "end", "close"].map((event) => once(socket, event, options)));
+  } finally {
+    over.abort();
+  }
 }

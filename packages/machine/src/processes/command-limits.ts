@@ -30,15 +30,13 @@ export class CommandLimits {
   }
 
   #in(mode: SandboxMode): Promise<SandboxState> {
-    const known = this.#states.get(mode);
-    if (known !== undefined) return known;
-    const state =
-      mode === "off" ? Promise.resolve({ sandbox: null, reason: "it is switched off" }) : this.#probe(mode);
+    const state = this.#states.get(mode) ?? this.#probe(mode);
     this.#states.set(mode, state);
     return state;
   }
 
-  async #probe(mode: Exclude<SandboxMode, "off">): Promise<SandboxState> {
+  async #probe(mode: SandboxMode): Promise<SandboxState> {
+    if (mode === "off") return { sandbox: null, reason: "it is switched off" };
     const { roots, home, hide, environment, temporary } = this.#options;
     const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
     return probeSandbox({ mode, roots, home, ...(hide && { hide }), temporary: temporary() }, environment);

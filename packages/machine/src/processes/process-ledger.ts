@@ -2,6 +2,7 @@ import { appendFileSync, rmSync, utimesSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { makeFolders } from "../disk/make-folders.ts";
 import { randomName } from "../disk/random-name.ts";
 import { readText } from "../disk/regular-file.ts";
@@ -130,7 +131,8 @@ export async function endLeftBehind(home: string, source: ProcessSource): Promis
 
 async function settle(path: string, source: ProcessSource): Promise<number> {
   const lastBeat = (await stat(path)).mtimeMs;
-  const lines = (readText(path, MOST_BYTES) ?? "").split("\n").flatMap(parsedLine);
+  const read = (readText(path, MOST_BYTES) ?? "").split("\n").map(parseJson);
+  const lines = read.filter(isRecord) as unknown as (Note | Owner)[];
   const owner = lines.find((line) => "owner" in line);
   if (owner === undefined || `${owner.owner}.jsonl` !== basename(path)) return 0;
   const { boot, space } = thisSystem();
@@ -170,15 +172,6 @@ async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promi
   );
   const before = { since, isWhole, places, named: new Set(note.named), until: lastBeat + 2 * BEAT_MS };
   takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
-}
-
-function parsedLine(text: string): (Note | Owner)[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? [value as Note | Owner] : [];
-  } catch {
-    return [];
-  }
 }
 
 /**
