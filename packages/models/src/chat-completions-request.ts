@@ -122,11 +122,7 @@ function marked(message: WireMessage, mark: object | null): object {
   return { ...message, content: [...parts, { ...last, cache_control: mark }] };
 }
 
-/**
- * Everything between two replies of the model; `before` are instructions that have no message of their own. A tool
- * message can contain text only, and every call must be answered before any other message, so media come in the
- * user message after the results.
- */
+/** `before` are instructions without a message of their own. Media come after the results, which are text only. */
 function userMessages(turn: readonly Message[], before: string, quirks: Quirks): WireMessage[] {
   const answers: WireMessage[] = [];
   const content: UserContent[] = before === "" ? [] : [{ type: "text", text: `${before}\n` }];

@@ -56,10 +56,7 @@ export async function reachModel(
   }
 }
 
-/**
- * Finds the model servers on this machine, in the order of the list. Any program may use these ports, so only one
- * that answers like a model server counts. Never fails; a server that does not answer at once is ignored.
- */
+/** In the order of the list. Any program may use these ports: only one that answers like a model server counts. */
 export async function findLocalServers(
   signal: AbortSignal,
   ports: readonly LocalServerPort[] = WELL_KNOWN_PORTS,

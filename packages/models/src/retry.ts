@@ -20,10 +20,7 @@ const MOST_DELAY_MS = 30_000;
 /** A longer pause than this is not waited for. */
 const MOST_ASKED_DELAY_MS = 300_000;
 
-/**
- * The same model with retries after temporary failures: overload, lost connections, empty replies. Never retries
- * after the first text or call, so nothing is said or done twice. An abort ends the waiting.
- */
+/** Never retries after the first text or call, so nothing is said or done twice. An abort ends the waiting. */
 export function retrying(model: ChatModel, options: RetryOptions = {}): ChatModel {
   return { name: model.name, stream: (request, signal) => attempts({ model, options, request }, signal) };
 }

@@ -27,11 +27,7 @@ export interface ScriptedModel extends ChatModel {
   unusedLines(): readonly ScriptLine[];
 }
 
-/**
- * A model that plays a script, one line per request, always in the same way. It is strict: a history in which a
- * call is not answered exactly once, an answer without a call, or a request after the last line ends as an error of
- * the type `script`.
- */
+/** Strict: a call not answered exactly once, an answer without a call and a request after the last line are errors. */
 export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
   const lines = [...script];
   let played = 0;

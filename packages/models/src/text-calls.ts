@@ -17,11 +17,7 @@ const OPEN_TAG =
 const CLOSED_TAG =
   /<\/(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)>|-->|\u201d/gi;
 
-/**
- * Finds the calls that a model writes into its text because its server cannot parse them. Takes out only what names
- * an offered tool, begins a line outside code, quotes and markup, and is the end of the text. Everything else stays
- * text, in order and once.
- */
+/** Takes out only what names an offered tool, begins a line outside code, quotes and markup, and ends the text. */
 export class TextCalls {
   readonly #offered: ReadonlySet<string>;
   readonly #isRepeated: IsRepeated;

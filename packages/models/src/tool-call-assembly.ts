@@ -35,10 +35,7 @@ class GrowingCall {
   namedInChunk = 0;
 }
 
-/**
- * Assembles the calls of one streamed reply from their fragments. Servers disagree on how a fragment says which
- * call it belongs to (index, id, both, neither, all the same index), so each sign is used for what it can prove.
- */
+/** Servers disagree on how a fragment names its call: index, id, both or neither each count for what they prove. */
 export class ToolCallAssembly {
   readonly #calls: GrowingCall[] = [];
   readonly #hosted = new Set<unknown>();

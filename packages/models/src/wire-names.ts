@@ -2,11 +2,7 @@
 const WIRE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const MOST_CHARACTERS = 64;
 
-/**
- * The name of a tool for providers. It depends only on the tool's own name, so it is the same at every start, also
- * for a tool that is not offered any more. Two tools never share one, because a changed name contains a hash of the
- * original.
- */
+/** The same at every start, also for a tool that is gone; no two share one: a changed name has the original's hash. */
 export function wireName(name: string): string {
   return WIRE_NAME.test(name) ? name : changedName(name);
 }

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
 import { messageOf } from "@burin/contract/text/error-message";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { readText } from "@burin/machine/disk/regular-file";
+import { entriesOf } from "@burin/machine/files/disk-looks";
 import { parse } from "yaml";
 import type { SubagentDefinition } from "./subagent-definitions.ts";
 
@@ -89,18 +90,11 @@ function definedIn<Thing extends { readonly name: string }>(
 
 /** The Markdown files directly in a folder, or the SKILL.md of each folder in it. */
 function pathsIn(folder: string, isOfSkills: boolean): string[] {
-  const names = namesIn(folder).sort().slice(0, MOST_FILES);
+  const all = entriesOf(folder).map(({ name }) => name);
+  const names = all.sort().slice(0, MOST_FILES);
   return isOfSkills
     ? names.map((name) => join(folder, name, "SKILL.md")).filter((path) => existsSync(path))
     : names.filter((name) => name.endsWith(".md")).map((name) => join(folder, name));
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function readDefinition(path: string): DefinitionFile {

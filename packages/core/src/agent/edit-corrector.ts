@@ -32,11 +32,7 @@ export function wordsIn(history: readonly Message[]): WordsAround {
   return { prompt: lastOf("user"), reply: lastOf("model") };
 }
 
-/**
- * Asks the model to repair a replacement that no deterministic stage could place. The result is only a proposal:
- * the edit tool accepts it only if it matches the file as often as expected. It may choose one of several equal
- * places only if the text around the call clearly names that place.
- */
+/** Only a proposal, which the edit tool checks; of equal places it may choose one that the text around names. */
 export function editCorrector(model: ChatModel, words: () => WordsAround): CorrectEdit {
   return async (failed, signal) => {
     const around = words();

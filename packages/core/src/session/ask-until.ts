@@ -45,10 +45,7 @@ async function* askUntil(
 const MOST_CORRECTIONS = 3;
 const LONGEST_FAULT = 2000;
 
-/**
- * Asks until the final answer is JSON that fits the schema; the end then has only the JSON as `result` and its
- * value as `structured`. The schema follows the prompt, so that the start of each request stays the same.
- */
+/** Asks until the answer is JSON that fits. The schema follows the prompt, so that requests start the same. */
 export function boundAnswer(schema: JsonSchema, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
   const instruction = `When you are done, answer with nothing but a JSON value that fits this JSON Schema:\n${JSON.stringify(schema)}`;
   return askUntil(prompt === null ? null : `${prompt}\n\n${instruction}`, ask, async (end, { count }) => {
@@ -97,10 +94,7 @@ export interface Check {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs the user's check when the model says that it is done, and sends failures back to the model until the check
- * passes, a limit ends the work, or the model changes nothing any more. The end contains the check's result.
- */
+/** Runs the user's check when the model is done, and sends failures back until it passes or a limit ends it. */
 export function checkedRun(check: Check, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
   const { command, signal } = check;
   return askUntil(prompt, ask, async (end, { count: attempts, hasWorked }) => {

@@ -45,10 +45,7 @@ interface PastLog {
 /** For a session without a log on disk. */
 const MOST_KEPT = 1000;
 
-/**
- * The log of a session: one AgentEvent per line, appended, never rewritten. Pieces of one text become one record;
- * live output of a running call is left out. What cannot be written is kept and tried again.
- */
+/** One AgentEvent per line, appended, never rewritten. What cannot be written is kept and tried again. */
 export class EventLog {
   readonly #place: LogPlace;
   readonly #followers = new Set<EventQueue<LogRecord>>();

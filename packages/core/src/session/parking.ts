@@ -11,10 +11,7 @@ interface ParkingNeeds {
   readonly answer: Decision | undefined;
 }
 
-/**
- * Keeps the question that a session was parked with, and its answer until the question comes up again. When no
- * user is present, the first question ends the run and stays in the session's log.
- */
+/** Keeps the question that a session was parked with. Without a user, the first question ends the run. */
 export class Parking {
   readonly #needs: ParkingNeeds;
   #answer: Decision | undefined;

@@ -23,10 +23,7 @@ export function newLogState(): LogState {
   return { lastNumber: 0, lost: 0, isTorn: false, endsLine: true };
 }
 
-/**
- * Reads the records of a log in order, part by part. A broken line is skipped: if a number is missing after it, a
- * record was lost, otherwise a crash had cut off a write. Nothing is changed.
- */
+/** A broken line is skipped: a number missing after it means a lost record, otherwise a crash cut off a write. */
 export function* readLog(path: string, state: LogState = newLogState()): Generator<LogRecord> {
   const descriptor = openRegular(path);
   try {

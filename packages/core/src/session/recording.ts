@@ -16,10 +16,7 @@ interface RecordedPlace extends LogPlace {
   readonly settings: Settings;
 }
 
-/**
- * Gets all events of a session, for its log and its readers. The log is loaded a little after the first event, so
- * that no start waits for it; an event that is noted twice counts once.
- */
+/** Gets all events of a session. The log is loaded a little after the first, so that no start waits for it. */
 export class Recording {
   /** What the model has seen of files, in earlier processes and now. */
   readonly reads: ReadMemory;

@@ -28,10 +28,7 @@ export function lockPath(logPath: string): string {
   return logPath.replace(/\.jsonl$/, ".lock");
 }
 
-/**
- * Keeps other processes from writing to a session until `release`. Replaces the lock of a process that has ended.
- * Throws SessionError `in_use`, with the holder.
- */
+/** Until `release`. Replaces the lock of a process that has ended; throws SessionError `in_use`, with the holder. */
 export async function takeLock(logPath: string): Promise<SessionLock> {
   const path = lockPath(logPath);
   makeFolders(dirname(path));

@@ -45,10 +45,7 @@ interface OpenSpan {
   working?: number;
 }
 
-/**
- * Turns a session's events into spans and metrics, by OpenTelemetry's conventions for generative AI: a run is
- * `invoke_agent`, a request `chat`, a call `execute_tool`, with its question as a child.
- */
+/** By OpenTelemetry's conventions: a run is `invoke_agent`, a request `chat`, a call `execute_tool`. */
 export class Telemetry {
   readonly #needs: TelemetryNeeds;
   readonly #otlp: Otlp;

@@ -65,10 +65,7 @@ export function newChangeId(): string {
   return `${time}${count.toString(36).padStart(2, "0")}-${randomBytes(3).toString("hex")}`;
 }
 
-/**
- * Keeps the bytes before and after each change of a file, so that it can be undone. The bytes before cost no copy
- * if the file system has hard links: the replaced file gets a second name.
- */
+/** Keeps the bytes around each change, where possible without a copy: the replaced file gets a second name. */
 export class UndoJournal {
   readonly #folder: string;
   readonly #path: string;

@@ -1,8 +1,8 @@
-import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { lockPath } from "@burin/machine/disk/path-lock";
 import { readText } from "@burin/machine/disk/regular-file";
+import { entriesOf } from "@burin/machine/files/disk-looks";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import { type FileChange, type JournalLine, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 
@@ -130,8 +130,9 @@ interface Operation {
 
 function readOperations(home: string, root: string): Operation[] {
   const folder = undoFolder(home, root);
-  const operations = journalsIn(folder)
-    .flatMap((name) => operationsIn(join(folder, name), name.slice(0, -".jsonl".length)))
+  const operations = entriesOf(folder)
+    .filter(({ name }) => name.endsWith(".jsonl"))
+    .flatMap(({ name }) => operationsIn(join(folder, name), name.slice(0, -".jsonl".length)))
     .sort((one, other) => (one.id < other.id ? -1 : 1));
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
   const setForce = (id: string, isInForce: boolean) => {
@@ -147,14 +148,6 @@ function readOperations(home: string, root: string): Operation[] {
     setForce(id, true);
   }
   return operations;
-}
-
-function journalsIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
-  } catch {
-    return [];
-  }
 }
 
 function operationsIn(path: string, writer: string): Operation[] {

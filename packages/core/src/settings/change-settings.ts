@@ -4,10 +4,7 @@ import { parseLayer } from "./parse-layer.ts";
 
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/**
- * Sets one value in a settings file, or removes it when it is undefined. Comments, order and everything else stay
- * as they are. Throws SettingsError, and leaves the file alone, when it is not valid or would not be.
- */
+/** Comments, order and all else stay. Throws SettingsError if the file is not, or would not be, valid. */
 export function changeSettingsFile(file: string, path: readonly string[], value: unknown): Promise<void> {
   return changeHomeFile(file, (before) => {
     const mark = before?.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";

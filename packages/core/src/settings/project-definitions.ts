@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { readBytes } from "@burin/machine/disk/regular-file";
+import { entriesOf } from "@burin/machine/files/disk-looks";
 
 /** Far more than skills have; larger ones never count as unchanged, so the user is asked each time. */
 const MOST_FILES = 2000;
@@ -67,13 +68,8 @@ function markdownIn(folder: string): Place[] {
 }
 
 function namesIn(folder: string): Place[] {
-  try {
-    return readdirSync(folder)
-      .sort()
-      .map((name) => ({ name, path: join(folder, name) }));
-  } catch {
-    return [];
-  }
+  const names = entriesOf(folder).map(({ name }) => name);
+  return names.sort().map((name) => ({ name, path: join(folder, name) }));
 }
 
 function named(what: string, { name, path }: Place): string {

@@ -9,10 +9,7 @@ import { codeOf } from "../files/system-error.ts";
 
 const LARGEST = 4 * 1024 * 1024;
 
-/**
- * Returns the text of a small regular file; null when there is none. Never waits, whatever has the name. Throws for
- * a file that is too large: half of its rules would show what the other half hides.
- */
+/** null for none. Throws for a file that is too large: half of its rules would show what the other half hides. */
 export function readSmallFile(path: string, followLinks: boolean): string | null {
   if (lstatOf(path) === null) return null;
   try {

@@ -8,10 +8,7 @@ const MOST_BYTES = 64 * 1024;
 const MOST_LINES = 20;
 const MOST_LINE_CHARACTERS = 200;
 
-/**
- * Returns what is not committed in the first root, one line each as git prints it, and how many more there are.
- * null when git does not answer in time, or would have to run what the repository names.
- */
+/** One line each as git prints it; null when git does not answer in time, or would run what the repository names. */
 export async function uncommittedChanges(ground: GitGround, signal: AbortSignal): Promise<string | null> {
   const [root = ""] = ground.roots;
   const { git, env } = gitIn(ground);

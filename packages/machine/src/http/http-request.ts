@@ -50,13 +50,14 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   const length = request.body === undefined ? {} : { "content-length": bytes };
   const headers = { ...request.headers, ...length, ...route.headers };
   const options = { ...route, ...request.certificate, method, headers };
+  let isStale = false;
   const send = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sending = open(request.url, options, resolve);
       endOnAbort(sending, signal);
       sending.on("error", (error) => {
-        const isStale = sending.reusedSocket && "code" in error && error.code === "ECONNRESET";
-        reject(isStale ? new StaleConnection() : error);
+        isStale = sending.reusedSocket && "code" in error && error.code === "ECONNRESET";
+        reject(error);
       });
       // Sends all pieces and the head in one write.
       sending.cork();
@@ -66,7 +67,7 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
     });
   const response = await send().catch((error: unknown) => {
     // The server closed the idle connection just when it was used again: it has received nothing.
-    if (error instanceof StaleConnection && !signal.aborted) return send();
+    if (isStale && !signal.aborted) return send();
     throw error;
   });
   // A connection may break before the body is read; the reader then gets the error.
@@ -108,11 +109,6 @@ function dialling(addresses: readonly string[]): RequestOptions {
     setImmediate(() => (all ? answer(null, found) : answer(null, first.address, first.family)));
   };
   return { agent: false, lookup };
-}
-
-class StaleConnection extends Error {
-  override readonly name = "StaleConnection";
-  readonly code = "ECONNRESET";
 }
 
 /** Returns the text of a body, or the start of a longer one. A broken connection ends it early. */

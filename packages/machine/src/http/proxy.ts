@@ -18,11 +18,7 @@ export interface Route {
 
 const tunnels = new Map<string, PlainAgent>();
 
-/**
- * Returns the route to the address by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, lower case before upper
- * case; empty without a proxy. Addresses of this machine never use a proxy. Throws when the variable is not a valid
- * address.
- */
+/** By the usual variables, lower case first; never for this machine. Throws when one is not a valid address. */
 export function routeTo(url: URL, environment: Environment): Route {
   const proxy = proxyFor(url, environment);
   if (!proxy) return {};

@@ -37,10 +37,7 @@ function once<T>(look: (path: string, isPattern: boolean) => T): (path: string, 
   };
 }
 
-/**
- * Returns whether an absolute path, or any file that a shell pattern matches, is really outside the roots. What
- * cannot be determined counts as outside: then the user is asked.
- */
+/** Also for any file that a shell pattern matches; what cannot be determined counts as outside. */
 export function leadsOutside(path: string, isPattern: boolean, roots: readonly string[]): boolean {
   const places = isPattern ? matchedPaths(path) : [path];
   return places === null || places.some((place) => isBeyond(place, roots));
@@ -123,10 +120,7 @@ export interface TreeBelow {
   readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
 }
 
-/**
- * Everything below a folder, also behind links that stay inside the roots; null when it is too large. A link or
- * folder whose name is not valid text cannot be followed, so it counts as leading out.
- */
+/** Also behind links inside the roots; null when too large. A name that is not valid text counts as leading out. */
 function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
   const linksOut: string[] = [];
   const oddNames: { name: string; isFolder: boolean }[] = [];

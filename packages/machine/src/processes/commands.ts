@@ -1,5 +1,5 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { entriesOf } from "../files/disk-looks.ts";
 import { lazily } from "../files/lazily.ts";
 import type { CommandRequest, CommandsOptions } from "./command-request.ts";
 import { hasTerminal } from "./has-terminal.ts";
@@ -31,18 +31,11 @@ export function openCommands(options: CommandsOptions) {
       exception === "network" || (network && reads !== "wholly"),
     ...lazily(open, METHODS),
     /** Ends processes that a crashed Burin left behind, once. Resolves to their number. */
-    endLeftBehind: async () => (hasRun(home) ? (await open()).endLeftBehind() : 0),
+    endLeftBehind: async () =>
+      // Nothing can be left behind if no Burin has written a ledger.
+      entriesOf(join(home, "running")).length > 0 ? (await open()).endLeftBehind() : 0,
     backgrounds: async () => (await running)?.backgrounds() ?? [],
     foreground: async () => (await running)?.foreground() ?? [],
     close: async () => (await running)?.close() ?? [],
   };
-}
-
-/** Nothing can be left behind if no Burin has written a ledger. */
-function hasRun(home: string): boolean {
-  try {
-    return readdirSync(join(home, "running")).length > 0;
-  } catch {
-    return false;
-  }
 }

@@ -22,10 +22,7 @@ export function helperPath(path: string | undefined): string {
   return pathOutside(path ?? "", [...projects]);
 }
 
-/**
- * Returns where a program that Burin starts by itself is; null when there is none outside the projects. Every name
- * is looked up here: a package runner puts the project's own folder first in PATH.
- */
+/** null when there is none outside the projects: a package runner puts the project's own folder first in PATH. */
 export function findHelper(name: string, path: string | undefined): string | null {
   if (isAbsolute(name)) return name;
   const key = `${name}\n${path}`;

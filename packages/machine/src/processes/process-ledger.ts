@@ -174,10 +174,7 @@ async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promi
   takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
 }
 
-/**
- * Creates a temporary folder for a run: in the usual place, otherwise where it can be created. Cleaning systems may
- * remove the usual folder while the environment still names it. Throws the error of the first place.
- */
+/** In the usual place, otherwise where it can be created: cleaning systems may have removed the usual folder. */
 export function makeTemporary(home: string): string {
   const name = TEMPORARY_PREFIX + randomName();
   let fault: unknown;

@@ -12,11 +12,7 @@ export interface TreeMarks {
   readonly known: ReadonlyMap<number, string>;
 }
 
-/**
- * Returns the living processes of a run, also those that left its group and session or lost their parent. A process
- * belongs to the run if it has the run's mark, if it is known, or if its parent, its group's leader or its
- * session's leader belongs.
- */
+/** A process belongs by the run's mark, as a known one, or by its parent, its group's or its session's leader. */
 export function membersOf(
   marks: TreeMarks,
   table: readonly ProcessEntry[],

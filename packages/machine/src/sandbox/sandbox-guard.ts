@@ -139,10 +139,7 @@ interface Repository {
   readonly workTree: string;
 }
 
-/**
- * Finds what commands have created under protected names or for git to run, and moves it out of the project into
- * Burin's own folder. What existed before cannot be written by them and is not checked again.
- */
+/** Moves what commands created under protected names, or for git to run, into Burin's own folder. */
 export function takeBackMade(before: Before, ground: GuardGround): readonly TakenBack[] {
   const after = ground.surveyor.look(before.named);
   const restored = restoreShared(ground.shared ?? [], { ...ground, places: after.places });
