@@ -1,40 +1,20 @@
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
 import { KEY_LIST } from "../src/ui/key-list.ts";
-import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+import { ScreenRoom } from "./screen-room.ts";
+import type { ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
 
-let root = "";
-let server: FakeModelServer | undefined;
-let screen: ScreenTerminal | undefined;
-
-beforeEach(async () => {
-  root = await newFolder({ "a.txt": "alpha\n" });
-  await writeFile(join(root, "editor.sh"), '#!/bin/sh\nprintf "%s" " and more" >> "$1"\n');
-  await chmod(join(root, "editor.sh"), 0o700);
-});
-
-afterEach(async () => {
-  screen?.close();
-  await server?.close();
-  await removeFolder(root);
-});
+const room = new ScreenRoom({ "a.txt": "alpha\n" }, { columns: 100, rows: 40 });
 
 async function open(
   replies: readonly FakeReply[],
   options: Partial<ScreenOptions> = {},
 ): Promise<ScreenTerminal> {
-  server = await startFakeModelServer(replies);
-  const env = {
-    OPENAI_BASE_URL: server.baseUrl,
-    OPENAI_MODEL: "fake-model",
-    EDITOR: join(root, "editor.sh"),
-    ...options.env,
-  };
-  screen = new ScreenTerminal({ cwd: root, columns: 100, rows: 40, ...options, env });
-  await screen.shows("fake-model · ");
-  return screen;
+  const EDITOR = join(room.root, "editor.sh");
+  await writeFile(EDITOR, '#!/bin/sh\nprintf "%s" " and more" >> "$1"\n', { mode: 0o700 });
+  return room.open(replies, { ...options, env: { EDITOR } });
 }
 
 const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) & 0x1f);
@@ -63,7 +43,7 @@ const WORKING: readonly FakeReply[] = [SILENT, SILENT];
 /** For each row of the list of keys what its keys do, in the order in which they stand there. */
 const PROOFS: Readonly<Record<string, Proof>> = {
   enter: { steps: [ASK] },
-  "alt+enter, shift+enter, ctrl+j, \\ enter": {
+  "alt+enter, shift+enter, ctrl+j, \\\u00a0enter": {
     steps: [
       ["a", "> a"],
       [`${ESC}\r`, /> a\n +\n/],
@@ -198,9 +178,34 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "#": { steps: [["#we use tabs\r", /# we use tabs\n/]] },
 };
 
+const NAMED: Readonly<Record<string, string>> = {
+  enter: "\r",
+  tab: "\t",
+  esc: ESC,
+  "esc esc": ESC + ESC,
+  "alt+enter": `${ESC}\r`,
+  "shift+enter": `${ESC}[13;2u`,
+  "\\\u00a0enter": "\\\r",
+  "shift+tab": `${ESC}[Z`,
+  up: `${ESC}[A`,
+  down: `${ESC}[B`,
+  "alt+up": `${ESC}[1;3A`,
+};
+
+/** What a terminal sends for a key of the list. */
+function sent(key: string): string {
+  const [, modifier, letter = ""] = /^(ctrl|alt)\+(.)$/.exec(key) ?? [];
+  if (modifier === undefined) return NAMED[key] ?? key;
+  return modifier === "ctrl" ? ctrl(letter) : ESC + letter;
+}
+
 describe("a key", () => {
-  it("has a proof each", () => {
+  it("has a proof each, in which it is typed", () => {
     expect(Object.keys(PROOFS).sort()).toEqual(KEY_LIST.map(([keys]) => keys).sort());
+    for (const [keys, { steps }] of Object.entries(PROOFS)) {
+      const typed = steps.map(([text]) => text).join("");
+      for (const key of keys.split(", ")) expect(typed, key).toContain(sent(key));
+    }
   });
 
   it.each(Object.entries(PROOFS))("%s does what the list of keys says", async (_keys, proof) => {
@@ -214,7 +219,7 @@ describe("a key", () => {
   });
 
   it("e has the proposed content edited in the user's editor, and that is what is written", async () => {
-    const args = { file_path: join(root, "new.txt"), content: "begun" };
+    const args = { file_path: join(room.root, "new.txt"), content: "begun" };
     const terminal = await open([{ calls: [{ name: "write_file", args }] }, { text: "Written." }]);
     terminal.type("write\r");
     await terminal.shows("e edit it first");
@@ -222,6 +227,6 @@ describe("a key", () => {
       if (terminal.text().includes("e edit it first")) terminal.type("e");
       return terminal.text().includes("Written.");
     }, "the answer");
-    expect(await readFile(join(root, "new.txt"), "utf8")).toContain("begun and more");
+    expect(await readFile(join(room.root, "new.txt"), "utf8")).toContain("begun and more");
   });
 });

@@ -29,31 +29,34 @@ export class ScreenRoom {
     return this.#server;
   }
 
+  /** A model that gives these replies. */
+  async serve(replies: readonly FakeReply[]): Promise<void> {
+    await this.#server?.close();
+    this.#server = await startFakeModelServer(replies);
+  }
+
   /** The app with a model that gives these replies. */
   async open(
     replies: readonly FakeReply[] = [],
     options: Partial<ScreenOptions> = {},
   ): Promise<ScreenTerminal> {
-    await this.#server?.close();
-    this.#server = await startFakeModelServer(replies);
+    await this.serve(replies);
     return this.start(options);
   }
 
   /** The app once more, with the model there is. */
   async start(options: Partial<ScreenOptions> = {}): Promise<ScreenTerminal> {
-    const screen = new ScreenTerminal({
-      cwd: this.root,
-      ...this.#defaults,
-      ...options,
-      env: { ...options.env, ...this.#model },
-    });
-    this.#screens.push(screen);
+    const model = { OPENAI_BASE_URL: this.server.baseUrl, OPENAI_MODEL: "fake-model" };
+    const screen = this.begin({ ...options, env: { ...options.env, ...model } });
     await screen.shows("fake-model · ");
     return screen;
   }
 
-  get #model(): Readonly<Record<string, string>> {
-    return { OPENAI_BASE_URL: this.server.baseUrl, OPENAI_MODEL: "fake-model" };
+  /** The app as it starts where the environment names no model. */
+  begin(options: Partial<ScreenOptions> = {}): ScreenTerminal {
+    const screen = new ScreenTerminal({ cwd: this.root, ...this.#defaults, ...options });
+    this.#screens.push(screen);
+    return screen;
   }
 }
 

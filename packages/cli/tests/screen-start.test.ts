@@ -4,35 +4,12 @@ import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
-import { newFolder, removeFolder, ScreenTerminal } from "./screen-terminal.ts";
+import { ScreenRoom } from "./screen-room.ts";
+import type { ScreenTerminal } from "./screen-terminal.ts";
 
-let root = "";
-let server: FakeModelServer | undefined;
-let screen: ScreenTerminal | undefined;
-
-beforeEach(async () => {
-  root = await newFolder({ "a.txt": "alpha\n" });
-});
-
-afterEach(async () => {
-  screen?.close();
-  await server?.close();
-  await removeFolder(root);
-});
-
-async function open(replies: readonly FakeReply[], args: readonly string[] = []): Promise<ScreenTerminal> {
-  server = await startFakeModelServer(replies);
-  screen = new ScreenTerminal({
-    cwd: root,
-    args,
-    env: { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" },
-  });
-  await screen.shows("fake-model · ");
-  return screen;
-}
+const room = new ScreenRoom({ "a.txt": "alpha\n" });
 
 /** How the terminal is set, as `stty` sees it from outside. */
 function modeOf(terminal: ScreenTerminal): string {
@@ -57,15 +34,14 @@ function leftOn(written: string): string[] {
 
 describe("the first start", () => {
   it("leads to a model that answers, and writes it into the settings with comments kept", async () => {
-    server = await startFakeModelServer([{ text: "ok" }, { text: "Hello." }]);
-    await mkdir(join(root, ".home"));
-    await writeFile(join(root, ".home/settings.json"), '{\n  // mine\n  "loop": {}\n}\n');
-    screen = new ScreenTerminal({ cwd: root, columns: 100 });
-    const terminal = screen;
+    await room.serve([{ text: "ok" }, { text: "Hello." }]);
+    await mkdir(join(room.root, ".home"));
+    await writeFile(join(room.root, ".home/settings.json"), '{\n  // mine\n  "loop": {}\n}\n');
+    const terminal = room.begin({ columns: 100 });
     await terminal.shows("Which model service?");
     terminal.type("another\r");
     await terminal.shows("Where is the service?");
-    terminal.type(`${server.baseUrl}\r`);
+    terminal.type(`${room.server.baseUrl}\r`);
     await terminal.shows("press enter if it needs none");
     terminal.type("secret-key");
     await terminal.shows("••••••••••");
@@ -74,18 +50,17 @@ describe("the first start", () => {
     terminal.type("\r");
     await terminal.shows("fake-model · default");
     expect(terminal.all().join("\n")).not.toContain("secret-key");
-    const settings = await readFile(join(root, ".home/settings.json"), "utf8");
+    const settings = await readFile(join(room.root, ".home/settings.json"), "utf8");
     expect(settings).toContain("// mine");
     expect(settings).toContain('"name": "fake-model"');
     expect(settings).not.toContain("secret-key");
     terminal.type("hello\r");
     await terminal.shows("Hello.");
-    expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer secret-key");
+    expect(room.server.requests.at(-1)?.headers.authorization).toBe("Bearer secret-key");
   });
 
   it("says why a service cannot be had, and asks again", async () => {
-    screen = new ScreenTerminal({ cwd: root, columns: 100 });
-    const terminal = screen;
+    const terminal = room.begin({ columns: 100 });
     await terminal.shows("Which model service?");
     terminal.type("another\r");
     await terminal.shows("Where is the service?");
@@ -107,6 +82,7 @@ describe("the first start", () => {
     await terminal.shows("Which model service?");
     terminal.type("\u001b");
     await terminal.shows("> keep this");
+    expect(terminal.all().join("\n").split("Welcome to Burin").length).toBe(2);
     terminal.type("\u0015/quit\r");
     expect(await terminal.ended()).toBe(0);
   });
@@ -120,8 +96,7 @@ describe("the first start", () => {
     await new Promise<void>((resolve) => models.listen(0, "127.0.0.1", resolve));
     try {
       const { port } = models.address() as AddressInfo;
-      screen = new ScreenTerminal({ cwd: root, columns: 100 });
-      const terminal = screen;
+      const terminal = room.begin({ columns: 100 });
       await terminal.shows("Which model service?");
       terminal.type("another\r");
       await terminal.shows("Where is the service?");
@@ -138,8 +113,7 @@ describe("the first start", () => {
   });
 
   it("shows the demo with no model at all", async () => {
-    screen = new ScreenTerminal({ cwd: root, columns: 100, rows: 40 });
-    const terminal = screen;
+    const terminal = room.begin({ columns: 100, rows: 40 });
     await terminal.shows("Which model service?");
     terminal.type("just show\r");
     await terminal.shows("The demo:");
@@ -166,7 +140,7 @@ describe("the first start", () => {
 
 describe("the end", () => {
   it("P11 the first ctrl+c never ends it, and says what a second one does", async () => {
-    const terminal = await open([]);
+    const terminal = await room.open([]);
     expect(modeOf(terminal)).toContain("-icanon");
     terminal.type("some words\u0003");
     await terminal.shows("Press ctrl+c again to quit");
@@ -181,7 +155,7 @@ describe("the end", () => {
     ["SIGHUP", 129],
     ["SIGINT", 130],
   ] as const)("gives the terminal back after %s", async (signal, code) => {
-    const terminal = await open([
+    const terminal = await room.open([
       { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
     ]);
     terminal.type("go\r");
@@ -196,22 +170,18 @@ describe("the end", () => {
     ["ctrl+d at an empty prompt", "\u0004"],
     ["ctrl+c twice", "\u0003\u0003"],
   ])("gives the terminal back after %s", async (_way, keys) => {
-    const terminal = await open([]);
+    const terminal = await room.open([]);
     terminal.type(keys);
     expect(await terminal.ended()).toBe(0);
     expect(leftOn(terminal.written)).toEqual([]);
   });
 
   it("gives the terminal back after a fault of its own", async () => {
-    server = await startFakeModelServer([]);
     const planted = "process.once('SIGUSR2', () => { throw new Error('planted') })";
     const env = {
-      OPENAI_BASE_URL: server.baseUrl,
-      OPENAI_MODEL: "fake-model",
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(planted)}`,
     };
-    screen = new ScreenTerminal({ cwd: root, env });
-    await screen.shows("fake-model · default");
+    const screen = await room.open([], { env });
     process.kill(screen.pid, "SIGUSR2");
     expect(await screen.ended()).not.toBe(0);
     expect(leftOn(screen.written)).toEqual([]);
@@ -219,12 +189,9 @@ describe("the end", () => {
   });
 
   it("says what to do when an update takes its files away while it runs", async () => {
-    server = await startFakeModelServer([]);
-    const copy = join(root, "copy");
+    const copy = join(room.root, "copy");
     await cp(dirname(BURIN), copy, { recursive: true });
-    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" };
-    screen = new ScreenTerminal({ cwd: root, env, program: join(copy, "burin.cjs") });
-    await screen.shows("fake-model · default");
+    const screen = await room.open([], { program: join(copy, "burin.cjs") });
     await rm(join(copy, "chunks"), { recursive: true });
     screen.type("/");
     expect(await screen.ended()).toBe(1);
@@ -235,34 +202,32 @@ describe("the end", () => {
   it("stays as it is when a command that runs is killed", async () => {
     const command = "echo $$ > pid; sleep 60";
     const call = { calls: [{ name: "run_shell_command", args: { command } }] };
-    const terminal = await open([call, { text: "It was killed." }], ["--approval-mode", "yolo"]);
+    const terminal = await room.open([call, { text: "It was killed." }], {
+      args: ["--approval-mode", "yolo"],
+    });
     terminal.type("go\r");
-    await terminal.until(() => existsSync(join(root, "pid")), "the command");
+    await terminal.until(() => existsSync(join(room.root, "pid")), "the command");
     await terminal.until(
       () => /sleep 60/.test(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })),
       "sleep",
     );
     const sleeping = execFileSync("pgrep", ["-f", "^sleep 60$"], { encoding: "utf8" }).trim().split("\n");
-    const ours = sleeping.filter((pid) => readlinkSync(`/proc/${pid}/cwd`) === root);
+    const ours = sleeping.filter((pid) => readlinkSync(`/proc/${pid}/cwd`) === room.root);
     for (const pid of ours) process.kill(Number(pid), "SIGKILL");
     await terminal.shows("It was killed.");
     expect(modeOf(terminal)).toContain("-icanon");
   });
 
   it("gives the terminal back after a fault in its settings, which it names", async () => {
-    await writeFile(join(root, "broken.json"), "{");
-    screen = new ScreenTerminal({ cwd: root, args: ["--settings", "broken.json"] });
+    await writeFile(join(room.root, "broken.json"), "{");
+    const screen = room.begin({ args: ["--settings", "broken.json"] });
     expect(await screen.ended()).toBe(2);
     expect(leftOn(screen.written)).toEqual([]);
     expect(screen.text()).toContain("broken.json");
   });
 
   it("is put aside with ctrl+z, and goes on after fg", async () => {
-    server = await startFakeModelServer([{ text: "Still here." }]);
-    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" };
-    screen = new ScreenTerminal({ cwd: root, env, isInShell: true });
-    const terminal = screen;
-    await terminal.shows("fake-model · default");
+    const terminal = await room.open([{ text: "Still here." }], { isInShell: true });
     terminal.type("half a prompt\u001a");
     await terminal.shows("Stopped");
     terminal.type("echo in-the-shell-$((1+1))\r");
@@ -278,7 +243,7 @@ describe("the end", () => {
   });
 
   it("is still there after ctrl+z where there is no shell to go back to", async () => {
-    const terminal = await open([{ text: "Still here." }]);
+    const terminal = await room.open([{ text: "Still here." }]);
     terminal.type("words\u001a");
     await terminal.until(() => terminal.written.split("\u001b[>1u").length === 3, "its return");
     await terminal.shows(/^> words\n.*default {2}\? for keys$/m);
@@ -288,14 +253,13 @@ describe("the end", () => {
   });
 
   it("P13 a session that was killed goes on, and shows what it held", async () => {
-    const terminal = await open([{ text: "I know **alpha**." }]);
+    const terminal = await room.open([{ text: "I know **alpha**." }]);
     terminal.type("remember alpha\r");
     await terminal.shows("I know");
     await terminal.shows("? for keys");
     process.kill(terminal.pid, "SIGKILL");
     await terminal.ended();
-    await server?.close();
-    const again = await open([{ text: "It was alpha." }], ["-c"]);
+    const again = await room.open([{ text: "It was alpha." }], { args: ["-c"] });
     await again.shows("I know **alpha**.");
     expect(again.all()).toContain("> remember alpha");
     again.type("what was it?\r");
@@ -305,7 +269,7 @@ describe("the end", () => {
 
 describe("the command line", () => {
   it("opens the screen with a first prompt", async () => {
-    const terminal = await open([{ text: "Begun." }], ["begin with this"]);
+    const terminal = await room.open([{ text: "Begun." }], { args: ["begin with this"] });
     await terminal.shows("Begun.");
     expect(terminal.all()).toContain("> begin with this");
   });

@@ -5,6 +5,7 @@ import {
   chooseModel,
   findSession,
   forkSession,
+  nearNames,
   reachModel,
   readLog,
   sessionSummaries,
@@ -55,21 +56,25 @@ async function changeModel(desk: CommandDesk, word: string): Promise<void> {
     desk.setUp();
     return;
   }
+  if (word !== "") desk.useModel(word);
+  const listed = await modelsOf(desk);
+  const known = [...Object.keys(desk.settings?.models ?? {}), ...listed];
   if (word !== "") {
-    desk.useModel(word);
-    return;
-  }
-  const models = await modelsOf(desk);
-  const named = Object.keys(desk.settings?.models ?? {});
-  const choices = [...named, ...models].map((name) => ({ value: name, label: name, more: "" }));
-  if (choices.length === 0) desk.note(say("model.none"));
+    if (listed.length > 0 && !known.includes(word)) desk.note(unlisted(word, known), true);
+  } else if (known.length === 0) desk.note(say("model.none"));
   else
     choose(desk, {
       title: say("model.title"),
-      choices,
+      choices: known.map((name) => ({ value: name, label: name, more: "" })),
       current: desk.transcript.model,
       chosen: (name) => desk.useModel(name),
     });
+}
+
+/** A service may have more models than it lists, so that it is asked all the same. */
+function unlisted(name: string, known: readonly string[]): string {
+  const near = nearNames(name, known).join(", ");
+  return near === "" ? say("model.unlisted", { name }) : say("model.near", { name, near });
 }
 
 async function modelsOf({ settings }: CommandDesk): Promise<readonly string[]> {
@@ -103,10 +108,10 @@ function changeTheme(desk: CommandDesk, word: string): void {
   const take = (value: string): void => {
     const theme = THEMES.find((one) => one === value);
     if (theme === undefined) return;
-    desk.theme = theme;
+    desk.view.theme = theme;
     void desk.keep(["ui", "theme"], theme);
   };
-  chooseWord(desk, word, { title: say("theme.title"), choices, current: desk.theme, chosen: take });
+  chooseWord(desk, word, { title: say("theme.title"), choices, current: desk.view.theme, chosen: take });
 }
 
 function changeLanguage(desk: CommandDesk, word: string): void {
@@ -204,7 +209,7 @@ async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | 
 
 async function compact(desk: CommandDesk): Promise<void> {
   if (desk.session === null || desk.session.history.length === 0) desk.note(say("compact.none"));
-  else await desk.compact();
+  else await desk.work.compact();
 }
 
 function rename(desk: CommandDesk, words: string): void {

@@ -13,11 +13,21 @@ export interface CommandDesk {
   readonly options: CommonOptions;
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
+  /** The model works, or a command of the user. */
   readonly isWorking: boolean;
   /** Only scripted models answer. */
   readonly isDemo: boolean;
-  readonly milliseconds: number;
-  theme: ThemeName;
+  readonly work: {
+    /** Whether the model works. */
+    readonly isWorking: boolean;
+    /** Working time so far. */
+    readonly milliseconds: number;
+    /** Asks the model. */
+    submit(text: string): void;
+    /** Replaces the conversation so far by a summary. */
+    compact(): Promise<void>;
+  };
+  readonly view: { theme: ThemeName };
   /** Shows a panel in place of the prompt; null removes it. */
   show(panel: Panel | null): void;
   /** Adds a line to the transcript that the model does not get. */
@@ -25,8 +35,6 @@ export interface CommandDesk {
   noteFault(error: unknown): void;
   /** Adds rows to the transcript, drawn for the current width. */
   print(draw: (width: number) => readonly Line[]): void;
-  /** Asks the model. */
-  submit(text: string): void;
   /** Continues in another session. */
   change(session: CommonOptions["session"]): Promise<void>;
   /** Starts the setup of a model, when none is configured. */
@@ -40,8 +48,6 @@ export interface CommandDesk {
   /** Runs a call that the user has just asked for; null while no session is open. */
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null>;
   copy(text: string): void;
-  /** Replaces the conversation so far by a summary. */
-  compact(): Promise<void>;
   clearScreen(): void;
   /** Plays the demo: scripted models, real tools, a folder of its own. */
   showDemo(): Promise<void>;

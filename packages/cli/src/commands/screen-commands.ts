@@ -4,7 +4,7 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
 import { handOutCommands } from "./hand-out.ts";
 import { reviewCommands } from "./review-changes.ts";
-import { describe, showCommands } from "./show-session.ts";
+import { describe, labelOf, showCommands } from "./show-session.ts";
 import { INIT, REVIEW } from "./words-for-models.ts";
 
 /** Commands that give the model a task. */
@@ -51,10 +51,10 @@ export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 
 export function screenChoices(): readonly Choice[] {
-  return SCREEN_COMMANDS.map(({ name, words }) => ({
-    value: `/${name}`,
-    label: `/${name}${words === undefined ? "" : ` ${words}`}`,
-    more: describe(name),
+  return SCREEN_COMMANDS.map((command) => ({
+    value: `/${command.name}`,
+    label: labelOf(command),
+    more: describe(command.name),
   }));
 }
 
@@ -66,5 +66,5 @@ export function screenCommandIn(prompt: string): { command: ScreenCommand; words
 }
 
 function ask(desk: CommandDesk, prompt: string, words: string): void {
-  desk.submit([prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n"));
+  desk.work.submit([prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n"));
 }

@@ -3,7 +3,7 @@ import { burinHome, type Message, readText } from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
 import { lines } from "../terminal/output.ts";
-import { type Line, linesOf, type Span, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { type Line, linesOf, lineWidth, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { duration } from "../ui/displays/call-lines.ts";
 import { KEY_LIST } from "../ui/key-list.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
@@ -13,59 +13,71 @@ const CHARACTERS_PER_TOKEN = 4;
 const MOST_BYTES = 1024 * 1024;
 
 export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand[] {
+  const showTable = (name: string, rowsOf: (desk: CommandDesk) => TableRow[]): ScreenCommand => ({
+    name,
+    isQuiet: true,
+    run: (desk) => desk.print((width) => table(rowsOf(desk), width)),
+  });
+  const showText = (
+    name: string,
+    textOf: (desk: CommandDesk) => string | Promise<string>,
+  ): ScreenCommand => ({
+    name,
+    isQuiet: true,
+    run: async (desk) => printText(desk, await textOf(desk)),
+  });
   return [
     { name: "help", isQuiet: true, run: (desk) => desk.print((width) => helpLines(all(), width)) },
-    { name: "keys", isQuiet: true, run: (desk) => desk.print((width) => table(keyRows(), width)) },
-    { name: "cost", isQuiet: true, run: (desk) => desk.print((width) => table(costRows(desk), width)) },
-    { name: "context", isQuiet: true, run: (desk) => desk.print((width) => table(contextRows(desk), width)) },
-    { name: "tools", isQuiet: true, run: showTools },
-    {
-      name: "mcp",
-      isQuiet: true,
-      run: async (desk) => printText(desk, await desk.outputOf("mcp", ["list"])),
-    },
-    {
-      name: "permissions",
-      isQuiet: true,
-      run: async (desk) => printText(desk, await desk.outputOf("grants", [])),
-    },
-    { name: "trust", isQuiet: true, run: async (desk) => printText(desk, await desk.outputOf("trust", [])) },
-    {
-      name: "doctor",
-      isQuiet: true,
-      run: async (desk) => printText(desk, await desk.outputOf("doctor", [])),
-    },
-    { name: "memory", isQuiet: true, run: showMemory },
-    { name: "hooks", isQuiet: true, run: showHooks },
-    { name: "settings", isQuiet: true, run: showSettings },
+    showTable("keys", keyRows),
+    showTable("cost", costRows),
+    showTable("context", contextRows),
+    showTable("tools", toolRows),
+    showText("mcp", (desk) => desk.outputOf("mcp", ["list"])),
+    showText("permissions", (desk) => desk.outputOf("grants", [])),
+    showText("trust", (desk) => desk.outputOf("trust", [])),
+    showText("doctor", (desk) => desk.outputOf("doctor", [])),
+    showText("memory", memoryText),
+    showText("hooks", hooksText),
+    showText("settings", settingsText),
   ];
 }
 
 type TableRow = readonly [left: string, right: string];
 
-/** Two columns; in a narrow window one below the other. */
+/** The share of the window that the left column may take. */
+const MOST_LEFT = 0.4;
+const LEAST_LEFT = 16;
+
+/** Two columns, in which long texts are wrapped; in a narrow window one below the other. */
 function table(rows: readonly TableRow[], width: number): Line[] {
-  const column = Math.max(...rows.map(([left]) => widthOf(left))) + 2;
-  if (column > width / 2) {
+  const longest = Math.max(0, ...rows.map(([left]) => widthOf(left))) + 2;
+  const column = Math.min(longest, Math.floor(width * MOST_LEFT));
+  if (column < Math.min(longest, LEAST_LEFT)) {
     return rows.flatMap(([left, right]) => [
       ...wrapLine([{ text: left, style: "accent" }], width),
       ...wrapLine([{ text: `  ${right}` }], width, "  "),
     ]);
   }
   return rows.flatMap(([left, right]) => {
-    const head: Span = { text: left + " ".repeat(column - widthOf(left)), style: "accent" };
-    return wrapLine([{ text: right }], width - column).map(
-      (line, index): Line => [index === 0 ? head : { text: " ".repeat(column) }, ...line],
-    );
+    const names = wrapLine([{ text: left, style: "accent" }], column - 2);
+    const texts = wrapLine([{ text: right }], width - column);
+    return Array.from({ length: Math.max(names.length, texts.length) }, (_, index): Line => {
+      const [name = [], text = []] = [names[index], texts[index]];
+      const gap = text.length === 0 ? 0 : column - lineWidth(name);
+      return [...name, { text: " ".repeat(gap) }, ...text];
+    });
   });
 }
 
 function helpLines(commands: readonly ScreenCommand[], width: number): Line[] {
-  const rows = commands.map(
-    ({ name, words }): TableRow => [`/${name}${words === undefined ? "" : ` ${words}`}`, describe(name)],
-  );
+  const rows = commands.map((command): TableRow => [labelOf(command), describe(command.name)]);
   const keys: Line[] = [[], [{ text: say("help.keys"), style: "heading" }], ...table(keyRows(), width)];
   return [[{ text: say("help.commands"), style: "heading" }], ...table(rows, width), ...keys];
+}
+
+/** A command with the words that may follow it. */
+export function labelOf({ name, words }: ScreenCommand): string {
+  return `/${name}${words === undefined ? "" : ` ${words}`}`;
 }
 
 /** What a command does, in the user's language. */
@@ -77,7 +89,7 @@ function keyRows(): TableRow[] {
   return KEY_LIST.map(([keys, text]) => [keys, say(text)]);
 }
 
-function costRows({ transcript, milliseconds }: CommandDesk): TableRow[] {
+function costRows({ transcript, work }: CommandDesk): TableRow[] {
   const { inputTokens, outputTokens, cachedTokens, cacheMisses, calls, money } = transcript.spent;
   const missed = cacheMisses.map(
     ({ tokens, reason }): TableRow => [
@@ -90,7 +102,7 @@ function costRows({ transcript, milliseconds }: CommandDesk): TableRow[] {
     ...missed,
     [say("cost.received"), grouped(outputTokens)],
     [say("cost.calls"), grouped(calls)],
-    [say("cost.time"), duration(milliseconds)],
+    [say("cost.time"), duration(work.milliseconds)],
     ...(money > 0 ? [[say("cost.money"), `$${money.toFixed(4)}`] as const] : []),
   ];
 }
@@ -138,19 +150,15 @@ function printText(desk: CommandDesk, text: string): void {
   desk.print((width) => linesOf(clean).flatMap((line) => wrapLine(line, width, "  ")));
 }
 
-function showTools(desk: CommandDesk): void {
-  const tools = desk.session?.registry.getAllTools() ?? [];
-  const rows = tools.map(
-    ({ name, description, missing }): TableRow => [
-      shownText(name),
-      shownText(missing ?? description.split(/(?<=\.)\s/)[0] ?? ""),
-    ],
-  );
-  desk.print((width) => table(rows, width));
+function toolRows({ session }: CommandDesk): TableRow[] {
+  const tools = session?.registry.getAllTools() ?? [];
+  return tools.map(({ name, description, missing }) => [
+    shownText(name),
+    shownText(missing ?? description.split(/(?<=\.)\s/)[0] ?? ""),
+  ]);
 }
 
-function showMemory(desk: CommandDesk): void {
-  const { options, settings } = desk;
+function memoryText({ options, settings }: CommandDesk): string {
   const names = settings?.context.fileNames.length ? settings.context.fileNames : ["AGENTS.md"];
   const files = [burinHome(process.env), options.root].flatMap((folder) =>
     names.map((name) => join(folder, name)),
@@ -159,7 +167,7 @@ function showMemory(desk: CommandDesk): void {
     const text = textOf(file);
     return text === null ? [] : [`${file}\n${text.trimEnd()}`];
   });
-  printText(desk, found.length === 0 ? say("memory.none", { files: files.join(", ") }) : found.join("\n\n"));
+  return found.length === 0 ? say("memory.none", { files: files.join(", ") }) : found.join("\n\n");
 }
 
 function textOf(file: string): string | null {
@@ -170,16 +178,15 @@ function textOf(file: string): string | null {
   }
 }
 
-function showHooks(desk: CommandDesk): void {
-  const hooks = desk.settings?.hooks ?? [];
-  const rows = hooks.map(
+function hooksText({ settings }: CommandDesk): string {
+  const rows = (settings?.hooks ?? []).map(
     ({ event, command, tools }) =>
       `${event}  ${command}${tools === undefined ? "" : `  (${[tools].flat().join(", ")})`}`,
   );
-  printText(desk, rows.length === 0 ? say("hooks.none") : lines(...rows));
+  return rows.length === 0 ? say("hooks.none") : lines(...rows);
 }
 
-function showSettings(desk: CommandDesk): void {
+function settingsText({ settings }: CommandDesk): string {
   const file = join(burinHome(process.env), "settings.json");
-  printText(desk, `${say("settings.file", { file })}\n${JSON.stringify(desk.settings, null, 2)}`);
+  return `${say("settings.file", { file })}\n${JSON.stringify(settings, null, 2)}`;
 }

@@ -7,7 +7,7 @@ export type Item =
   | { readonly kind: "user"; readonly text: string; readonly media: readonly InlineData[] }
   /** `text` is what has not been drawn permanently yet. */
   | { readonly kind: "text"; text: string; isWhole: boolean }
-  | { readonly kind: "thought"; text: string; readonly since: number; isWhole: boolean }
+  | { readonly kind: "thought"; readonly since: number; isWhole: boolean }
   | CallItem
   /** The output of a command of the screen, drawn for the current width. */
   | { readonly kind: "lines"; readonly draw: (width: number) => readonly Line[] }
@@ -64,8 +64,6 @@ export class Transcript {
   model = "";
   sessionId = "";
   name = "";
-  /** Subagents that work in the background, by id. */
-  readonly background = new Set<string>();
 
   get items(): readonly Item[] {
     this.#items.splice(0, this.#drawn);
@@ -88,7 +86,6 @@ export class Transcript {
     this.model = model;
     this.fill = null;
     this.name = "";
-    this.background.clear();
   }
 
   note(text: string, isBad = false): void {
@@ -174,12 +171,8 @@ export class Transcript {
     }
   }
 
-  #heardTask({ id, agent, description, status }: Extract<AgentEvent, { type: "task" }>): void {
-    if (status === "running") this.background.add(id);
-    else {
-      this.background.delete(id);
-      this.note(say(`task.${status}`, { agent, description }));
-    }
+  #heardTask({ agent, description, status }: Extract<AgentEvent, { type: "task" }>): void {
+    if (status !== "running") this.note(say(`task.${status}`, { agent, description }));
   }
 
   #heardUser(said: string, media: readonly InlineData[] = []): void {
@@ -197,13 +190,10 @@ export class Transcript {
   }
 
   #heardThought(text: string, now: number): void {
-    if (text === "") return;
     const last = this.#items.at(-1);
-    if (last?.kind === "thought" && !last.isWhole) last.text = (last.text + text).slice(-2000);
-    else {
-      this.#close();
-      this.#items.push({ kind: "thought", text, since: now, isWhole: false });
-    }
+    if (text === "" || (last?.kind === "thought" && !last.isWhole)) return;
+    this.#close();
+    this.#items.push({ kind: "thought", since: now, isWhole: false });
   }
 
   #heardCall(heard: ToolCall, now: number): void {

@@ -31,7 +31,15 @@ export class ChoiceList {
     if (count > 0) this.#at = (this.#at + by + count) % count;
   }
 
+  /** The rows around the chosen one; where there are more choices than rows, the last row says so. */
   lines(width: number, most: number): Line[] {
+    const { length } = this.choices;
+    if (length <= most || most < 2) return this.#rows(width, most);
+    const place: Line = [{ text: `  ${this.#at + 1}/${length}`, style: "dim" }];
+    return [...this.#rows(width, most - 1), place];
+  }
+
+  #rows(width: number, most: number): Line[] {
     const from = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.choices.length - most));
     const shown = this.choices.slice(from, from + most);
     const widest = (texts: readonly string[]): number =>

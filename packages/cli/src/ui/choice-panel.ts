@@ -18,6 +18,15 @@ interface ChoiceNeeds {
 }
 
 const MOST_ROWS = 12;
+const STEPS: Readonly<Record<string, number>> = {
+  up: -1,
+  down: 1,
+  "ctrl+p": -1,
+  "ctrl+n": 1,
+  "ctrl+r": 1,
+  pageup: -8,
+  pagedown: 8,
+};
 
 /** A list to choose from, filtered by typing. */
 class ChoicePanel implements Panel {
@@ -41,26 +50,15 @@ class ChoicePanel implements Panel {
     return { lines: framed(shownText(this.#needs.title), rows, width), caret };
   }
 
-  key(key: Key): boolean {
+  key(key: Key): void {
     const { name } = key;
-    const steps: Record<string, number> = {
-      up: -1,
-      down: 1,
-      "ctrl+p": -1,
-      "ctrl+n": 1,
-      "ctrl+r": 1,
-      pageup: -8,
-      pagedown: 8,
-    };
-    const step = steps[name];
+    const step = STEPS[name];
     if (step !== undefined) this.#list.move(step);
     else if (name === "escape") this.#needs.close();
     else if (name === "enter" || name === "tab") {
       const { chosen } = this.#list;
       if (chosen !== undefined) this.#needs.choose(chosen);
     } else if (editKey(this.#words, key)) this.#list = new ChoiceList(this.#needs.find(this.#words.content));
-    else return false;
-    return true;
   }
 }
 

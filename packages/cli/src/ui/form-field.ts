@@ -88,20 +88,13 @@ export class FormField {
     return { lines: [cutLine([...head, ...written], width)], column: before + caret.column - 2 };
   }
 
-  /** Returns false when the key has no meaning here. */
-  key(key: Key): boolean {
+  key(key: Key): void {
     this.fault = "";
-    if (this.#choices.length === 0)
-      return key.name === "paste" ? this.#paste(key.text) : editKey(this.#text, key);
-    if (key.name === "left" || key.name === "right") this.#move(key.name === "left" ? -1 : 1);
+    if (this.#choices.length === 0) {
+      if (key.name === "paste") this.#text.insert(key.text.trim().replace(/\s*\n\s*/g, " "));
+      else editKey(this.#text, key);
+    } else if (key.name === "left" || key.name === "right") this.#move(key.name === "left" ? -1 : 1);
     else if (/^ +$/.test(key.text)) for (const _space of key.text) this.#space();
-    else return false;
-    return true;
-  }
-
-  #paste(text: string): boolean {
-    this.#text.insert(text.trim().replace(/\s*\n\s*/g, " "));
-    return true;
   }
 
   #move(by: number): void {
@@ -149,7 +142,7 @@ function formatFault(format: unknown, value: unknown): string {
 function choicesOf(schema: JsonSchema): Choice[] {
   if (schema.type === "boolean")
     return [
-      { value: true, label: say("form.yes") },
+      { value: true, label: say("question.yes") },
       { value: false, label: say("form.no") },
     ];
   const of = schema.type === "array" && typeof schema.items === "object" ? schema.items : schema;

@@ -3,7 +3,7 @@ import { say } from "../locales/say.ts";
 import type { Key } from "../terminal/keys.ts";
 import { type Line, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
 import { FormField } from "./form-field.ts";
-import { framed, type Panel, type PanelSpace, type PanelView, Standing, scrolled } from "./panel.ts";
+import { framed, keyHints, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
 
 export interface FormNeeds {
   readonly question: Question;
@@ -19,7 +19,7 @@ export class FormPanel extends Standing implements Panel {
   readonly #fields: readonly FormField[];
   /** The field that has the keys; the two answers follow the last field. */
   #at = 0;
-  #from = 0;
+  readonly #scroll = new Scroll();
 
   constructor(needs: FormNeeds) {
     super();
@@ -45,28 +45,25 @@ export class FormPanel extends Standing implements Panel {
       if (index === this.#at) caret = { row: rows.length, column: column ?? 0 };
       rows.push(...lines, ...this.#below(field, index, room));
     }
-    const foot = [...this.#answers(room), ...keys(room)];
+    const foot = [...this.#answers(room), ...keyHints(say("form.keys"), room)];
     const most = Math.max(height - foot.length - 3, 3);
     const content = [...head, ...rows];
     const wanted = head.length + (caret?.row ?? rows.length);
-    this.#from = Math.min(Math.max(this.#from, wanted - most + 2), wanted);
-    const { shown, from } = scrolled(content, this.#from, most);
-    this.#from = from;
+    this.#scroll.from = Math.min(Math.max(this.#scroll.from, wanted - most + 2), wanted);
+    const shown = this.#scroll.cut(content, most);
     const lines = framed(say("question.form"), [...shown, ...foot], width);
-    const row = caret === undefined ? 1 + shown.length : 1 + wanted - from;
+    const row = caret === undefined ? 1 + shown.length : 1 + wanted - this.#scroll.from;
     return { lines, caret: { row, column: 2 + (caret?.column ?? 0) } };
   }
 
-  key(key: Key): boolean {
-    if (!this.isHeard) return false;
+  key(key: Key): void {
     const { name } = key;
     const count = this.#fields.length + 2;
     if (name === "escape") this.#needs.answer(null);
     else if (name === "up" || name === "shift+tab") this.#at = (this.#at - 1 + count) % count;
     else if (name === "down" || name === "tab") this.#at = (this.#at + 1) % count;
     else if (name === "enter") this.#enter();
-    else return this.#fields[this.#at]?.key(key) ?? false;
-    return true;
+    else this.#fields[this.#at]?.key(key);
   }
 
   #enter(): void {
@@ -106,14 +103,6 @@ export class FormPanel extends Standing implements Panel {
     };
     return sideBySide([answer(say("form.send"), 0), answer(say("form.decline"), 1)], width);
   }
-}
-
-function keys(width: number): Line[] {
-  const pieces = say("form.keys").split(/ {3,}/);
-  return sideBySide(
-    pieces.map((text): Line => [{ text, style: "dim" }]),
-    width,
-  );
 }
 
 function fieldsOf({ properties = {}, required }: JsonSchema): FormField[] {

@@ -36,11 +36,10 @@ export class InputPanel implements Panel {
     return { lines: framed(this.#needs.title, [...hint, ...input.lines, ...keys], width), caret };
   }
 
-  key(key: Key): boolean {
+  key(key: Key): void {
     if (key.name === "escape") this.#needs.close();
     else if (key.name === "enter") this.#needs.done(this.#text.content.trim());
     else if (key.name === "paste") this.#text.insert(key.text.trim());
-    else return editKey(this.#text, key);
-    return true;
+    else editKey(this.#text, key);
   }
 }

@@ -3,7 +3,7 @@ import type { TextKey } from "../locales/en.ts";
 /** Every key of the screen, and the text that says what it does. */
 export const KEY_LIST: readonly (readonly [keys: string, text: TextKey])[] = [
   ["enter", "key.enter"],
-  ["alt+enter, shift+enter, ctrl+j, \\ enter", "key.newline"],
+  ["alt+enter, shift+enter, ctrl+j, \\\u00a0enter", "key.newline"],
   ["tab", "key.tab"],
   ["esc", "key.escape"],
   ["esc esc", "key.back"],

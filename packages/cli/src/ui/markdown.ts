@@ -1,5 +1,5 @@
 import { widthOf } from "../terminal/cell-width.ts";
-import { type Line, type Span, type Style, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { type Line, lineWidth, type Span, type Style, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { highlighted } from "./highlight.ts";
 import { look } from "./look.ts";
 
@@ -185,9 +185,8 @@ function tableLines(rows: readonly string[], width: number, keepsMarks: boolean)
     .filter((_row, index) => index !== 1)
     .map((row) => cellsOf(row).map((cell) => inline(cell, keepsMarks)));
   const columns = Math.max(...cells.map((row) => row.length));
-  const widthIn = (line: Line): number => line.reduce((sum, { text }) => sum + widthOf(text), 0);
   const widths = Array.from({ length: columns }, (_, at) =>
-    Math.max(1, ...cells.map((row) => widthIn(row[at] ?? []))),
+    Math.max(1, ...cells.map((row) => lineWidth(row[at] ?? []))),
   );
   const total = widths.reduce((sum, one) => sum + one, 0) + 3 * (columns - 1);
   // A table that does not fit gets one line per cell, because cut cells could not be read. So does one for a
@@ -198,7 +197,7 @@ function tableLines(rows: readonly string[], width: number, keepsMarks: boolean)
       const cell = row[at] ?? [];
       const styled = index === 0 ? cell.map(({ text }): Span => ({ text, style: "strong" })) : cell;
       const isLast = at === columns - 1;
-      return [...styled, { text: isLast ? "" : " ".repeat(one - widthIn(cell)) }, ...(isLast ? [] : [BAR])];
+      return [...styled, { text: isLast ? "" : " ".repeat(one - lineWidth(cell)) }, ...(isLast ? [] : [BAR])];
     }),
   );
   const [head = [], ...body] = drawn;

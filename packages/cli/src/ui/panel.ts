@@ -1,14 +1,12 @@
 import { widthOf } from "../terminal/cell-width.ts";
 import type { Key } from "../terminal/keys.ts";
-import type { Line } from "../terminal/styled-line.ts";
+import { type Line, sideBySide } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
-import type { Theme } from "./theme.ts";
 
 export interface PanelSpace {
   readonly width: number;
   /** The rows that it may take. */
   readonly height: number;
-  readonly theme: Theme;
 }
 
 export interface PanelView {
@@ -20,8 +18,9 @@ export interface PanelView {
 /** Replaces the prompt and gets the keys: a question, a list to choose from, something to read. */
 export interface Panel {
   view(space: PanelSpace): PanelView;
-  /** Returns false when the key has no meaning here. */
-  key(key: Key): boolean;
+  key(key: Key): void;
+  /** False while it has not been visible long enough for keys to count. */
+  readonly isHeard?: boolean;
 }
 
 /** A key meant for something else must not answer a question that has only just appeared. */
@@ -36,7 +35,6 @@ export abstract class Standing {
     this.#since ??= performance.now();
   }
 
-  /** Whether it has been visible long enough for keys to count. */
   get isHeard(): boolean {
     return this.#since !== null && performance.now() - this.#since >= DEAF_MS;
   }
@@ -54,12 +52,28 @@ export function framed(title: string, lines: readonly Line[], width: number): Li
   return [rule("┌ ", `${title} `), ...lines.map((line): Line => [bar, ...line]), rule("└", "")];
 }
 
-/** The lines that fit, and the index of the first of them. */
-export function scrolled(
-  lines: readonly Line[],
-  from: number,
-  most: number,
-): { shown: readonly Line[]; from: number } {
-  const first = Math.max(0, Math.min(from, lines.length - most));
-  return { shown: lines.slice(first, first + most), from: first };
+/** What the keys of a panel do, as texts that are apart by several spaces. */
+export function keyHints(hints: string, width: number): Line[] {
+  const pieces = hints.split(/ {3,}/).map((text): Line => [{ text, style: "dim" }]);
+  return sideBySide(pieces, width);
+}
+
+/** Lines of which a page is visible. */
+export class Scroll {
+  from = 0;
+  page = 10;
+
+  /** The lines that fit. */
+  cut(lines: readonly Line[], page: number): readonly Line[] {
+    this.page = Math.max(page, 2);
+    this.from = Math.max(0, Math.min(this.from, lines.length - this.page));
+    return lines.slice(this.from, this.from + this.page);
+  }
+
+  /** Goes where a key leads; false for any other key. */
+  key(name: string, steps: Readonly<Record<string, number>> = {}): boolean {
+    const step = { pageup: -this.page, pagedown: this.page, ...steps }[name];
+    if (step !== undefined) this.from = Math.max(this.from + step, 0);
+    return step !== undefined;
+  }
 }

@@ -6,13 +6,13 @@ import { type Line, type Span, shownText } from "../terminal/styled-line.ts";
 export interface PromptView {
   readonly lines: readonly Line[];
   readonly caret: { readonly row: number; readonly column: number };
-  /** Where each row starts and ends in the text, for moving up and down. */
-  readonly rows: readonly PromptRow[];
 }
 
+/** A row, and where it starts and ends in the text. */
 interface PromptRow {
   readonly from: number;
   readonly end: number;
+  readonly spans: readonly Span[];
 }
 
 /** The text as it is edited: as many rows as fit, around the caret. */
@@ -28,11 +28,7 @@ export function promptView(buffer: TextBuffer, width: number, most: number): Pro
     const isFirst = from + index === 0;
     return [{ text: isFirst ? "> " : "  ", style: "accent" }, ...spans];
   });
-  return { lines, caret: { row: caret.row - from, column: caret.column + 2 }, rows };
-}
-
-interface LaidRow extends PromptRow {
-  readonly spans: Span[];
+  return { lines, caret: { row: caret.row - from, column: caret.column + 2 } };
 }
 
 /** The place in the row above or below at the caret's column; null when there is no such row. */
@@ -53,9 +49,9 @@ export function placeBeside(buffer: TextBuffer, width: number, by: -1 | 1): numb
 function layOut(
   buffer: TextBuffer,
   room: number,
-): { rows: LaidRow[]; caret: { row: number; column: number } } {
+): { rows: PromptRow[]; caret: { row: number; column: number } } {
   const { text } = buffer;
-  const rows: LaidRow[] = [];
+  const rows: PromptRow[] = [];
   let caret = { row: 0, column: 0 };
   let row = { from: 0, spans: [] as Span[], text: "", column: 0 };
   let at = 0;

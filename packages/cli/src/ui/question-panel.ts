@@ -15,7 +15,7 @@ import { type Line, type Span, shownText, sideBySide, wrapLine } from "../termin
 import { planLines } from "./displays/call-lines.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { editKey } from "./edit-keys.ts";
-import { framed, type Panel, type PanelSpace, type PanelView, Standing, scrolled } from "./panel.ts";
+import { framed, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
 
 /** Shows all of it, however long. */
@@ -44,8 +44,7 @@ export class QuestionPanel extends Standing implements Panel {
   #state: "choose" | "scope" | "reason" | "hunks" = "choose";
   #isExplained = false;
   #explanation: readonly string[] = [];
-  #from = 0;
-  #page = 10;
+  readonly #scroll = new Scroll();
   #hunk = 0;
   readonly #hunks: readonly string[];
   readonly #taken = new Set<number>();
@@ -67,9 +66,9 @@ export class QuestionPanel extends Standing implements Panel {
     const content = this.#state === "hunks" ? this.#hunkLines(room) : this.#content(room);
     const below = this.#belowLines(room);
     const input = this.#state === "reason" ? promptView(this.#words, room, 4) : null;
-    this.#page = Math.max(height - below.length - (input?.lines.length ?? 0) - 3, 3);
-    const { shown, from } = scrolled(content, this.#from, this.#page);
-    this.#from = from;
+    const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 3, 3);
+    const shown = this.#scroll.cut(content, page);
+    const { from } = this.#scroll;
     const isCut = shown.length < content.length;
     const place = say(this.#state === "hunks" ? "question.scrollHunks" : "question.scroll", {
       from: from + 1,
@@ -82,18 +81,20 @@ export class QuestionPanel extends Standing implements Panel {
     return { lines, caret: { row: 1 + rows.length + input.caret.row, column: 2 + input.caret.column } };
   }
 
-  key(key: Key): boolean {
-    if (!this.isHeard) return false;
-    if (this.#scroll(key.name)) return true;
+  key(key: Key): void {
+    if (this.#scroll.key(key.name, this.#state === "hunks" ? {} : { up: -1, down: 1 })) return;
     switch (this.#state) {
       case "reason":
-        return this.#reasonKey(key);
+        this.#reasonKey(key);
+        return;
       case "scope":
-        return this.#scopeKey(key);
+        this.#scopeKey(key);
+        return;
       case "hunks":
-        return this.#hunkKey(key);
+        this.#hunkKey(key);
+        return;
       case "choose":
-        return this.#chosen(key);
+        this.#chosen(key);
     }
   }
 
@@ -182,44 +183,33 @@ export class QuestionPanel extends Standing implements Panel {
     ];
   }
 
-  #scroll(name: string): boolean {
-    const pages: Record<string, number> = { pageup: -this.#page, pagedown: this.#page };
-    const steps = this.#state === "hunks" ? pages : { up: -1, down: 1, ...pages };
-    const step = steps[name];
-    if (step === undefined) return false;
-    this.#from = Math.max(this.#from + step, 0);
-    return true;
-  }
-
-  #chosen({ name, text }: Key): boolean {
-    if (name === "escape") {
-      this.#needs.stop();
-      return true;
-    }
+  #chosen({ name, text }: Key): void {
     const { confirmation } = this.#needs.question;
+    const isPlan = confirmation.kind === "plan";
+    if (name === "escape") this.#needs.stop();
     switch (name === "text" ? text.toLowerCase() : "") {
       case "y":
-        return this.#yes();
+        this.#needs.answer(isPlan ? { outcome: "approved_plan", mode: "auto-edit" } : { outcome: "once" });
+        return;
       case "a":
-        if (confirmation.kind === "plan") this.#needs.answer({ outcome: "approved_plan", mode: "default" });
+        if (isPlan) this.#needs.answer({ outcome: "approved_plan", mode: "default" });
         else if (this.#view.grants.length > 0) this.#state = "scope";
-        return true;
+        return;
       case "n":
         this.#state = "reason";
-        return true;
+        return;
       case "w":
         this.#isExplained = !this.#isExplained;
         if (this.#isExplained) void this.#explain();
-        return true;
+        return;
       case "e":
         if (confirmation.kind === "edit") this.#needs.edit(confirmation);
-        return true;
+        return;
       case "h":
         if (this.#hunks.length > 1) this.#state = "hunks";
-        this.#from = this.#hunkRows[this.#hunk] ?? 0;
-        return true;
+        this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
+        return;
       default:
-        return false;
     }
   }
 
@@ -227,33 +217,28 @@ export class QuestionPanel extends Standing implements Panel {
     this.#explanation = await this.#needs.explain();
   }
 
-  #yes(): boolean {
-    const isPlan = this.#needs.question.confirmation.kind === "plan";
-    this.#needs.answer(isPlan ? { outcome: "approved_plan", mode: "auto-edit" } : { outcome: "once" });
-    return true;
-  }
-
-  #scopeKey({ name, text }: Key): boolean {
+  #scopeKey({ name, text }: Key): void {
     const scopes: Readonly<Record<string, GrantScope>> = { s: "session", p: "project", e: "everywhere" };
     const scope = scopes[text.toLowerCase()];
     if (scope !== undefined) this.#needs.answer({ outcome: "always", scope });
     else if (name === "escape") this.#state = "choose";
-    return true;
   }
 
-  #reasonKey(key: Key): boolean {
-    if (key.name !== "enter" && key.name !== "escape") return editKey(this.#words, key);
+  #reasonKey(key: Key): void {
+    if (key.name !== "enter" && key.name !== "escape") {
+      editKey(this.#words, key);
+      return;
+    }
     const reason = key.name === "enter" ? this.#words.content.trim() : "";
     this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
-    return true;
   }
 
-  #hunkKey({ name, text }: Key): boolean {
+  #hunkKey({ name, text }: Key): void {
     const { confirmation } = this.#needs.question;
     if (name === "escape") this.#state = "choose";
     else if (name === "up" || name === "down") {
       this.#hunk = (this.#hunk + (name === "up" ? -1 : 1) + this.#hunks.length) % this.#hunks.length;
-      this.#from = this.#hunkRows[this.#hunk] ?? 0;
+      this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
     } else if (text === " " || text === "x") {
       if (!this.#taken.delete(this.#hunk)) this.#taken.add(this.#hunk);
     } else if (name === "enter" && confirmation.kind === "edit") {
@@ -261,7 +246,6 @@ export class QuestionPanel extends Standing implements Panel {
       else if (this.#taken.size === this.#hunks.length) this.#needs.answer({ outcome: "once" });
       else
         this.#needs.answer({ outcome: "edited", content: contentWithHunks(confirmation.diff, this.#taken) });
-    } else return false;
-    return true;
+    }
   }
 }

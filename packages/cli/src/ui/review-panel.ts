@@ -1,8 +1,8 @@
 import { say } from "../locales/say.ts";
 import type { Key } from "../terminal/keys.ts";
-import { type Line, shownText, sideBySide } from "../terminal/styled-line.ts";
+import { type Line, shownText } from "../terminal/styled-line.ts";
 import { diffLines } from "./displays/file-diff.ts";
-import { framed, type Panel, type PanelSpace, type PanelView, scrolled } from "./panel.ts";
+import { framed, keyHints, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
 
 /** One place in a file that a call changed. */
 export interface Change {
@@ -25,8 +25,7 @@ export interface ReviewNeeds {
 export class ReviewPanel implements Panel {
   readonly #needs: ReviewNeeds;
   #at = 0;
-  #from = 0;
-  #page = 5;
+  readonly #scroll = new Scroll();
 
   constructor(needs: ReviewNeeds) {
     this.#needs = needs;
@@ -44,34 +43,23 @@ export class ReviewPanel implements Panel {
       { text: `  ${say("changes.place", count)}${state}`, style: "dim" },
     ];
     const what: Line = [{ text: shownText(change.call), style: "dim" }];
-    const keys = sideBySide(
-      say("changes.keys")
-        .split(/ {3,}/)
-        .map((text): Line => [{ text }]),
-      room,
-    );
-    const diff = diffLines(change.hunk, room);
-    this.#page = Math.max(height - 4 - keys.length, 3);
-    const { shown, from } = scrolled(diff, this.#from, this.#page);
-    this.#from = from;
+    const keys = keyHints(say("changes.keys"), room);
+    const shown = this.#scroll.cut(diffLines(change.hunk, room), height - 4 - keys.length);
     return { lines: framed(say("changes.title"), [head, what, ...shown, ...keys], width) };
   }
 
-  key({ name, text }: Key): boolean {
+  key({ name, text }: Key): void {
     const { changes, takeBack, close } = this.#needs;
     const change = changes[this.#at];
     const steps: Record<string, number> = { up: -1, down: 1, left: -1, right: 1 };
     const step = steps[name];
     if (step !== undefined) {
       this.#at = Math.max(0, Math.min(this.#at + step, changes.length - 1));
-      this.#from = 0;
-    } else if (name === "pageup" || name === "pagedown") {
-      this.#from = Math.max(0, this.#from + (name === "pageup" ? -this.#page : this.#page));
-    } else if (name === "escape" || text === "q") close();
+      this.#scroll.from = 0;
+    } else if (this.#scroll.key(name)) return;
+    else if (name === "escape" || text === "q") close();
     else if (text === "t" && change !== undefined) takeBack([change]);
     else if (text === "f") takeBack(changes.filter(({ file }) => file === change?.file));
     else if (text === "a") takeBack(changes);
-    else return false;
-    return true;
   }
 }

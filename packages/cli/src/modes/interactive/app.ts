@@ -9,14 +9,14 @@ import { Questions } from "../../state/questions.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import type { Transcript } from "../../state/transcript.ts";
 import type { VimKeys } from "../../state/vim-keys.ts";
-import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
+import { EXIT, type ExitCode, messageOf } from "../../terminal/exit-code.ts";
 import type { Key } from "../../terminal/keys.ts";
 import type { RawTerminal } from "../../terminal/raw-terminal.ts";
 import { type Line, shownText } from "../../terminal/styled-line.ts";
 import { look } from "../../ui/look.ts";
 import type { Panel } from "../../ui/panel.ts";
 import type { Status } from "../../ui/status-line.ts";
-import { THEMES, type ThemeName } from "../../ui/theme.ts";
+import { THEMES } from "../../ui/theme.ts";
 import { Completion } from "./completion.ts";
 import type { Desk } from "./desk.ts";
 import type { Front } from "./front.ts";
@@ -50,6 +50,7 @@ export class App implements Desk {
   readonly #own: OwnCalls;
   readonly #asking: QuestionDesk;
   readonly #keys: PromptKeys;
+  #isWelcomed = false;
   #message = "";
   #messageTimer: NodeJS.Timeout | undefined;
   #opening: Promise<void> = Promise.resolve();
@@ -117,18 +118,6 @@ export class App implements Desk {
     return this.work.isWorking || this.#own.isRunning;
   }
 
-  get milliseconds(): number {
-    return this.work.milliseconds;
-  }
-
-  get theme(): ThemeName {
-    return this.view.theme;
-  }
-
-  set theme(name: ThemeName) {
-    this.view.theme = name;
-  }
-
   leave(code: ExitCode = EXIT.done): void {
     this.#leave(code);
   }
@@ -147,7 +136,7 @@ export class App implements Desk {
   }
 
   noteFault(error: unknown): void {
-    this.note(error instanceof Error ? error.message : String(error), true);
+    this.note(messageOf(error), true);
   }
 
   print(draw: (width: number) => readonly Line[]): void {
@@ -160,19 +149,11 @@ export class App implements Desk {
     this.view.soon();
   }
 
-  submit(text: string): void {
-    this.work.submit(text);
-  }
-
   async change(session: CommonOptions["session"]): Promise<void> {
     await this.host.change(session);
     this.transcript.begin(this.host.modelName ?? "");
     this.work.showPast();
     this.view.soon();
-  }
-
-  compact(): Promise<void> {
-    return this.work.compact();
   }
 
   useModel(name: string): void {
@@ -195,7 +176,7 @@ export class App implements Desk {
     await this.host.openDemo(root, model);
     this.transcript.begin(model.name);
     this.note(say("demo.begin", { root }));
-    this.submit(prompt);
+    this.work.submit(prompt);
   }
 
   async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
@@ -224,10 +205,11 @@ export class App implements Desk {
   }
 
   async keep(path: readonly string[], value: unknown): Promise<void> {
+    const file = join(burinHome(process.env), "settings.json");
     try {
-      await changeSettings(join(burinHome(process.env), "settings.json"), path, value);
+      await changeSettings(file, path, value);
     } catch (error) {
-      this.noteFault(error);
+      this.note(say("export.failed", { file, why: messageOf(error) }), true);
     }
   }
 
@@ -238,6 +220,8 @@ export class App implements Desk {
     if (ui.language !== undefined) await this.useLanguage(ui.language);
     await this.#useLook(ui);
     if (this.host.modelName === null) {
+      if (!this.#isWelcomed) this.note(say("first.welcome"));
+      this.#isWelcomed = true;
       const { FirstStart } = await import("./first-start.ts");
       const outcome = await new FirstStart(this).run();
       if (outcome === "demo") await this.showDemo();
@@ -328,7 +312,7 @@ export class App implements Desk {
     }
     const { panel } = this.shown;
     if (panel !== null && key.name !== "ctrl+c" && key.name !== "ctrl+z") {
-      if (!this.#asking.isDeaf(panel)) {
+      if (panel.isHeard !== false) {
         panel.key(key);
         return;
       }

@@ -1,8 +1,10 @@
-import type { Session } from "@burin/core";
+import { projectFiles, type Session } from "@burin/core";
 import type { FileNames } from "../../state/file-names.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import { type Choice, ChoiceList } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
+
+const MOST_FILES = 300_000;
 
 /** The completions for the word before the caret, and where that word starts. */
 export class Completion {
@@ -95,8 +97,9 @@ export class Completion {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      const { readNames } = await import("./read-names.ts");
-      this.#files = await readNames(this.#desk.options.root);
+      const { FileNames } = await import("../../state/file-names.ts");
+      const paths = await projectFiles(this.#desk.options.root, MOST_FILES, new AbortController().signal);
+      this.#files = new FileNames(paths);
     } catch (error) {
       this.#desk.noteFault(error);
     }

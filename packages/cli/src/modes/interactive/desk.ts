@@ -11,7 +11,6 @@ import type { Shown, View } from "./view.ts";
 export interface Desk extends CommandDesk {
   readonly history: PromptHistory;
   readonly questions: Questions;
-  readonly work: { readonly isWorking: boolean };
   readonly images: Images;
   readonly vim: VimKeys | null;
   readonly host: SessionHost;

@@ -18,10 +18,20 @@ import type { Desk } from "./desk.ts";
 
 type Provider = ModelChoice["provider"];
 
-const SERVICES: Readonly<Record<string, { readonly provider: Provider; readonly baseUrl: string }>> = {
-  openai: { provider: "openai", baseUrl: "https://api.openai.com/v1" },
-  anthropic: { provider: "anthropic", baseUrl: "https://api.anthropic.com" },
-  gemini: { provider: "gemini", baseUrl: "https://generativelanguage.googleapis.com" },
+interface Service {
+  readonly label: string;
+  readonly provider: Provider;
+  readonly baseUrl: string;
+}
+
+const SERVICES: Readonly<Record<string, Service>> = {
+  openai: { label: "OpenAI", provider: "openai", baseUrl: "https://api.openai.com/v1" },
+  anthropic: { label: "Anthropic", provider: "anthropic", baseUrl: "https://api.anthropic.com" },
+  gemini: {
+    label: "Gemini",
+    provider: "gemini",
+    baseUrl: "https://generativelanguage.googleapis.com",
+  },
 };
 const MOST_SEARCH_MS = 1000;
 const MOST_TEST_MS = 60_000;
@@ -38,7 +48,6 @@ export class FirstStart {
 
   /** Returns what to do next: start with the new model, show the demo, or nothing. */
   async run(): Promise<"ready" | "demo" | "none"> {
-    this.#desk.note(say("first.welcome"));
     for (;;) {
       const way = await this.#choose(say("first.title"), await this.#ways());
       if (way === null) {
@@ -58,25 +67,24 @@ export class FirstStart {
       label: name,
       more: say("first.local", { url: baseUrl, models: models.join(", ") }),
     }));
-    const way = (value: string, label: string): Choice => ({
+    const known = Object.entries(SERVICES).map(([value, { label }]) => ({
       value,
       label,
-      more: say(`first.${value}` as "first.demo"),
-    });
+      more: say("first.withKey"),
+    }));
     return [
       ...local,
-      way("openai", "OpenAI"),
-      way("anthropic", "Anthropic"),
-      way("gemini", "Gemini"),
-      way(OTHER, say("first.otherLabel")),
-      way(DEMO, say("first.demoLabel")),
+      ...known,
+      { value: OTHER, label: say("first.otherLabel"), more: say("first.other") },
+      { value: DEMO, label: say("first.demoLabel"), more: say("first.demo") },
     ];
   }
 
   /** The service with its key; null when the user goes back. */
   async #serviceOf(way: string): Promise<ModelChoice | null> {
     const known = SERVICES[way];
-    if (known !== undefined) return this.#withKey({ ...known, name: "" });
+    if (known !== undefined)
+      return this.#withKey({ provider: known.provider, baseUrl: known.baseUrl, name: "" });
     if (way !== OTHER) return { provider: "openai", name: "", baseUrl: way };
     const address = await this.#ask({ title: say("first.urlTitle"), hint: say("first.url") });
     if (address === null || address === "") return null;

@@ -1,9 +1,7 @@
 import { basename } from "node:path";
 import type { Confirmation, Decision, Question } from "@burin/core";
 import { say } from "../../locales/say.ts";
-import type { FormPanel } from "../../ui/form-panel.ts";
 import type { Panel } from "../../ui/panel.ts";
-import type { QuestionPanel } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
 
@@ -11,18 +9,13 @@ import type { Work } from "./work.ts";
 export class QuestionDesk {
   readonly #desk: Desk;
   readonly #work: Work;
-  #panel: QuestionPanel | FormPanel | null = null;
+  #panel: Panel | null = null;
   /** The id of the question that the panel shows. */
   #asked: string | null = null;
 
   constructor(desk: Desk, work: Work) {
     this.#desk = desk;
     this.#work = work;
-  }
-
-  /** Whether the panel is a question that has not been visible long enough to accept an answer. */
-  isDeaf(panel: Panel): boolean {
-    return panel === this.#panel && !this.#panel.isHeard;
   }
 
   /** Called whenever the questions have changed. */
@@ -48,13 +41,13 @@ export class QuestionDesk {
     this.#desk.show(panel);
   }
 
-  async #form(question: Question): Promise<FormPanel> {
+  async #form(question: Question): Promise<Panel> {
     const { FormPanel } = await import("../../ui/form-panel.ts");
     const answer = (decision: Decision | null) => void this.#desk.session?.answer(question.id, decision);
     return new FormPanel({ question, answer });
   }
 
-  async #question(question: Question): Promise<QuestionPanel> {
+  async #question(question: Question): Promise<Panel> {
     const { QuestionPanel } = await import("../../ui/question-panel.ts");
     const { questions, session, transcript } = this.#desk;
     const task = transcript.taskOf(question.parentCallId);

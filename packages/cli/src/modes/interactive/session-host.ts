@@ -9,6 +9,7 @@ import {
   type Settings,
 } from "@burin/core";
 import { type CommonOptions, type Opened, openSettings, sessionOptions } from "../../request/options.ts";
+import { messageOf } from "../../terminal/exit-code.ts";
 
 type TakenUp = Pick<SessionOptions, "resume" | "answer">;
 
@@ -139,9 +140,7 @@ export class SessionHost {
         if (session === this.#session) this.#needs.hear(event);
       }
     };
-    hear().catch((error: unknown) =>
-      this.#needs.tell(error instanceof Error ? error.message : String(error)),
-    );
+    hear().catch((error: unknown) => this.#needs.tell(messageOf(error)));
     return session;
   }
 }

@@ -3,6 +3,7 @@ import type { ScreenCommand } from "../../commands/command-desk.ts";
 import { fromElsewhere, SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
 import { slashFault } from "../../commands/slash-commands.ts";
 import { say } from "../../locales/say.ts";
+import { messageOf } from "../../terminal/exit-code.ts";
 import type { Choice } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 
@@ -31,8 +32,7 @@ async function finishCommand(desk: Desk, command: ScreenCommand, words: string):
   try {
     await command.run(desk, words);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    desk.note(say("command.failed", { name: command.name, why }), true);
+    desk.note(say("command.failed", { name: command.name, why: messageOf(error) }), true);
   }
 }
 

@@ -94,17 +94,13 @@ export class View {
 
   set theme(name: ThemeName) {
     this.#themeName = name;
-    const depth = colorDepth(process.env);
-    this.#theme = withColors(themeNamed(name, depth, this.#isLight), this.#colors, depth).theme;
-    this.soon();
+    this.#mix();
   }
 
   /** Applies the user's own styles; returns those that are not valid. */
   useColors(colors: Readonly<Record<string, string>>): readonly string[] {
     this.#colors = colors;
-    this.theme = this.#themeName;
-    const depth = colorDepth(process.env);
-    return withColors(themeNamed(this.#themeName, depth, this.#isLight), colors, depth).faults;
+    return this.#mix();
   }
 
   get theme(): ThemeName {
@@ -125,7 +121,16 @@ export class View {
 
   set background(report: string) {
     this.#isLight = isLightBackground(report);
-    this.theme = this.#themeName;
+    this.#mix();
+  }
+
+  #mix(): readonly string[] {
+    const depth = colorDepth(process.env);
+    const base = themeNamed(this.#themeName, depth, this.#isLight);
+    const { theme, faults } = withColors(base, this.#colors, depth);
+    this.#theme = theme;
+    this.soon();
+    return faults;
   }
 
   /** Draws together with other changes in this turn of the event loop. */
@@ -251,11 +256,7 @@ export class View {
     const statusRow = statusLine(state, width);
     if (look.isSpoken) above.splice(0);
     if (panel !== null) {
-      const { lines, caret } = panel.view({
-        width,
-        height: Math.max(height - above.length - 2, 4),
-        theme: this.#theme,
-      });
+      const { lines, caret } = panel.view({ width, height: Math.max(height - above.length - 2, 4) });
       const isNeeded = look.isSpoken ? { row: lines.length - 1, column: 0 } : null;
       const place = caret ?? isNeeded;
       return {

@@ -112,7 +112,7 @@ export class Work {
     this.#abort = null;
     this.#desk.flash("");
     if (look.isSpoken && !abort.signal.aborted) transcript.note(say("spoken.end"));
-    if (took > LONG_MS) this.call(say("notify.done"));
+    if (took > LONG_MS) this.call(say("spoken.end"));
     this.#goOnWithWaiting(abort.signal.aborted);
     view.soon();
   }

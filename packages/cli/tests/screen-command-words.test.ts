@@ -1,0 +1,119 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SCREEN_COMMANDS } from "../src/commands/screen-commands.ts";
+import { KEY_LIST } from "../src/ui/key-list.ts";
+import { ScreenRoom } from "./screen-room.ts";
+
+const room = new ScreenRoom({ "a.txt": "alpha\nbeta\n" }, { columns: 100, rows: 40 });
+
+type Step = readonly [typed: string | (() => Promise<string>), shown: string | RegExp];
+
+/** For each command that takes words: what right ones lead to, and wrong ones where there are any. */
+const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> = {
+  approval: {
+    right: [["/approval plan", "fake-model · plan"]],
+    wrong: ["/approval nope", "nope is not one of: plan, default, auto-edit, yolo"],
+  },
+  export: {
+    right: [["/export talk.html", /Written: .*talk\.html/]],
+    wrong: ["/export no/such/folder.md", /folder\.md was not written: ENOENT/],
+  },
+  language: {
+    right: [["/language fr", "? pour les touches"]],
+    wrong: ["/language xx", "xx is not one of: en, zh, ja, fr, ru"],
+  },
+  model: {
+    right: [
+      ["/model other-model", "other-model · default"],
+      ["", "The service does not list other-model"],
+    ],
+    wrong: ["/model fake-modle", "The service does not list fake-modle; did you mean fake-model?"],
+  },
+  rename: { right: [["/rename the big one", "This session is now called: the big one"]] },
+  resume: {
+    right: [
+      ["/clear", /^\s*> Ask anything/],
+      [async () => `/resume ${await firstSession()}`, "Answer."],
+    ],
+    wrong: ["/resume nosuch", 'There is no session "nosuch"'],
+  },
+  review: {
+    right: [
+      ["/review only a.txt", "Made."],
+      ["", "only a.txt"],
+    ],
+  },
+  theme: {
+    right: [
+      ["/theme light", /^\/theme light$/m],
+      ["/theme ", "› light"],
+    ],
+    wrong: ["/theme nope", "nope is not one of: auto, dark"],
+  },
+  undo: {
+    right: [["/undo 2", "There is nothing to undo."]],
+    wrong: ["/undo x", "/undo takes a number, not x"],
+  },
+};
+
+async function firstSession(): Promise<string> {
+  const files = await readdir(join(room.root, ".home/sessions"), { recursive: true });
+  return files.flatMap((file) => /([^/]+)\.jsonl$/.exec(file)?.[1] ?? []).sort()[0] ?? "";
+}
+
+describe("a command", () => {
+  it("that takes words has a proof each", () => {
+    const withWords = SCREEN_COMMANDS.filter(({ words }) => words !== undefined);
+    expect(withWords.map(({ name }) => name)).toEqual(Object.keys(WORDS));
+  });
+
+  it.each(Object.entries(WORDS))(
+    "/%s takes words, and says which are wrong",
+    async (_name, { right, wrong }) => {
+      const terminal = await room.open([{ text: "Answer." }, { text: "Made." }]);
+      terminal.type("ask\r");
+      await terminal.shows("Answer.");
+      await terminal.shows("? for keys");
+      for (const [typed, shown] of wrong === undefined ? right : [wrong, ...right]) {
+        const text = typeof typed === "string" ? typed : await typed();
+        if (text !== "") terminal.type(`${text}\r`);
+        await terminal.shows(shown);
+      }
+    },
+  );
+
+  it("stays what was chosen for this run where the settings cannot be written, which is said", async () => {
+    const env = { BURIN_HOME: join(room.root, "a.txt/home") };
+    const terminal = await room.open([], { env });
+    terminal.type("/language fr\r");
+    await terminal.shows(/settings\.json n’a pas été écrit/);
+    await terminal.shows("? pour les touches");
+  });
+
+  it("is one of many, and the list says where in it the user is", async () => {
+    const terminal = await room.open();
+    const all = SCREEN_COMMANDS.length;
+    terminal.type("/");
+    await terminal.shows(`1/${all}`);
+    expect(terminal.text().match(/^(?:›| ) \/\w+/gm)).toHaveLength(7);
+    terminal.type("\u001b[A");
+    await terminal.shows(/› \/undo/);
+    await terminal.shows(`${all}/${all}`);
+    terminal.type("und");
+    await terminal.until(() => !terminal.text().includes(`/${all}`), "a list that fits");
+  });
+
+  it("/keys has a row for nearly every key in 80 columns", async () => {
+    const terminal = await room.open([], { columns: 80, rows: 60 });
+    terminal.type("/keys \r");
+    await terminal.shows("remember a fact");
+    expect(terminal.rows()).toContain(
+      "ctrl+k, ctrl+u, ctrl+w, alt+d   cut to the end, to the beginning, a word back, a",
+    );
+    const rows = terminal.rows();
+    const from = rows.findIndex((row) => row.startsWith("enter "));
+    const end = rows.findIndex((row) => row.includes("remember a fact"));
+    expect(end - from).toBeLessThan(KEY_LIST.length + 8);
+  });
+});
