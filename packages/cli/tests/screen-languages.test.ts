@@ -1,41 +1,24 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newFolder, removeFolder, ScreenTerminal } from "./screen-terminal.ts";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
+import { ScreenRoom } from "./screen-room.ts";
 
 const ANSWER = "Done.\n\n| name | words |\n| --- | --- |\n| a.txt | 1 |\n\n---\n\n> quoted\n";
 
-let root = "";
-let server: FakeModelServer | undefined;
-let screen: ScreenTerminal | undefined;
+const room = new ScreenRoom({ "a.txt": "alpha\n" });
+const CALL = { name: "run_shell_command", args: { command: "touch made.txt" } };
+const REPLIES: readonly FakeReply[] = [{ text: "見ました。", calls: [CALL] }, { text: ANSWER }];
 
-beforeEach(async () => {
-  root = await newFolder({ "a.txt": "alpha\n" });
-  const call = { name: "run_shell_command", args: { command: "touch made.txt" } };
-  server = await startFakeModelServer([{ text: "見ました。", calls: [call] }, { text: ANSWER }]);
-});
-
-afterEach(async () => {
-  screen?.close();
-  await server?.close();
-  await removeFolder(root);
-});
-
-async function open(env: Readonly<Record<string, string>>, columns = 80): Promise<ScreenTerminal> {
-  const model = { OPENAI_BASE_URL: server?.baseUrl ?? "", OPENAI_MODEL: "fake-model" };
-  screen = new ScreenTerminal({ cwd: root, columns, env: { ...model, ...env } });
-  await screen.shows("fake-model · default");
-  return screen;
+async function set(ui: object): Promise<void> {
+  await mkdir(join(room.root, ".home"));
+  await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ ui }));
 }
 
 describe("for a screen reader", () => {
   it("nothing is framed or drawn over, and what happens is said in words", async () => {
-    await mkdir(join(root, ".home"));
-    await writeFile(join(root, ".home/settings.json"), '{ "ui": { "screenReader": true } }');
-    const model = { OPENAI_BASE_URL: server?.baseUrl ?? "", OPENAI_MODEL: "fake-model" };
-    screen = new ScreenTerminal({ cwd: root, env: model });
-    const terminal = screen;
+    await set({ screenReader: true });
+    const terminal = await room.open(REPLIES);
     await terminal.shows("> Ask anything");
     await terminal.until(() => !terminal.text().includes("? for keys"), "its own look");
     terminal.type("go\r");
@@ -46,7 +29,7 @@ describe("for a screen reader", () => {
     }, "the end");
     const said = terminal.all().filter((line) => line !== "");
     expect(said).toEqual([
-      `Burin works in ${root}`,
+      `Burin works in ${room.root}`,
       "fake-model · default",
       "Working.",
       "> go",
@@ -64,25 +47,18 @@ describe("for a screen reader", () => {
   });
 
   it("the approval mode that counts after a plan was approved is said as one", async () => {
-    await mkdir(join(root, ".home"));
-    await writeFile(join(root, ".home/settings.json"), '{ "ui": { "screenReader": true } }');
+    await set({ screenReader: true });
     const plan = { name: "exit_plan_mode", args: { plan: "1. look" } };
-    const planning = await startFakeModelServer([{ calls: [plan] }, { text: "I begin." }]);
-    const env = { OPENAI_BASE_URL: planning.baseUrl, OPENAI_MODEL: "fake-model" };
-    screen = new ScreenTerminal({ cwd: root, env, args: ["--approval-mode", "plan"] });
-    const terminal = screen;
-    try {
-      await terminal.shows("fake-model · plan");
-      terminal.type("go\r");
-      await terminal.shows("Carry out this plan?");
-      await terminal.until(() => {
-        if (terminal.text().includes("Carry out this plan?")) terminal.type("a");
-        return terminal.all().includes("The work is done.");
-      }, "the end");
-      expect(terminal.all()).toContain("Approval mode: default");
-    } finally {
-      await planning.close();
-    }
+    const terminal = await room.open([{ calls: [plan] }, { text: "I begin." }], {
+      args: ["--approval-mode", "plan"],
+    });
+    terminal.type("go\r");
+    await terminal.shows("Carry out this plan?");
+    await terminal.until(() => {
+      if (terminal.text().includes("Carry out this plan?")) terminal.type("a");
+      return terminal.all().includes("The work is done.");
+    }, "the end");
+    expect(terminal.all()).toContain("Approval mode: default");
   });
 });
 
@@ -93,13 +69,13 @@ describe("the language of the screen", () => {
     ["fr_CA.UTF-8", "Exécuter cette commande ?"],
     ["ru_RU.UTF-8", "Выполнить эту команду?"],
   ])("is that of the locale %s", async (LANG, question) => {
-    const terminal = await open({ LANG });
+    const terminal = await room.open(REPLIES, { env: { LANG } });
     terminal.type("go\r");
     await terminal.shows(question);
   });
 
   it("is chosen with /language, and stays chosen, in Japanese of three widths", async () => {
-    const terminal = await open({});
+    const terminal = await room.open(REPLIES);
     terminal.type("/language ja\r");
     await terminal.shows("? でキー一覧");
     await terminal.until(() => terminal.text().includes("質問を入力"), "a Japanese prompt");
@@ -110,14 +86,13 @@ describe("the language of the screen", () => {
       await terminal.until(() => terminal.rows().every((row) => row.length <= columns), "the width");
       await terminal.shows("touch made.txt");
     }
-    const settings = await readFile(join(root, ".home/settings.json"), "utf8");
+    const settings = await readFile(join(room.root, ".home/settings.json"), "utf8");
     expect(JSON.parse(settings)).toEqual({ ui: { language: "ja" } });
   });
 
   it("is what the settings say, before the locale", async () => {
-    await mkdir(join(root, ".home"));
-    await writeFile(join(root, ".home/settings.json"), '{ "ui": { "language": "fr" } }');
-    const terminal = await open({ LANG: "ru_RU.UTF-8" });
+    await set({ language: "fr" });
+    const terminal = await room.open(REPLIES, { env: { LANG: "ru_RU.UTF-8" } });
     await terminal.shows("? pour les touches");
   });
 });

@@ -1,29 +1,19 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newFolder, removeFolder, ScreenTerminal } from "./screen-terminal.ts";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
+import { ScreenRoom } from "./screen-room.ts";
+import type { ScreenTerminal } from "./screen-terminal.ts";
 
 const LINES = Array.from({ length: 30 }, (_, n) => `line ${n}`);
 
 const CLEAR = "\u0015";
 
-let root = "";
-let server: FakeModelServer;
+const SIZE = { columns: 90, rows: 36 };
+const room = new ScreenRoom({ "a.txt": "alpha\n", "rows.txt": `${LINES.join("\n")}\n` }, SIZE);
 let terminal: ScreenTerminal;
-let screens: string[] = [];
-
-beforeEach(async () => {
-  screens = [];
-  root = await newFolder({ "a.txt": "alpha\n", "rows.txt": `${LINES.join("\n")}\n` });
-});
-
-afterEach(async () => {
-  terminal.close();
-  await server.close();
-  await removeFolder(root);
-});
+const screens: string[] = [];
 
 /** The same, with nothing at the prompt: keys that came too early for a question may be there. */
 async function keep(name: string, prompt = "> Ask anything"): Promise<void> {
@@ -37,7 +27,7 @@ async function keep(name: string, prompt = "> Ask anything"): Promise<void> {
 /** What is on the screen, without what differs from run to run: places, times and how full the window is. */
 async function look(name: string): Promise<void> {
   await terminal.settled();
-  const rows = terminal.rows().map((row) => row.replaceAll(root, "ROOT").replace(/ {2}\d+ s$/, ""));
+  const rows = terminal.rows().map((row) => row.replaceAll(room.root, "ROOT").replace(/ {2}\d+ s$/, ""));
   const shown = rows
     .filter((row) => !row.includes("fake-model ·"))
     // Of two subagents, either may ask first.
@@ -91,7 +81,7 @@ function script(released: Promise<void>): FakeReply[] {
     { text: "It says alpha." },
     running("rm a.txt"),
     { text: "All right, it stays." },
-    { calls: [{ name: "edit", args: { file_path: join(root, "rows.txt"), edits } }] },
+    { calls: [{ name: "edit", args: { file_path: join(room.root, "rows.txt"), edits } }] },
     { text: "One of two places." },
     { calls: [{ name: "exit_plan_mode", args: { plan: "1. Look\n2. Change it" } }] },
     { text: "I begin." },
@@ -110,15 +100,15 @@ function script(released: Promise<void>): FakeReply[] {
 }
 
 async function firstStart(): Promise<void> {
-  terminal = new ScreenTerminal({ cwd: root, columns: 90, rows: 36 });
+  terminal = room.begin();
   await terminal.shows("Which model service?");
   terminal.type("another");
   await terminal.shows("› Another service");
   await look("the first start: a service is chosen");
   terminal.type("\r");
   await terminal.shows("Where is the service?");
-  terminal.type(server.baseUrl);
-  await terminal.shows(server.baseUrl);
+  terminal.type(room.server.baseUrl);
+  await terminal.shows(room.server.baseUrl);
   await look("its address");
   terminal.type("\r");
   await terminal.shows("press enter if it needs none");
@@ -157,7 +147,7 @@ async function promptAndQuestions(): Promise<void> {
   await keep("an edit, place by place");
   terminal.type("\r");
   await terminal.shows("One of two places.");
-  expect(await readFile(join(root, "rows.txt"), "utf8")).toContain("line three\nline 4\n");
+  expect(await readFile(join(room.root, "rows.txt"), "utf8")).toContain("line three\nline 4\n");
 }
 
 async function reviewAndPlan(): Promise<void> {
@@ -165,7 +155,7 @@ async function reviewAndPlan(): Promise<void> {
   terminal.type("t");
   await terminal.shows("1 of 1  taken back");
   await keep("a change taken back");
-  expect(await readFile(join(root, "rows.txt"), "utf8")).toBe(`${LINES.join("\n")}\n`);
+  expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe(`${LINES.join("\n")}\n`);
   terminal.type("\u001b");
   await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
   await terminal.shows("taken back: rows.txt");
@@ -185,7 +175,7 @@ async function subagentsAndSteering(release: () => void): Promise<void> {
     if (terminal.text().includes("y yes")) terminal.type("y");
     return terminal.text().includes("Both are made.");
   }, "both answers");
-  for (const name of ["one.txt", "two.txt"]) expect(await readFile(join(root, name), "utf8")).toBe("");
+  for (const name of ["one.txt", "two.txt"]) expect(await readFile(join(room.root, name), "utf8")).toBe("");
   await ask("take your time", "esc to interrupt");
   terminal.type(`${CLEAR}and do that, too\r`);
   await terminal.shows("with the next turn: and do that, too");
@@ -199,18 +189,18 @@ async function subagentsAndSteering(release: () => void): Promise<void> {
 async function killAndResume(): Promise<void> {
   await ask("begin", "Run this command?");
   await answer("y");
-  await terminal.until(() => existsSync(join(root, "begun.txt")), "the command at work");
+  await terminal.until(() => existsSync(join(room.root, "begun.txt")), "the command at work");
   await terminal.shows("◐ Run touch begun.txt");
   await keep("a command at work, before kill -9", "> Say more");
   process.kill(terminal.pid, "SIGKILL");
   await terminal.ended();
-  terminal = new ScreenTerminal({ cwd: root, columns: 90, rows: 36, args: ["-c"] });
+  terminal = room.begin({ args: ["-c"] });
   await terminal.shows("touch begun.txt");
   await terminal.shows("fake-model · default");
   await terminal.shows("The session ended while this was running.");
   await ask("go on", "I look first at what was done.");
   await keep("taken up after kill -9");
-  expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain("All that was done so far.");
+  expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("All that was done so far.");
 }
 
 describe("a whole session", () => {
@@ -219,15 +209,15 @@ describe("a whole session", () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    server = await startFakeModelServer(script(released));
+    await room.serve(script(released));
     await firstStart();
     await keep("the first start");
     await promptAndQuestions();
     await reviewAndPlan();
     await subagentsAndSteering(release);
     await killAndResume();
-    expect(server.problems).toEqual([]);
-    expect(server.unusedReplies()).toEqual([]);
+    expect(room.server.problems).toEqual([]);
+    expect(room.server.unusedReplies()).toEqual([]);
     expect(screens.join("\n\n")).toMatchSnapshot();
   });
 });
