@@ -28,7 +28,7 @@ export class FileNames {
     const wanted = words.toLowerCase();
     const found = new Set<string>();
     const isPossible = wanted !== "" && wanted.split("").every((letter) => this.#text.includes(letter));
-    for (const pattern of isPossible ? patternsFor(wanted) : []) {
+    for (const pattern of isPossible ? patternsFor(wanted, this.#text.includes(wanted)) : []) {
       for (const { index } of this.#text.matchAll(pattern)) {
         found.add(this.#pathAt(index));
         if (found.size === MOST_FOUND) return [...found];
@@ -66,13 +66,13 @@ function sortedByLength(paths: readonly string[]): string[] {
   return sorted;
 }
 
-/** What a path may match, the best first: its name starts so, has it within, the path has it, or the letters of it. */
-function patternsFor(wanted: string): RegExp[] {
+/** What a path may match, the best first. Where no path has the letters as a whole, only the last can match. */
+function patternsFor(wanted: string, isWhole: boolean): RegExp[] {
   const letters = wanted
     .split("")
     .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const whole = letters.join("");
   const apart = letters.map((letter) => `[^${letter}\\n]*${letter}`).join("");
-  const patterns = [`/${whole}[^/\\n]*\\n`, `${whole}[^/\\n]*\\n`, whole, `\\n${apart}`];
-  return patterns.map((pattern) => new RegExp(pattern, "g"));
+  const wholes = isWhole ? [`/${whole}[^/\\n]*\\n`, `${whole}[^/\\n]*\\n`, whole] : [];
+  return [...wholes, `\\n${apart}`].map((pattern) => new RegExp(pattern, "g"));
 }
