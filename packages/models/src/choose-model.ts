@@ -1,6 +1,5 @@
 import type {
   ModelEntry,
-  ModelPrice,
   ModelProvider,
   ModelSettings,
   NamedModel,
@@ -185,6 +184,7 @@ function chosen(entry: ModelSettings, environment: Environment): ModelChoice | n
   const body = choice.tuning?.body ? { ...choice.tuning.body, ...entry.body } : entry.body;
   const tuning = given({ maxOutput, reasoning, temperature, topP, cache, body });
   const known = knownModel(choice.name);
+  const shortName = choice.name.slice(choice.name.lastIndexOf("/") + 1);
   return {
     ...choice,
     passedOver: passedOver(entry, environment),
@@ -195,15 +195,11 @@ function chosen(entry: ModelSettings, environment: Environment): ModelChoice | n
     retries,
     certificate,
     window: entry.window ?? entry.contextWindow ?? known?.window,
-    price: entry.price ?? pricedIn(entry.prices, choice.name) ?? known?.price,
+    price: entry.price ?? entry.prices?.[choice.name] ?? entry.prices?.[shortName] ?? known?.price,
     keyHeader: entry.bearer ? "authorization" : choice.keyHeader,
     headers: given({ "openai-organization": organization, "openai-project": project, ...entry.headers }),
     tuning: Object.keys(tuning).length > 0 ? tuning : undefined,
   };
-}
-
-function pricedIn(prices: ModelSettings["prices"], name: string): ModelPrice | undefined {
-  return prices?.[name] ?? prices?.[name.slice(name.lastIndexOf("/") + 1)];
 }
 
 function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

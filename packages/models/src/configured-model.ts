@@ -18,10 +18,12 @@ export function configuredModel(
   environment: NodeJS.ProcessEnv,
   name?: string,
 ): ChatModel | null {
+  // A name alone belongs to the service of the main model.
+  const isAlias = name !== undefined && Object.hasOwn(names.models ?? {}, name);
   const first =
     name === undefined
       ? chooseModel(names, environment)
-      : chooseOther(besides(names, name), names, environment);
+      : chooseOther(isAlias ? { name } : { ...names.model, name }, names, environment);
   if (!first) return null;
   const model = opened(first, { ...names, environment });
   const { fallbacks = [] } = names.model;
@@ -32,11 +34,6 @@ export function configuredModel(
     yield* chain.stream(request, signal);
   }
   return { ...model, stream };
-}
-
-/** A name alone belongs to the service of the main model. */
-function besides({ model, models = {} }: ModelNames, name: string): NamedModel {
-  return Object.hasOwn(models, name) ? { name } : { ...model, name };
 }
 
 type OpenedIn = Pick<Asked, "around"> & { readonly environment: NodeJS.ProcessEnv };

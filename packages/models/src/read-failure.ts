@@ -233,11 +233,9 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
 function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A temporary limit also mentions the billing page.
   if (kind === "quota") return !hasHint || status !== 429;
-  if (kind === "account" || kind === "channel") return true;
   if (["key", "model", "path", "permission"].includes(kind)) return status < 500 && status !== 429;
-  if (kind === "unfit_server" || kind === "lost_model")
-    return status !== 429 && status !== 401 && status !== 403;
-  if (kind === "no_tools" || kind === "protocol") return status !== 429 && status !== 401;
+  if (["unfit_server", "lost_model", "no_tools", "protocol"].includes(kind))
+    return status !== 429 && status !== 401;
   // A service may use one name for all of its refusals.
   if (kind === "server") return status >= 500 || status === 0;
   if (kind === "request")

@@ -132,10 +132,12 @@ export class Agent {
     const { budget, detectLoops, registry } = this.#needs;
     budget?.start();
     this.#isOutOfTime = false;
-    const clock = stopAfter(budget?.millisecondsLeft, () => {
+    const runOut = () => {
       this.#isOutOfTime = true;
       stop();
-    });
+    };
+    const left = budget?.millisecondsLeft;
+    const clock = left === undefined ? undefined : setTimeout(runOut, Math.min(left, 2 ** 31 - 1));
     const guard = detectLoops ? new LoopGuard((tool) => registry.getTool(tool)?.kind) : null;
     try {
       await this.#unfinished;
@@ -349,8 +351,4 @@ export class Agent {
     const { systemPrompt: system, declarations } = this.#needs;
     return { system, history: this.history, tools: declarations() };
   }
-}
-
-function stopAfter(milliseconds: number | undefined, stop: () => void): NodeJS.Timeout | undefined {
-  return milliseconds === undefined ? undefined : setTimeout(stop, Math.min(milliseconds, 2 ** 31 - 1));
 }

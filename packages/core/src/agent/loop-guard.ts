@@ -49,7 +49,8 @@ export class LoopGuard {
     if (failure.count < CORRECTED_AT) return call;
     const times = `This exact call of ${call.name} has now failed ${failure.count} times, and nothing was done in between that could change that.`;
     const advice = `Repeating it cannot help. Do something else: look at the present state (read the file, list the folder), use other arguments or another tool, or say what is missing and end your turn.${failure.count === ENDED_AT - 1 ? " Once more, and the run is ended." : ""}`;
-    return { ...call, llmContent: `${times} ${advice}\nThe error was: ${errorOf(call)}` };
+    const error = call.status === "success" ? "" : call.error.message;
+    return { ...call, llmContent: `${times} ${advice}\nThe error was: ${error}` };
   }
 
   #succeeded(call: AnsweredCall, mark: string): ToolCall {
@@ -67,10 +68,6 @@ export class LoopGuard {
     const content = Array.isArray(call.llmContent) ? call.llmContent : [call.llmContent];
     return { ...call, llmContent: [...content, note] };
   }
-}
-
-function errorOf(call: AnsweredCall): string {
-  return call.status === "success" ? "" : call.error.message;
 }
 
 /** Calls and answers may be long; their hashes take no room. */

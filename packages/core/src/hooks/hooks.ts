@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
-import { parseRule, type Rule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
+import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { faultOf } from "../discovery/discovered-tool.ts";
 import { hookWords } from "../text/hook-words.ts";
 
@@ -111,13 +111,11 @@ export class Hooks {
 
   #for(event: HookEventName, call: RuleTarget | null): HookSettings[] {
     const isFor = ({ tools }: HookSettings) =>
-      call === null || tools === undefined || rulesOf(tools).some((rule) => ruleCovers(rule, call, "some"));
+      call === null ||
+      tools === undefined ||
+      [tools].flat().some((name) => ruleCovers(parseRule(name), call, "some"));
     return this.#needs.settings.filter((hook) => hook.event === event && isFor(hook));
   }
-}
-
-function rulesOf(tools: string | readonly string[]): Rule[] {
-  return (typeof tools === "string" ? [tools] : tools).map(parseRule);
 }
 
 function isStricter(one: HookAnswer["decision"], other: HookAnswer["decision"]): boolean {

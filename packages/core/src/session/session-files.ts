@@ -81,17 +81,13 @@ function matching(sessions: readonly SessionPlace[], id: string): SessionPlace |
 
 /** The folder that a session works in, from its first record; null when that cannot be read. */
 export function rootOf(path: string): string | null {
-  const event = readRecordLine(firstLine(path))?.event;
+  const bytes = readBeginning(path, MOST_FIRST_BYTES);
+  const end = bytes.indexOf(0x0a);
+  const event = readRecordLine(end === -1 ? bytes : bytes.subarray(0, end))?.event;
   return event?.type === "session" ? event.root : null;
 }
 
 const MOST_FIRST_BYTES = 64 * 1024;
-
-function firstLine(path: string): Buffer {
-  const bytes = readBeginning(path, MOST_FIRST_BYTES);
-  const end = bytes.indexOf(0x0a);
-  return end === -1 ? bytes : bytes.subarray(0, end);
-}
 
 export async function makeSessionFolder(home: string, root: string): Promise<string> {
   const folder = join(home, "sessions", projectName(root));

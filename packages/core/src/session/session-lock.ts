@@ -33,7 +33,9 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
   const path = lockPath(logPath);
   makeFolders(dirname(path));
   const own = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
-  writeFileSync(own, JSON.stringify(await thisHolder()), { mode: 0o600, flag: "wx" });
+  const started = (await startOf(process.pid)) ?? "";
+  const holder: Holder = { pid: process.pid, started, host: hostname(), ...thisSystem() };
+  writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: "wx" });
   try {
     // Of two processes that find a stale lock, the second must not remove the new lock of the first.
     await holdPath(path, async () => {
@@ -64,11 +66,6 @@ async function startOf(pid: number): Promise<string | null> {
   return systemProcesses.find(pid)?.started ?? null;
 }
 
-async function thisHolder(): Promise<Holder> {
-  const started = (await startOf(process.pid)) ?? "";
-  return { pid: process.pid, started, host: hostname(), ...thisSystem() };
-}
-
 /** Makes a hard link to a complete file, so that no process ever sees a half-written lock. */
 function claims(own: string, path: string): boolean {
   try {
@@ -83,8 +80,11 @@ function claims(own: string, path: string): boolean {
 /** Removes the lock of a process that has ended. Throws while it is alive. */
 async function endStale(path: string): Promise<void> {
   const holder = readHolder(path);
-  if (holder !== null && (await lives(holder))) throw inUse(path, holder);
-  rmSync(path, { force: true });
+  if (holder === null || !(await lives(holder))) return rmSync(path, { force: true });
+  throw new SessionError(
+    "in_use",
+    `The session is in use by ${nameOf(holder)}. Wait until that has ended, or continue a copy of it with --fork. (If it has surely ended, remove ${path}.)`,
+  );
 }
 
 function readHolder(path: string): Holder | null {
@@ -105,11 +105,4 @@ async function lives(holder: Holder): Promise<boolean> {
 
 function nameOf({ pid, host }: Holder): string {
   return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
-}
-
-function inUse(path: string, holder: Holder): SessionError {
-  return new SessionError(
-    "in_use",
-    `The session is in use by ${nameOf(holder)}. Wait until that has ended, or continue a copy of it with --fork. (If it has surely ended, remove ${path}.)`,
-  );
 }

@@ -1,5 +1,5 @@
 import type { Question } from "@burin/contract/tools";
-import { readBytes } from "@burin/machine/disk/regular-file";
+import { bytesOf } from "@burin/machine/files/disk-looks";
 import { parkedQuestion } from "./past-session.ts";
 import { lastRecord, readLog } from "./read-log.ts";
 import { readRecordLine } from "./record-line.ts";
@@ -31,32 +31,21 @@ export async function sessionSummaries(home: string, root: string | null): Promi
 async function summaryOf(place: SessionPlace): Promise<SessionSummary> {
   const summary = { ...place, root: null, model: null, prompt: null, forkOf: null, name: nameIn(place) };
   const holder = await holderOf(place.path);
-  const parked = holder === null ? leftWith(place.path) : null;
+  // Only a session whose last run has no end can have an open question and must be read completely.
+  const mayBeParked = holder === null && lastRecord(place.path)?.event.type !== "done";
+  const parked = mayBeParked ? parkedQuestion(place.path) : null;
   return { ...summary, ...beginningOf(place), holder, parked };
 }
 
 /** Searches the bytes instead of reading every record: a list of long sessions must appear at once. */
 function nameIn({ path }: SessionPlace): string | null {
-  const bytes = bytesOf(path);
+  const bytes = bytesOf(path, MOST_BYTES) ?? Buffer.alloc(0);
   const at = bytes.lastIndexOf('"event":{"type":"name",');
   if (at === -1) return null;
   const end = bytes.indexOf("\n", at);
   const line = bytes.subarray(bytes.lastIndexOf("\n", at) + 1, end === -1 ? bytes.length : end);
   const event = readRecordLine(line)?.event;
   return event?.type === "name" ? event.name : null;
-}
-
-function bytesOf(path: string): Buffer {
-  try {
-    return readBytes(path, MOST_BYTES) ?? Buffer.alloc(0);
-  } catch {
-    return Buffer.alloc(0);
-  }
-}
-
-/** Only a session whose last run has no end can have an open question and must be read completely. */
-function leftWith(path: string): Question | null {
-  return lastRecord(path)?.event.type === "done" ? null : parkedQuestion(path);
 }
 
 function beginningOf({ id, path }: SessionPlace): Partial<SessionSummary> {

@@ -57,8 +57,9 @@ export async function openProject(home: string, root: string, user: Settings): P
     if (text === null && definitionEffects(folder).length === 0 && shared[0]) file = join(root, shared[0]);
     if (isBare && others === null && variables.effects.length === 0) return null;
     if (isBare) file = join(root, others === null ? ".env" : ".mcp.json");
-    const layer = text === null ? {} : parseLayer(own, text);
-    settings = projectSettings(withServers(layer, others?.servers ?? {}), user);
+    const layer: { readonly mcpServers?: object } = text === null ? {} : parseLayer(own, text);
+    const mcpServers = { ...others?.servers, ...layer.mcpServers };
+    settings = projectSettings({ ...layer, mcpServers }, user);
     unknown = [...unknownKeys(own, layer), ...(others?.faults ?? [])];
   } catch (error) {
     fault = messageOf(error);
@@ -88,11 +89,6 @@ export async function openProject(home: string, root: string, user: Settings): P
     ...(fault === undefined ? {} : { fault }),
     ...(trustFault === undefined ? {} : { trustFault }),
   };
-}
-
-/** Its own settings win. */
-function withServers(layer: { readonly mcpServers?: object }, servers: object): object {
-  return { ...layer, mcpServers: { ...servers, ...layer.mcpServers } };
 }
 
 function readSettings(file: string): string | null {

@@ -250,7 +250,8 @@ class GitAsker {
     if (top === null) return null;
     const paths = this.#indexPaths(folder, gitDir);
     if ("nature" in paths) return paths;
-    const links = paths.folders.map((path) => join(top, path)).filter(isLink);
+    const places = paths.folders.map((path) => join(top, path));
+    const links = places.filter((path) => lstatOf(path)?.isSymbolicLink() === true);
     const led = links.find((path) => leadsOutside(path, false, this.#roots));
     if (led !== undefined) return outsideFault("a link in the place of a folder", led);
     const there = paths.submodules.filter((path) => exists(join(top, path, ".git")));
@@ -370,10 +371,6 @@ function linksIn(gitFolder: string, below = ""): string[] {
     if (entry.isSymbolicLink()) return [join(gitFolder, path)];
     return entry.isDirectory() && !NOT_SHOWN.test(path) ? linksIn(gitFolder, path) : [];
   });
-}
-
-function isLink(path: string): boolean {
-  return lstatOf(path)?.isSymbolicLink() === true;
 }
 
 function exists(path: string): boolean {

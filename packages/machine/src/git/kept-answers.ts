@@ -1,5 +1,5 @@
-import { type Stats, statSync } from "node:fs";
-import { lstatOf } from "../files/disk-looks.ts";
+import type { Stats } from "node:fs";
+import { lstatOf, realOf } from "../files/disk-looks.ts";
 
 interface Kept<T> {
   readonly answer: T;
@@ -46,15 +46,7 @@ function stateOf(sources: readonly string[]): { readonly text: string; readonly 
   };
   const each = sources.map((path) => {
     const stats = lstatOf(path);
-    return stats?.isSymbolicLink() ? `${told(stats)}>${told(targetOf(path))}` : told(stats);
+    return stats?.isSymbolicLink() ? `${told(stats)}>${told(lstatOf(realOf(path) ?? ""))}` : told(stats);
   });
   return { text: each.join(" "), changed };
-}
-
-function targetOf(link: string): Stats | null {
-  try {
-    return statSync(link, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
 }

@@ -86,7 +86,8 @@ export class CommandRun implements RunningCommand {
 
   async #watch(): Promise<ShellEnd> {
     const end = await (this.#plan.sandbox?.hasControl ? this.#endInside() : this.#child.ended);
-    await (this.#isAllGoneInside() ? this.#drainedAtOnce() : this.#drained());
+    const isAllGone = this.#keptInside === 0 && this.#ending === null && this.#plan.sandbox?.hasControl;
+    await (isAllGone ? this.#drainedAtOnce() : this.#drained());
     const told = { ...end, wasNotStarted: this.#isSandboxFault(end) };
     this.shellEnd = told;
     if (this.#ending !== null) return told;
@@ -133,10 +134,6 @@ export class CommandRun implements RunningCommand {
 
   #drained(): Promise<void> {
     return drained(this.#outputClosed, () => this.output.bytes);
-  }
-
-  #isAllGoneInside(): boolean {
-    return this.#keptInside === 0 && this.#plan.sandbox?.hasControl === true && this.#ending === null;
   }
 
   #mayHaveLeft(): boolean {

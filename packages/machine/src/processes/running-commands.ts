@@ -146,7 +146,7 @@ export class RunningCommands {
     this.#vouching.set(run, endVouching);
     void run.shellEnded.then(() => {
       endVouching();
-      this.#forgetEnded();
+      for (const one of this.#running.keys()) if (one.isOver) this.#running.delete(one);
     });
     return run;
   }
@@ -220,10 +220,6 @@ export class RunningCommands {
   foreground(): readonly BackgroundCommand[] {
     const kept = new Set([...this.#background.values()].map(({ run }) => run));
     return [...this.#running.values()].filter(({ run }) => !run.isOver && !kept.has(run));
-  }
-
-  #forgetEnded(): void {
-    for (const run of this.#running.keys()) if (run.isOver) this.#running.delete(run);
   }
 
   /** Ends everything that still runs. Resolves to what could not be ended. */

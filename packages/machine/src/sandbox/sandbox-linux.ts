@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFolder, makeFolders } from "../disk/make-folders.ts";
 import { bytesOf, lstatOf, realOf } from "../files/disk-looks.ts";
@@ -11,7 +11,7 @@ import { protectedLayout } from "./sandbox-survey.ts";
 const MOST_TABLE_BYTES = 64 * 1024 * 1024;
 
 /** Folders with sockets and other ways to reach programs outside; the second is a link to the first on most systems. */
-const HIDDEN = ["/run", "/var/run"].filter(isRealFolder);
+const HIDDEN = ["/run", "/var/run"].filter((path) => lstatOf(path)?.isDirectory());
 
 /** Paths that have other content inside the sandbox than outside. */
 const COVERED = [...HIDDEN, "/tmp", "/var/tmp", "/dev", "/proc"];
@@ -151,10 +151,6 @@ function alike(option: string, paths: string | readonly string[]): string[] {
 
 function pairs(option: string, places: readonly (readonly string[])[]): string[] {
   return places.flatMap((place) => [option, ...place]);
-}
-
-function isRealFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** In Burin's home only long outputs are shown. A home that cannot be created has nothing to hide. */

@@ -65,7 +65,8 @@ export function macProfile(
 /** New repositories and packages are checked afterwards. */
 function protecting(survey: Survey, roots: readonly string[]): string[] {
   const { denied, allowed } = protectedPaths();
-  const below = `^(${roots.map(inPattern).join("|")})(/.*)?`;
+  const patterns = roots.map((root) => root.replace(/[\\^$.*+?()[\]{}|"]/g, "\\$&"));
+  const below = `^(${patterns.join("|")})(/.*)?`;
   const { pinned, readOnly } = protectedLayout(survey, roots);
   return [
     `(deny file-write* (regex #"${below}${denied}"))`,
@@ -73,10 +74,6 @@ function protecting(survey: Survey, roots: readonly string[]): string[] {
     ...(pinned.length > 0 ? [`(deny file-write-unlink ${pinned.map(literal).join(" ")})`] : []),
     ...(readOnly.length > 0 ? [`(deny file-write* ${readOnly.map(subpath).join(" ")})`] : []),
   ];
-}
-
-function inPattern(path: string): string {
-  return path.replace(/[\\^$.*+?()[\]{}|"]/g, "\\$&");
 }
 
 function literal(path: string): string {

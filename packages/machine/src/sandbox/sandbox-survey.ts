@@ -61,10 +61,11 @@ export class Surveyor {
       const folder = this.#folder(path, root);
       if (folder === null) continue;
       folders.set(path, folder);
-      const isExempt = isPackage(path, root);
+      const isExempt = path.includes("/node_modules", root.length);
       for (const one of isExempt ? wayToPackages(path, folder.folders) : folder.folders) queue.push(one);
-      if (folder.isBare || folder.found.length > 0)
-        notePlaces(path, isExempt ? onlyGit(folder) : folder, notes);
+      // Packages have files with protected names that no program reads there.
+      const found = folder.found.filter(({ part }) => !isExempt || part === "git");
+      if (folder.isBare || found.length > 0) notePlaces(path, { ...folder, found }, notes);
     }
     return true;
   }
@@ -89,7 +90,7 @@ export class Surveyor {
   }
 
   #partOf(path: string, parent: string, entry: Dirent): "name" | "git" | "way out" | null {
-    if (isGitName(entry.name)) return "git";
+    if (/^(?:\.git|git~1)$/i.test(entry.name)) return "git";
     if (protectedName(entry.name, parent) !== null) return "name";
     return entry.isSymbolicLink() && this.#leadsToTemporary(path, entry.name) ? "way out" : null;
   }
@@ -106,25 +107,12 @@ function isUnchanged({ stats, readAt }: Folder, now: Stats): boolean {
   return readAt - now.ctimeMs > DOUBTFUL_MS;
 }
 
-function isGitName(name: string): boolean {
-  return /^(?:\.git|git~1)$/i.test(name);
-}
-
 /** In `node_modules` only the package folders themselves, because repositories may be there too. */
 function wayToPackages(path: string, folders: readonly string[]): readonly string[] {
   const name = basename(path);
   return name === "node_modules" || name.startsWith("@")
     ? folders
     : folders.filter((one) => one.endsWith("/node_modules"));
-}
-
-/** Packages have files with protected names that no program reads there. */
-function onlyGit(folder: Folder): Folder {
-  return { ...folder, found: folder.found.filter(({ part }) => part === "git") };
-}
-
-function isPackage(path: string, root: string): boolean {
-  return path.includes("/node_modules", root.length);
 }
 
 interface Notes {
