@@ -1,4 +1,3 @@
-import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { ResponsesReply } from "./openai-responses-reply.ts";
@@ -19,7 +18,9 @@ function responsesBody(model: string, request: TunedRequest, quirks: Quirks): st
     model,
     instructions: system || undefined,
     tools: tools.length > 0 ? tools.map((tool) => ({ type: "function", ...tool, strict: false })) : undefined,
-    input: inputItems(history, !quirks.has("no-reasoning")),
+    input: history.flatMap(({ role, parts }) =>
+      role === "user" ? inputOf(parts) : modelItems(parts, !quirks.has("no-reasoning")),
+    ),
     stream: true,
     store: false,
     max_output_tokens,
@@ -30,12 +31,6 @@ function responsesBody(model: string, request: TunedRequest, quirks: Quirks): st
     include: quirks.has("no-include") ? undefined : ["reasoning.encrypted_content"],
   };
   return [wireJson(mergedBody(body, tuning.body))];
-}
-
-function inputItems(history: readonly Message[], withReasoning: boolean): JsonRecord[] {
-  return history.flatMap(({ role, parts }) =>
-    role === "user" ? inputOf(parts) : modelItems(parts, withReasoning),
-  );
 }
 
 /** The results first; media belong in the user message after them. */

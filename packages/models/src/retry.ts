@@ -51,11 +51,9 @@ async function* attempts(
     if (delay === undefined) {
       return yield { type: "end", reason: "error", error: toldWith(failure, attempt) };
     }
-    yield {
-      type: "notice",
-      message: noticeOf(failure, attempt, { delay, most: mostAttempts(failure, options) }),
-      restart: true,
-    };
+    const next = `Attempt ${attempt + 1} of ${mostAttempts(failure, options)}`;
+    const message = `${whatFailed(failure)} ${next} follows in ${Math.ceil(delay / 100) / 10} s.`;
+    yield { type: "notice", message, restart: true };
     await wait(delay, signal);
     if (signal.aborted) return yield { type: "end", reason: "cancelled" };
   }
@@ -84,23 +82,12 @@ function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptio
   return retryAfterMs ?? backoff * (0.5 + Math.random() / 2);
 }
 
-function noticeOf(
-  { status, message, type }: ModelFailure,
-  attempt: number,
-  { delay, most }: { readonly delay: number; readonly most: number },
-): string {
-  const what = status === undefined ? reasonOf(type, message) : `${namedStatus(status)}.`;
-  return `${what.replace(/\w$/, "$&.")} Attempt ${attempt + 1} of ${most} follows in ${Math.ceil(delay / 100) / 10} s.`;
-}
-
-function namedStatus(status: number): string {
-  if (status === 429) return "The model's service limits the rate of requests (HTTP 429)";
-  if (status === 503 || status === 529) return `The model's service is overloaded (HTTP ${status})`;
-  return `The model's service failed (HTTP ${status})`;
-}
-
-function reasonOf(type: string, message: string): string {
-  return type === "unreachable" ? `The model's service cannot be reached: ${message}` : message;
+function whatFailed({ status, message, type }: ModelFailure): string {
+  if (status === 429) return "The model's service limits the rate of requests (HTTP 429).";
+  if (status === 503 || status === 529) return `The model's service is overloaded (HTTP ${status}).`;
+  if (status !== undefined) return `The model's service failed (HTTP ${status}).`;
+  const what = type === "unreachable" ? `The model's service cannot be reached: ${message}` : message;
+  return what.replace(/\w$/, "$&.");
 }
 
 function toldWith(failure: ModelFailure, attempt: number): ModelFailure {
