@@ -85,7 +85,7 @@ const LIBRARY_GROUPS = [
     ],
     ...["processes/helper-program", "messages/parts", "agent/answer-room", "scheduler/function-response"],
   ],
-  ["locks", "disk/path-lock", "vouched-files"],
+  ["locks", "disk/path-lock", "vouched-files", "wait-for-output"],
   ["processes", "processes/(?:supervisor|process-table|child-environment)"],
   ["guesses", "files/guess-encoding"],
   ["differences", "diff/libesm/util/string"],

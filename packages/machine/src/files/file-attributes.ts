@@ -1,6 +1,7 @@
 import { type BigIntStats, fstatSync } from "node:fs";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { runProgram } from "../processes/supervisor.ts";
+import { findHelper } from "../processes/helper-program.ts";
+import { waitForOutput } from "../processes/wait-for-output.ts";
 import type { TargetFolder } from "./target-folder.ts";
 
 /** A file that is replaced by another file next to it. */
@@ -21,6 +22,7 @@ interface Attributes {
 
 /** Headers come before the content, and those of a file without attributes are short. */
 const MOST_HEADER_BYTES = 64 * 1024;
+const LONGEST_MS = 30_000;
 const MOST_KNOWN = 1000;
 const LOOK = ["--format=posix", "--acls", "--selinux", "--xattrs", "--xattrs-include=*", "--no-recursion"];
 /** Of security.*, any write removes capabilities, and the system sets the rest. */
@@ -33,30 +35,29 @@ const plain = new Map<string, string>();
 
 /**
  * Keeps access control lists, user attributes and security contexts when a file is replaced. Node cannot read them,
- * but tar can: it runs while the new content is written to the disk, and does not run again while neither the file
- * nor its folder was changed by another program.
+ * but tar can: it does not run again while neither the file nor its folder was changed by another program.
  */
 export class KeptAttributes {
   readonly #replaced: Replaced;
-  readonly #found: Promise<Attributes>;
+  readonly #found: Attributes;
 
   /** Create this before anything is created in the folder. */
   constructor(replaced: Replaced) {
     this.#replaced = replaced;
     const isPlain = isKnown(replaced.stats) && isKnown(statsOf(replaced.folder.descriptor));
-    this.#found = isPlain || process.platform !== "linux" ? Promise.resolve(NONE) : look(replaced);
+    this.#found = isPlain || process.platform !== "linux" ? NONE : look(replaced);
   }
 
   /** Sets them on the new file; throws when that fails. Returns whether there were any. */
-  async giveTo(name: string): Promise<boolean> {
-    const found = await this.#found;
+  giveTo(name: string): boolean {
+    const found = this.#found;
     if (!found.some && !found.context) return false;
     const { folder, file } = this.#replaced;
     const kinds = found.context ? "mode,xattr,context" : "mode,xattr";
     const words = ["--attributes-only", `--preserve=${kinds}`, "--", `./${folder.name}`, `./${name}`];
-    const end = await run("cp", words, this.#replaced);
-    if (end?.exitCode === 0) return true;
-    const reason = end === null ? "cp could not be started" : end.errors.trim() || "cp failed";
+    const fault = run("cp", words, this.#replaced)?.fault;
+    if (fault === null) return true;
+    const reason = fault?.trim() ?? "cp could not be started";
     throw new WorkspaceError(
       "io_error",
       `${file} has an access control list or extended attributes that could not be kept (${reason}), so nothing was written.`,
@@ -64,8 +65,8 @@ export class KeptAttributes {
   }
 
   /** Call when the new file has replaced the old one. */
-  async settle(descriptor: number): Promise<void> {
-    const found = await this.#found;
+  settle(descriptor: number): void {
+    const found = this.#found;
     if (found.some || found.context) return;
     if (plain.size >= MOST_KNOWN) plain.clear();
     for (const stats of [statsOf(descriptor), statsOf(this.#replaced.folder.descriptor)]) {
@@ -87,15 +88,15 @@ function isKnown(stats: BigIntStats): boolean {
   return plain.get(idOf(stats)) === String(stats.ctimeNs);
 }
 
-async function look(replaced: Replaced): Promise<Attributes> {
-  const words = [...LOOK, "-cf", "-", "--", ".", `./${replaced.folder.name}`];
-  let headers = "";
-  const onOutput = (bytes: Buffer) => {
-    headers += bytes.toString("latin1");
-    return headers.length < MOST_HEADER_BYTES;
-  };
+function look(replaced: Replaced): Attributes {
+  const { folder, file } = replaced;
+  const looked = run("tar", [...LOOK, "-cf", "-", "--", ".", `./${folder.name}`], replaced);
+  if (looked?.isLate) {
+    const message = `${file}: its access control list and attributes could not be read, so nothing was written.`;
+    throw new WorkspaceError("io_error", message);
+  }
   // A system whose tar cannot read attributes has no better program either.
-  await run("tar", words, { ...replaced, onOutput });
+  const headers = looked?.output.toString("latin1") ?? "";
   const contexts = [...headers.matchAll(CONTEXT)].map(([, context]) => typeIn(context));
   return { some: ATTRIBUTE.test(headers), context: new Set(contexts).size > 1 };
 }
@@ -105,15 +106,10 @@ function typeIn(context = ""): string | undefined {
   return context.split(":")[2];
 }
 
-interface Running extends Replaced {
-  readonly onOutput?: (bytes: Buffer) => boolean;
-}
-
-/** Runs a program in exactly that folder, wherever its path leads. Returns null when it could not be started. */
-function run(command: string, args: readonly string[], running: Running) {
-  const { folder, environment = process.env, onOutput = () => true } = running;
-  const { signal } = new AbortController();
-  const env = { LC_ALL: "C", PATH: environment.PATH };
-  const request = { command, args, cwd: folder.path("."), env, signal, onOutput };
-  return runProgram(request).catch(() => null);
+/** Runs a program in exactly that folder, wherever its path leads. Returns null when there is none. */
+function run(name: string, args: readonly string[], { folder, environment = process.env }: Replaced) {
+  const program = findHelper(name, environment.PATH);
+  if (program === null) return null;
+  const place = { cwd: folder.path("."), env: { LC_ALL: "C", PATH: environment.PATH } };
+  return waitForOutput(program, args, { ...place, longestMs: LONGEST_MS, mostBytes: MOST_HEADER_BYTES });
 }

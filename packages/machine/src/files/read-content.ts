@@ -83,10 +83,9 @@ async function allOf({ descriptor, head, isWhole }: StartedFile, { size }: Conte
 async function media(kind: MediaKind, file: StartedFile, request: ContentRequest): Promise<FileContent> {
   const { path, size } = request;
   if (size > MOST_MEDIA_BYTES) {
-    const most = "9.9 MB";
     throw new WorkspaceError(
       "unusable_media",
-      `${path} (${kind.mimeType}) has ${(size / 1024 / 1024).toFixed(1)} MB; at most ${most} can be shown. Make it smaller first.`,
+      `${path} (${kind.mimeType}) has ${(size / 1024 / 1024).toFixed(1)} MB; at most 9.9 MB can be shown. Make it smaller first.`,
     );
   }
   const { mimeType } = kind;

@@ -117,7 +117,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     const synced = sync(descriptor);
     replacement.content.meanwhile?.();
     await synced;
-    if (await attributes?.giveTo(name)) await sync(descriptor);
+    if (attributes?.giveTo(name)) await sync(descriptor);
     kept = replacement.onChange?.({
       real: replacement.real,
       present: old && target,
@@ -128,7 +128,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     else {
       await assertUnchanged(target, replacement);
       renameSync(temporary, target);
-      await attributes?.settle(descriptor);
+      attributes?.settle(descriptor);
     }
     // The name is in place; a system that cannot sync folders has done what it can.
     await sync(folder.descriptor).catch(() => {});

@@ -15,7 +15,7 @@ export async function cloneRepository(url: string, folder: string, branch?: stri
   const at = branch === undefined ? [] : [`--branch=${branch}`];
   const words = [...ONLY_FILES, "clone", "--quiet", "--depth=1", ...at, "--", url, folder];
   const env = { ...process.env, GIT_TERMINAL_PROMPT: "0" };
-  const { waitForOutput } = await import("../processes/run-process.ts");
+  const { waitForOutput } = await import("../processes/wait-for-output.ts");
   const { fault } = waitForOutput(git, words, { cwd: process.cwd(), env, longestMs: LONGEST_MS });
   if (fault !== null) throw new Error(fault.trim());
 }

@@ -1,4 +1,4 @@
-import { type ProgramOutput, waitForOutput } from "../processes/run-process.ts";
+import { type ProgramOutput, waitForOutput } from "../processes/wait-for-output.ts";
 
 /** Returns git settings as variables, which override those of every file. */
 function asVariables(settings: Readonly<Record<string, string>>): Record<string, string> {

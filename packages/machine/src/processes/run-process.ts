@@ -105,36 +105,6 @@ export function succeeds(
   });
 }
 
-const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
-
-export interface ProgramOutput {
-  readonly output: Buffer;
-  /** Its error output when it failed, or why it was ended. */
-  readonly fault: string | null;
-}
-
-/** Blocks until the program has answered, so it must be a short one; if it takes too long, it is killed. */
-export function waitForOutput(
-  program: string,
-  args: readonly string[],
-  {
-    longestMs,
-    ...place
-  }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly longestMs: number },
-): ProgramOutput {
-  const done = programs().spawnSync(program, args, {
-    ...place,
-    timeout: longestMs,
-    killSignal: "SIGKILL",
-    maxBuffer: MOST_ANSWER_BYTES,
-    stdio: ["ignore", "pipe", "pipe"],
-    windowsHide: true,
-  });
-  const output = done.stdout ?? Buffer.alloc(0);
-  if (done.error !== undefined) return { output, fault: done.error.message };
-  return { output, fault: done.status === 0 ? null : String(done.stderr) || "it failed" };
-}
-
 export function killNow(marks: TreeMarks): void {
   if (IS_WINDOWS) for (const pid of marks.known.keys()) endWindowsTree(pid);
   else killTreeNow(marks, systemProcesses);
