@@ -1,7 +1,7 @@
 import type { ChatModel, ModelEvent } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 
-export interface RecordedReply {
+interface RecordedReply {
   readonly turn: number;
   readonly events: ModelEvent[];
 }

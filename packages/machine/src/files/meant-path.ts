@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -5,7 +6,7 @@ import { fileURLToPath } from "node:url";
 export function meantPath(given: string, root: string): string {
   const path = given.trim().replace(/^(["'`])(.*)\1$/, "$2");
   if (/^file:\/\//i.test(path)) return pathOfUrl(path) ?? resolve(root, path);
-  if (/^~(?:[/\\]|$)/.test(path)) return join(process.getBuiltinModule("node:os").homedir(), path.slice(1));
+  if (/^~(?:[/\\]|$)/.test(path)) return join(homedir(), path.slice(1));
   return resolve(root, path);
 }
 
