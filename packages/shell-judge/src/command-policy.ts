@@ -99,9 +99,7 @@ function planRefusal(line: ShellCommand, place: CommandPlace | undefined): Verdi
   if (line.problems.length === 0 && refused === undefined) return null;
   const why = line.problems[0] ?? refused?.reason ?? "";
   const reason = `plan mode runs only commands that are known to change nothing (${why}); leave it with exit_plan_mode first`;
-  return refused === undefined
-    ? { verdict: "deny", reason, parts }
-    : { verdict: "deny", reason, part: refused.text, parts };
+  return { verdict: "deny", reason, parts, ...(refused && { part: refused.text }) };
 }
 
 function judgedByParts(

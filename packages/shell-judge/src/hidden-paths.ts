@@ -11,6 +11,8 @@ import type { Verdict } from "./verdict.ts";
 
 interface Hidden {
   readonly text: string;
+  /** It is about more than changes, so that what git shows of the path counts. */
+  readonly isRead: boolean;
   /** For a word as it is. */
   readonly matches: (path: string) => boolean;
   /** For a path from the root: the path itself or a folder above it. */
@@ -35,7 +37,8 @@ export function hiddenPath(
     if (pattern === undefined || tool === SHELL_TOOL || pattern.startsWith("domain:")) return [];
     const glob = pattern.replace(/^\.\//, "");
     const matches = globMatcher(glob, { caseSensitive: false });
-    return [{ text, matches, covers: globCovers(glob, { caseSensitive: false }) }];
+    const isRead = !/^(?:edit|write_file)$/.test(tool);
+    return [{ text, isRead, matches, covers: globCovers(glob, { caseSensitive: false }) }];
   });
   if (hidden.length === 0) return null;
   const reach = new CommandReach(place);
@@ -79,8 +82,12 @@ function ruleFor(words: CommandWords["words"], hidden: readonly Hidden[], reach:
     if (rule !== undefined) return rule;
   }
   const given = words.filter((word) => word !== null);
-  const lists = [readBelow(name, given, reach), ...(name === "git" ? [pathsOfGit(given, reach)] : [])];
-  return hidden.find(({ covers }) => lists.some((paths) => paths === null || paths.some(covers)));
+  const below = readBelow(name, given, reach);
+  const rule = below === null ? hidden[0] : hidden.find(({ covers }) => below.some(covers));
+  const read = hidden.filter(({ isRead }) => isRead);
+  if (rule !== undefined || name !== "git" || read.length === 0) return rule;
+  const shown = pathsOfGit(given, reach);
+  return shown === null ? read[0] : read.find(({ covers }) => shown.some(covers));
 }
 
 /** A list of files, or what the system calls the files of a process. */

@@ -16,7 +16,7 @@ const PLACE: CommandPlace = {
 function judged(command: string, mode: ApprovalMode, place = PLACE) {
   const confirmation = { kind: "exec", title: "", command, parts: [], grants: [] } as const;
   const request = { tool: "run_shell_command", kind: "execute", confirmation, subjects: [] } as const;
-  const deny = [parseRule("read_file(.env*)"), parseRule("edit(secrets/**)")];
+  const deny = ["read_file(.env*)", "edit(secrets/**)", "read_many_files(secrets/**)"].map(parseRule);
   return judge({ ...request, place }, mode, { allow: [], ask: [], deny });
 }
 
@@ -127,6 +127,14 @@ describe("paths that another tool may not touch", () => {
   ])("P19 P22 other files are as they were: %s", (command) =>
     expect(judged(command, "default").verdict).toBe("allow"),
   );
+
+  it("P22 a rule about changes alone leaves what git shows as it is", () => {
+    const confirmation = { kind: "exec", title: "", command: "git diff", parts: [], grants: [] } as const;
+    const request = { tool: "run_shell_command", kind: "execute", confirmation, subjects: [] } as const;
+    const deny = [parseRule("edit(secrets/**)")];
+    const rules = { allow: [], ask: [], deny };
+    expect(judge({ ...request, place: PLACE }, "default", rules).verdict).toBe("allow");
+  });
 
   it("P19 P22 names may be seen", () => {
     expect(judged("find . -name '*.ts'", "yolo").verdict).toBe("allow");

@@ -25,8 +25,8 @@ const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 /** Stands for quoted text: none of its characters means anything to the shell. */
 const QUOTED = "_";
 /** Variables that say where the user works and who they are, and contain no secret. */
-const SHOWN = new Set(
-  "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV".split(
+export const SHOWN: ReadonlySet<string> = new Set(
+  "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV".split(
     " ",
   ),
 );

@@ -157,11 +157,7 @@ function redirects(word: string, { letters = "", long: names = "", words, only }
 /** `rm -r` deletes whole folders, of which nothing is left to check afterwards. */
 function deletion(words: readonly Argument[], name: string): Finding[] {
   if (name !== "rm") return [];
-  const at = words.findIndex(({ value }, index) => index > 0 && isRecursive(value));
+  const at = words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value));
   if (at === -1) return [];
   return [{ nature: "destructive", what: "`rm -r` deletes whole folders", upTo: at }];
-}
-
-function isRecursive(word: string): boolean {
-  return /^-[a-zA-Z]*[rR]/.test(word) || (word.length > 2 && "--recursive".startsWith(word));
 }

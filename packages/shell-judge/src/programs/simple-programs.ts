@@ -1,3 +1,4 @@
+import { SHOWN } from "../grammar/literal-word.ts";
 import {
   type Argument,
   alike,
@@ -174,14 +175,10 @@ const strings: ProgramReader = (words, reach) => [
   }),
 ];
 
-const HARMLESS_VARIABLES =
-  /^(?:HOME|PWD|USER|LOGNAME|PATH|SHELL|LANG|LC_\w+|TERM|HOSTNAME|EDITOR|CI|NODE_ENV|TMPDIR|TZ)$/;
-
 /** Only variables that contain no secret. */
 const printenv: ProgramReader = (words) => {
   const names = words.slice(1);
-  const isHarmless =
-    names.length > 0 && names.every(({ value, isGlob }) => HARMLESS_VARIABLES.test(value) && !isGlob);
+  const isHarmless = names.length > 0 && names.every(({ value, isGlob }) => SHOWN.has(value) && !isGlob);
   return isHarmless ? [] : [launchFinding("it shows variables that may hold secrets", words.length - 1)];
 };
 
