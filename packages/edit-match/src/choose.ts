@@ -1,7 +1,7 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
 import { isBlank, isOneToOne } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
-import { MOST_PLACES, PART, type Place } from "./place.ts";
+import { MOST_PLACES, type Place } from "./place.ts";
 import type { Reading } from "./reading.ts";
 import { lineOf } from "./windows.ts";
 import { matched, replacementOf } from "./write.ts";
@@ -50,24 +50,23 @@ export function chosen(
   );
 }
 
-/** By the number of mistakes, or of lines that have some; spaces at line ends do not count. */
+/** By the number of mistakes, or of lines that have some. */
 function isSurer(one: Candidate, other: Candidate): boolean {
   const isSamePlace = one.place.start === other.place.start && one.place.end === other.place.end;
   if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
     const [lines, more] = [linesApart(one.place), linesApart(other.place)];
     if (lines.size < more.size && [...lines].every((at) => more.has(at))) return true;
   }
-  const counted = ({ mistakes }: Candidate) =>
-    [...mistakes].filter((name) => isSamePlace || name !== "trailing spaces");
-  const [own, foreign] = [counted(one), counted(other)];
-  return own.length < foreign.length && own.every((name) => other.mistakes.has(name));
+  return (
+    one.mistakes.size < other.mistakes.size && [...one.mistakes].every((name) => other.mistakes.has(name))
+  );
 }
 
 const isSlip = ({ mistakes }: Candidate) => mistakes.has("a typo") || mistakes.has("a line left out");
 
 /** The lines of the old text that differ in the file; those with other line breaks count as one. */
-function linesApart({ sides: { oldLines, fileLines, blocks }, mistakes }: Place): Set<number> {
-  const lines = new Set(mistakes.has(PART) ? [-1] : []);
+function linesApart({ sides: { oldLines, fileLines, blocks } }: Place): Set<number> {
+  const lines = new Set<number>();
   for (const block of blocks) {
     const isSame =
       isOneToOne(block) && oldLines[block.oldFrom]?.trimEnd() === fileLines[block.fileFrom]?.trimEnd();

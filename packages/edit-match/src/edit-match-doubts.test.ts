@@ -14,6 +14,12 @@ function edit({ content, old, new: newText }: Doubt) {
 
 const DOUBTS: readonly Doubt[] = [
   {
+    doubt: "backslashes are lost before quotes in a string, and perhaps in the new line",
+    content: '"one": "set --by=\\"a;b\\"",\n"three": "3"\n',
+    old: '"one": "set --by="a;b"",\n"three": "3"',
+    new: '"one": "set --by="a;b"",\n"two": "set "2"",\n"three": "3"',
+  },
+  {
     doubt: "the lines that were joined are the ones that change",
     content: "const { a, b } = shape;\nreturn a * b;\n",
     old: "const { a, b } = shape; return a * b;",
@@ -60,12 +66,6 @@ const DOUBTS: readonly Doubt[] = [
     content: "\nalpha( 1 );\nomega(2);\n",
     old: "\nalpha(1);\nomega(2);",
     new: "alpha(1);\nomega(22);",
-  },
-  {
-    doubt: "more line ends are put after the last line than the old text has",
-    content: "alpha( 1 );\nomega(2);\n",
-    old: "alpha(1);\nomega(2);",
-    new: "alpha(1);\nomega(2);\nnew(3);\n\n",
   },
   {
     doubt: "the file has gained a line beside what is changed",
@@ -128,12 +128,6 @@ const DOUBTS: readonly Doubt[] = [
     new: "rest = '[\\w-]*' + '\\t' + tail;\nlast = 1;",
   },
   {
-    doubt: "backslashes are lost before quotes in a string, and perhaps in the new line",
-    content: '"one": "set --by=\\"a;b\\"",\n"three": "3"\n',
-    old: '"one": "set --by="a;b"",\n"three": "3"',
-    new: '"one": "set --by="a;b"",\n"two": "set "2"",\n"three": "3"',
-  },
-  {
     doubt: "a blank line is put in before the dots, behind a new line",
     content: "one(1);\n\nrest(1);\nrest(2);\nlast(1);\nlast(2);\n",
     old: "one(1);\n\n// ...\nlast(1);\nlast(2);",
@@ -144,12 +138,6 @@ const DOUBTS: readonly Doubt[] = [
     content: "a {\n  .tip {\n    top: 0;\n  }\n}\n",
     old: "\n.tip { top: 0;\n",
     new: "\n.low .tip {\n  top: calc(1);\n",
-  },
-  {
-    doubt: "two places are alike but for blanks at a line's end, and the indentation is wrong for both",
-    content: "if (a) {\n    one(1);  \n    two(2);\n}\nif (b) {\n    one(1);\n    two(2);\n}\n",
-    old: "  one(1);\n  two(2);",
-    new: "  one(1);\n  two(3);",
   },
   {
     doubt: "the file has curly quotes, and the new text an apostrophe",
@@ -201,12 +189,6 @@ const DOUBTS: readonly Doubt[] = [
     new: "// Don’t stop, it’s fine\n// a ‘new’ one\nrun(1);",
   },
   {
-    doubt: "backslashes are lost in one pattern, and a new one in another may be half of two",
-    content: "one: /^[^\\\\]+$/,\ntwo: /[\\s*]/,\n",
-    old: "one: /^[^\\]+$/,\ntwo: /[\\s*]/,",
-    new: "one: /^[^\\]+$/,\ntwo: /[\\s*\\]/,",
-  },
-  {
     doubt: "a line that comes last stands there already",
     content: "/**\n */\nfunction f(a) {\n    const all = list();\n\n    go();\n",
     old: "/**\\n */\\nfunction f(a) {\\n",
@@ -237,12 +219,6 @@ const DOUBTS: readonly Doubt[] = [
     new: 'one();\\nlog("a\\n");\\ntwo();',
   },
   {
-    doubt: "signs stand with entities and without in the new text",
-    content: "begin();\nread(a < b);\nend();\n",
-    old: "begin();\nread(a &lt; b);\nend();",
-    new: 'begin();\nlook(c < d, "&lt;");\nend();',
-  },
-  {
     doubt: "the bracket that old_string leaves out follows the one that the new text brings",
     content: "f(a) {\n  one(a);\n}\n\ng();\n",
     old: "f(a) {\n  one( a);\n\n",
@@ -253,12 +229,6 @@ const DOUBTS: readonly Doubt[] = [
     content: "it(one) do\n  if old?\n    if found?\n      check(a)\n    end\n  end\nend\n",
     old: "it(one) do\n  if found?\n    check(a)\n  end",
     new: "it(one) do\n  if found?\n    check(b)\n  end",
-  },
-  {
-    doubt: "a bracket that the file ends otherwise stays between lines that all change",
-    content: "a(1);\n}  \nb(2);\n",
-    old: "a(1);\n}\nb(2);",
-    new: "first(1);\nmore(1);\n}\nother();\nlast(2);",
   },
   {
     doubt: "a blank line that the file has otherwise stays beside another that comes",

@@ -328,13 +328,6 @@ const KNOWN: readonly Row[] = [
     result: "one\n<a>\u00a0\u00a0Built by\nend\n",
   },
   {
-    what: "a whole line, though a part of another one is alike",
-    content: "call( get( this.list[ 0 ] ) );\nrun(\n\tget( this.list[ 0 ] )\n);\n",
-    old: "```js\n\tget( this.list[ 0 ] )\n```",
-    new: "```js\n\tthis.first\n```",
-    result: "call( get( this.list[ 0 ] ) );\nrun(\n\tthis.first\n);\n",
-  },
-  {
     what: "lines that begin with two hyphens, indented otherwise",
     content: "-- | Reads.\n--reads :: Int\nreads = 1\n",
     old: "  -- | Reads.\n  --reads :: Int\n  reads = 1",
@@ -347,13 +340,6 @@ const KNOWN: readonly Row[] = [
     old: "1 | one();\n2 | two();",
     new: "1 | one();\n2 | two(2);\n3 |\n4 | three();",
     result: "one();\ntwo(2);\n\nthree();\n",
-  },
-  {
-    what: "no-break spaces in all lines of a file that has one elsewhere",
-    content: "/* 5\u00a0px */\na: b c;\nd: e f;\ng: h i;\n",
-    old: "a:\u00a0b\u00a0c;\nd:\u00a0e\u00a0f;\ng:\u00a0h\u00a0i;",
-    new: "a:\u00a0b\u00a0c;\nd:\u00a0e\u00a0f;\nx:\u00a0f(y,\u00a0z);\ng:\u00a0h\u00a0i;",
-    result: "/* 5\u00a0px */\na: b c;\nd: e f;\nx: f(y, z);\ng: h i;\n",
   },
   {
     what: "a sign in another normal form on a line that stays",

@@ -4,20 +4,6 @@ import { findEdit } from "./edit-match.ts";
 
 const KNOWN: readonly Required<Row>[] = [
   {
-    what: "one line with its tab escaped becomes several lines with all escaped",
-    content: "type A =\n\tB extends C ? D : E;\nend();\n",
-    old: "\\tB extends C ? D : E;",
-    new: "\\tB extends C\\n\\t\\t? D\\n\\t\\t: F;",
-    result: "type A =\n\tB extends C\n\t\t? D\n\t\t: F;\nend();\n",
-  },
-  {
-    what: "a diff in which lines only come",
-    content: "/*\n * one\n * two\n */\n",
-    old: "  * one\n  * two",
-    new: "  * one\n+ * more\n  * two",
-    result: "/*\n * one\n * more\n * two\n */\n",
-  },
-  {
     what: "a diff in which lines only go",
     content: "one();\ntwo();\nthree();\n",
     old: " one();\n-two();\n three();",
@@ -51,20 +37,6 @@ const KNOWN: readonly Required<Row>[] = [
     old: "```js\nstart();\none();\n\n```",
     new: "start();\nmore();\n\n",
     result: "start();\nmore();\n\ntwo();\n",
-  },
-  {
-    what: "dots for lines between a bracket that stands often and the change",
-    content: "a() {\n}\nb() {\n  one();\n  two();\n  three();\n}\nc();\n",
-    old: "b() {\n  ...\n}",
-    new: "b(x) {\n  ...\n}",
-    result: "a() {\n}\nb(x) {\n  one();\n  two();\n  three();\n}\nc();\n",
-  },
-  {
-    what: "dots above and below all that is named",
-    content: "a() {\n  one(1);\n  two(2);\n  three(3);\n}\n",
-    old: "// ... existing code ...\n  two(2);\n// ... existing code ...",
-    new: "// ... existing code ...\n  two(22);\n// ... existing code ...",
-    result: "a() {\n  one(1);\n  two(22);\n  three(3);\n}\n",
   },
   {
     what: "blanks of a kept line that are fewer on purpose, where the file has other signs in it",

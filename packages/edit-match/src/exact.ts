@@ -2,53 +2,41 @@ import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
 import { lineOf } from "./windows.ts";
 import { lineEndAt, matched, withLineEnd } from "./write.ts";
 
-interface ExactPlaces {
-  readonly found: number;
-  /** The offsets of the first ones. */
-  readonly starts: readonly number[];
-  /** Set when `found` is the expected number. */
-  readonly replacements: readonly Replacement[];
-}
+const MAX_SHOWN = 20;
 
 /** The edit if the old text occurs exactly; no result if it does not occur at all. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
   const { content, expected, oldText, newText } = request;
-  const { found, starts, replacements } = exactPlaces(request);
-  if (found === 0) return undefined;
-  if (found !== expected) {
-    return { status: "ambiguous", found, lines: starts.map((at) => lineOf(content, at)) };
+  const all = lacksLine(content, oldText) ? [] : startsOf(content, oldText);
+  if (all.length === 0) return undefined;
+  const starts = withoutOverlaps(all, oldText.length);
+  const fromEnd = withoutOverlaps(all.toReversed(), oldText.length).reverse();
+  if (starts.length !== expected || starts.some((start, at) => start !== fromEnd[at])) {
+    // If it matters which of overlapping places are used, all count: the number must not match by chance.
+    const found = starts.length === expected ? all.length : starts.length;
+    return {
+      status: "ambiguous",
+      found,
+      lines: starts.slice(0, MAX_SHOWN).map((at) => lineOf(content, at)),
+    };
   }
-  return newText === oldText ? { status: "no_change" } : matched(content, stage, replacements);
+  if (newText === oldText) return { status: "no_change" };
+  const replacements = starts.map((start) => replaced(request, start));
+  return matched(content, stage, replacements);
 }
 
-const MAX_SHOWN = 20;
-
-/**
- * Counts the exact occurrences. If they overlap and it matters which ones are used, all of them count, so that the
- * number cannot match by chance.
- */
-function exactPlaces(search: EditRequest): ExactPlaces {
-  const { content, oldText, expected } = search;
+function startsOf(content: string, oldText: string): number[] {
   const starts: number[] = [];
-  let found = 0;
-  let overlaps = 0;
-  let end = 0;
-  const first = lacksLine(content, oldText) ? -1 : content.indexOf(oldText);
-  for (let at = first; at >= 0; at = content.indexOf(oldText, at + 1)) {
-    if (at < end) {
-      overlaps++;
-      continue;
-    }
-    found++;
-    end = at + oldText.length;
-    if (starts.length < Math.max(expected, MAX_SHOWN)) starts.push(at);
+  for (let at = content.indexOf(oldText); at >= 0; at = content.indexOf(oldText, at + 1)) starts.push(at);
+  return starts;
+}
+
+function withoutOverlaps(starts: readonly number[], length: number): number[] {
+  const apart: number[] = [];
+  for (const start of starts) {
+    if (Math.abs(start - (apart.at(-1) ?? Number.NEGATIVE_INFINITY)) >= length) apart.push(start);
   }
-  const replacements = found === expected ? starts.map((start) => replaced(search, start)) : [];
-  const doubtful = found === expected && overlaps > 0 && !tiles(search, starts);
-  const shown = starts.slice(0, MAX_SHOWN);
-  return doubtful
-    ? { found: found + overlaps, starts: shown, replacements: [] }
-    : { found, starts: shown, replacements };
+  return apart;
 }
 
 /** A longer text can be slow to search among many similar lines; one missing line gives the answer at once. */
@@ -68,13 +56,4 @@ function replaced({ content, oldText, newText }: EditRequest, start: number): Re
   const isOneLine = !oldText.includes("\n") && newText.includes("\n") && !newText.includes("\r");
   const mixes = isForeign || isOneLine;
   return { start, end, text: mixes ? withLineEnd(newText, lineEndAt(content, end)) : newText };
-}
-
-function tiles({ content, oldText }: EditRequest, starts: readonly number[]): boolean {
-  let limit = content.length;
-  for (const start of starts.toReversed()) {
-    if (content.lastIndexOf(oldText, limit - oldText.length) !== start) return false;
-    limit = start;
-  }
-  return true;
 }

@@ -55,7 +55,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "#62": ">",
   "#38": "&",
 };
-export const ENTITY = /&([a-z]{2,4}|#x?\d\d);/g;
+const ENTITY = /&([a-z]{2,4}|#x?\d\d);/g;
 const ENTITY_HERE = new RegExp(ENTITY.source, "y");
 
 /** The text with HTML entities replaced by their characters. */

@@ -32,14 +32,10 @@ export interface Learned {
 export function learn(triples: readonly Triple[], newLines: readonly string[], depth: Depth): Learned {
   const parts = triples.map(tripleParts);
   const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
-  const indentMap = new IndentMap(
-    parts.filter(({ old }) => old.body !== ""),
-    freshParts,
-  );
-  const indents = mannerOf(parts, "indent", indentMap.isOneWay);
-  const signs = mannerOf(parts, "body");
+  const indentMap = new IndentMap(parts.filter(({ old }) => old.body !== ""));
+  const indents = mannerOf(parts, "indent") ?? unshownIndents(parts, freshParts);
   const isShifted = indents === "as file" && indentMap.isOneWay;
-  const showsOld = freshParts.some(({ indent }) => indentMap.isSaid(indent));
+  const signs = mannerOf(parts, "body") ?? "as old";
   const signMap = new SignMap(parts, depth);
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
@@ -50,12 +46,7 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
       if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
       // Lines put around others that moved in by the amount by which the old text is shifted.
       if (isShifted && indentMap.isSaid(fresh) && indentMap.isAround(fresh)) return undefined;
-      // Moved in or out, and its old indentation shows no rule.
-      if (from !== undefined && from.old !== from.file && fresh !== from.file && !indentMap.isOneWay)
-        return undefined;
-      const mapped = applied(indents, fresh, () => indentMap.apply(fresh));
-      const isOpen = indents === "unshown" && mapped !== fresh && !indentMap.isSaid(fresh);
-      return isOpen && (indentMap.isInFile(fresh) || !showsOld) ? undefined : mapped;
+      return applied(indents, fresh, () => indentMap.apply(fresh));
     },
     signs: (part) => applied(signs, part.line.slice(part.start, part.end), () => signMap.apply(part)),
     trail: (trail) => {
@@ -68,11 +59,11 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
 /** Whether one rule leads from the indentation of each line to that of the file. */
 export function isShiftedAlike(triples: readonly Triple[]): boolean {
   const parts = triples.map(tripleParts).filter(({ old }) => old.body !== "");
-  return new IndentMap(parts, []).isOneWay;
+  return new IndentMap(parts).isOneWay;
 }
 
 /** Whether the new text is written like the old one, or like the file. */
-type Manner = "as old" | "as file" | "mixed" | "unshown";
+type Manner = "as old" | "as file" | "mixed";
 
 interface TripleParts {
   readonly old: LineParts;
@@ -88,47 +79,32 @@ function tripleParts({ old, file, fresh }: Triple): TripleParts {
   };
 }
 
-interface Vote {
-  readonly manner: Manner;
-  /** No other line of the old text is written like this. */
-  readonly isSure: boolean;
-  readonly by: number;
-}
-
 /**
  * The manner that the first and the last line with evidence agree on: between them an edit may move lines on
  * purpose.
  */
-function mannerOf(parts: readonly TripleParts[], part: "indent" | "body", isOneWay = false): Manner {
-  const filled = parts.filter(({ old }) => old.body !== "");
-  const said = new Set(filled.map(({ old }) => old[part]));
-  const votes = filled.map(({ old, file, fresh }): Vote | undefined => {
-    if (fresh === undefined || old[part] === file[part]) return undefined;
+function mannerOf(parts: readonly TripleParts[], part: "indent" | "body"): Manner | undefined {
+  const votes = parts.flatMap(({ old, file, fresh }): Manner[] => {
+    if (old.body === "" || fresh === undefined || old[part] === file[part]) return [];
     const [toOld, toFile] = [likeness(old[part], fresh[part], part), likeness(file[part], fresh[part], part)];
-    if (toOld === toFile) return undefined;
-    const by = old[part].length - file[part].length;
-    return { manner: toOld > toFile ? "as old" : "as file", isSure: !said.has(fresh[part]), by };
+    return toOld === toFile ? [] : [toOld > toFile ? "as old" : "as file"];
   });
-  const isKept = ({ old, file, fresh }: TripleParts) => fresh?.body === old.body || fresh?.body === file.body;
-  const ofKept = votes.filter((vote, at) => vote !== undefined && filled[at] && isKept(filled[at]));
-  const shown = (ofKept.length > 0 ? ofKept : votes).filter((vote) => vote !== undefined);
-  const [first, last] = [shown[0], shown.at(-1)];
-  if (first === undefined || last === undefined) return part === "indent" ? movedManner(filled) : "unshown";
-  if (first.manner !== last.manner) return "mixed";
-  if (first.manner === "as old" || !isOneWay) return first.manner;
-  // Lines that moved in or out by the common shift look like the file's; but not all lines of a text, and not by
-  // different amounts.
-  const isAll = first === votes[0] && last === votes.at(-1);
-  const isSure = isAll || shown.some((vote) => vote.isSure) || shown.some(({ by }) => by !== first.by);
-  return isSure ? "as file" : "mixed";
+  return votes[0] === votes.at(-1) ? votes[0] : "mixed";
 }
 
-/** Lines that all moved in or out are written like the old text if they moved alike. */
-function movedManner(parts: readonly TripleParts[]): Manner {
+/**
+ * Tabs, or spaces, that the file has nowhere here show that the new text is indented like the old one; unless its
+ * lines moved by different amounts.
+ */
+function unshownIndents(parts: readonly TripleParts[], freshParts: readonly LineParts[]): Manner {
+  const isForeign = (sign: string) =>
+    freshParts.some(({ indent }) => indent.startsWith(sign)) &&
+    parts.some(({ old }) => old.indent.startsWith(sign)) &&
+    !parts.some(({ file }) => file.indent.includes(sign));
   const moved = parts.flatMap(({ old, file, fresh }) =>
     fresh === undefined || old.indent === file.indent ? [] : [fresh.indent.length - old.indent.length],
   );
-  return new Set(moved).size > 1 ? "mixed" : "unshown";
+  return new Set(moved).size < 2 && ["\t", " "].some(isForeign) ? "as old" : "mixed";
 }
 
 function likeness(one: string, other: string, part: "indent" | "body"): number {
@@ -144,15 +120,34 @@ function applied(manner: Manner, text: string, map: () => string | undefined): s
   return manner === "mixed" && mapped !== text ? undefined : mapped;
 }
 
-/** The number of equal characters at the beginning and the end of two texts. */
-export function commonEnds(one: string, other: string): { readonly head: number; readonly tail: number } {
+export interface CommonEnds {
+  readonly head: number;
+  readonly tail: number;
+}
+
+/** The number of equal characters at the beginning and the end of two texts, counted from there first. */
+export function commonEnds(one: string, other: string, first: "start" | "end" = "start"): CommonEnds {
   const most = Math.min(one.length, other.length);
-  let head = 0;
-  while (head < most && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
-  let tail = 0;
-  const same = () => one.charCodeAt(one.length - 1 - tail) === other.charCodeAt(other.length - 1 - tail);
-  while (tail < most - head && same()) tail += 1;
-  return { head, tail };
+  const headTo = (limit: number) => {
+    let head = 0;
+    while (head < limit && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
+    return head;
+  };
+  const tailTo = (limit: number) => {
+    let tail = 0;
+    while (
+      tail < limit &&
+      one.charCodeAt(one.length - 1 - tail) === other.charCodeAt(other.length - 1 - tail)
+    )
+      tail += 1;
+    return tail;
+  };
+  if (first === "start") {
+    const head = headTo(most);
+    return { head, tail: tailTo(most - head) };
+  }
+  const tail = tailTo(most);
+  return { head: headTo(most - tail), tail };
 }
 
 /** A rule from the old text's indentation to the file's; returns nothing if it does not apply. */
@@ -164,13 +159,11 @@ class IndentMap {
   readonly #isPartly: boolean;
   readonly #isOneOff: boolean;
 
-  constructor(parts: readonly TripleParts[], freshParts: readonly LineParts[]) {
+  constructor(parts: readonly TripleParts[]) {
     for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
     const pairs = [...this.#known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
     const shift = pairs.find(({ old, file }) => old !== file);
-    // Several new lines are not shifted like a single one by chance.
-    const isAlone = parts.length === 1 && freshParts.filter(({ indent }) => this.isSaid(indent)).length > 1;
-    this.#isOneOff = !isAlone && parts.filter(({ old, file }) => old.indent !== file.indent).length === 1;
+    this.#isOneOff = parts.filter(({ old, file }) => old.indent !== file.indent).length === 1;
     this.#isPartly = pairs.some(({ old, file }) => old === file);
     const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
     this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
@@ -182,10 +175,6 @@ class IndentMap {
 
   isSaid(indent: string): boolean {
     return this.#known.has(indent);
-  }
-
-  isInFile(indent: string): boolean {
-    return [...this.#known.values()].some((files) => files.has(indent));
   }
 
   isAround(indent: string): boolean {
@@ -204,9 +193,7 @@ class IndentMap {
     }
     if (only !== undefined) return only;
     const results = new Set(this.#rules.flatMap((rule) => rule(indent) ?? []));
-    const [mapped, ...others] = results;
-    const isOpen = this.#isOneOff && mapped !== indent && this.isInFile(indent);
-    return others.length === 0 && !isOpen ? mapped : undefined;
+    return results.size === 1 ? [...results][0] : undefined;
   }
 }
 
@@ -227,13 +214,10 @@ function indentRules({ old, file }: { readonly old: string; readonly file: strin
   return rules;
 }
 
-/** Spaces left over after tabs are for alignment, and are kept. */
 function rescaled(indent: string, from: string, to: string): string | undefined {
   let levels = 0;
   while (indent.startsWith(from, levels * from.length)) levels += 1;
-  const rest = indent.slice(levels * from.length);
-  const mayRest = /^ *$/.test(rest) && rest.length < 8 && (from + to).includes("\t");
-  return rest === "" || mayRest ? to.repeat(levels) + rest : undefined;
+  return indent.length === levels * from.length ? to.repeat(levels) : undefined;
 }
 
 function addTo(map: Map<string, Set<string>>, key: string, value: string): void {
@@ -255,10 +239,7 @@ class SignMap {
   readonly #known = new Map<string, Set<string>>();
   /** Plain characters that the file has where the model wrote a look-alike. */
   readonly #plain = new Set<string>();
-  /** Plain characters for which the file has another one. */
-  readonly #lost = new Set<string>();
   readonly #depth: Depth;
-  #changesLookAlikes = false;
   #changesAny = false;
   #losesAny = false;
 
@@ -277,10 +258,7 @@ class SignMap {
       if (written === inFile) continue;
       this.#changesAny = true;
       if (inFile.length > written.length) this.#losesAny = true;
-      if (PLAIN_SIGN.test(written)) this.#lost.add(written);
-      if (!isLookAlike(written.replace(/^\\+/, ""))) continue;
-      this.#changesLookAlikes = true;
-      if (PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
+      if (isLookAlike(written.replace(/^\\+/, "")) && PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
     }
   }
 
@@ -304,32 +282,22 @@ class SignMap {
       pieces.push(body.slice(done, from), meant);
       done = to;
     }
-    const rest = body.slice(done);
-    // Half of an escape: the other half is in what the line has in common with the old one.
-    return this.#depth !== "signs" && rest.includes("\\") ? undefined : pieces.join("") + rest;
+    return pieces.join("") + body.slice(done);
   }
 
   #meant(part: Part): string | undefined {
     const written = part.line.slice(part.start, part.end);
     if (PLAIN_SIGN.test(written)) return this.#isLost(part, written) ? undefined : written;
     const known = this.#known.get(written);
-    if (known !== undefined) {
-      const [inFile = written] = known;
-      return known.size === 1 && (this.#depth === "signs" || inFile.length <= written.length)
-        ? inFile
-        : undefined;
-    }
+    if (known !== undefined) return known.size === 1 ? [...known][0] : undefined;
     const plain = isLookAlike(written) ? foldedText(fold(written, "signs")) : "";
     if (this.#plain.has(plain)) return plain;
-    const isSuspect =
-      (isLookAlike(written) && this.#changesLookAlikes) ||
-      (this.#depth !== "signs" && /^[&\\]/.test(written));
-    return isSuspect ? undefined : written;
+    return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;
   }
 
   /** Whether the file may have another character for it here, as it has elsewhere. */
   #isLost(part: Part, written: string): boolean {
-    if (!this.#lost.has(written)) return false;
+    if (![...(this.#known.get(written) ?? [])].some((inFile) => inFile !== written)) return false;
     const isSame = (key: string) => this.#known.get(key)?.has(written) === true;
     if (this.#depth === "signs" || this.#depth === "entities") return !isSame(written);
     const keys = besideOf(part);

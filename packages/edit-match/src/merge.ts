@@ -1,5 +1,5 @@
 import { type Depth, type Folded, fold } from "./fold.ts";
-import { commonEnds, type Learned, learn, type Triple } from "./learned.ts";
+import { type CommonEnds, commonEnds, type Learned, learn, type Triple } from "./learned.ts";
 import {
   type Block,
   isBlank,
@@ -41,10 +41,15 @@ interface Hunk {
  * which.
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
-  const kept = keptLines(sides, sides.depth);
+  const there = sides.oldLines.map((): string | undefined => undefined);
+  for (const block of sides.blocks) {
+    if (isOneToOne(block)) there[block.oldFrom] = sides.fileLines[block.fileFrom];
+  }
+  const texts = { ...sides, there };
+  const kept = keptLines(texts, sides.depth);
   const merged = kept && mergeKept(sides, kept);
   if (kept === undefined || merged === undefined || isAsSaid(sides)) return merged;
-  const late = keptLinesFromEnd(sides, sides.depth);
+  const late = keptLinesFromEnd(texts, sides.depth);
   const other = late && mergeKept(sides, late);
   const textOf = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
   return other && textOf(other) === textOf(merged) ? merged : undefined;
@@ -62,8 +67,7 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   const partnerOf = new Map(partners);
   const learned = learn(triplesOf(sides, newOf, partnerOf), sides.newLines, sides.depth);
   const merged: MergedLine[] = [];
-  for (const [index, step] of steps.entries()) {
-    if ("kept" in step && isAnyLine(sides, step.kept, [steps[index - 1], steps[index + 1]])) return undefined;
+  for (const step of steps) {
     const lines =
       "hunk" in step
         ? changedLines(sides, step.hunk, { partnerOf, learned })
@@ -83,23 +87,6 @@ function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }
   const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
   const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom]?.trimEnd() === text.trimEnd();
   return same.length === 0 || same.some(isFiles);
-}
-
-/**
- * A line with almost no characters, and with other spaces at its end than in the file, may be any line: if
- * everything around it is changed, or if another one like it is added or removed next to it.
- */
-function isAnyLine(sides: Sides, block: Block, beside: readonly (Step | undefined)[]): boolean {
-  const { oldLines, newLines, fileLines } = sides;
-  const [line, there] = [oldLines[block.oldFrom] ?? "", fileLines[block.fileFrom] ?? ""];
-  const isOff = line !== there && line.trimEnd() === there.trimEnd();
-  if (!isOneToOne(block) || !isOff || line.trim().length >= LEAST_RESTORED) return false;
-  const hunks = beside.flatMap((step) => (step !== undefined && "hunk" in step ? [step.hunk] : []));
-  const around = hunks.flatMap(({ blocks, newFrom, newTo }) => [
-    ...blocks.flatMap(({ oldFrom, oldTo }) => oldLines.slice(oldFrom, oldTo)),
-    ...newLines.slice(newFrom, newTo),
-  ]);
-  return hunks.length === beside.length || around.some((other) => other.trim() === line.trim());
 }
 
 type Step = { readonly kept: Block } | { readonly hunk: Hunk };
@@ -145,8 +132,6 @@ const LEAST_RESTORED = 4;
 function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
   const { blocks, oldLines, newLines } = sides;
   const isSame = (old: number) => oldLines[old] !== undefined && oldLines[old] === newLines[newOf[old] ?? -1];
-  const stays = new Set(newOf);
-  const added = new Set(newLines.filter((_, at) => !stays.has(at)).map((line) => line.trim()));
   const holds = blocks.map((block) => {
     const first = newOf[block.oldFrom] ?? -1;
     if (isOneToOne(block)) return first >= 0;
@@ -162,11 +147,6 @@ function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
     if (holds[index] !== true) return undefined;
     const isGap = oldLines.slice(oldFrom, oldTo).every(isBlank);
     if (isOneToOne(block) || block.isElided === true || !isGap) return kept;
-    // A left-out line that the new text has elsewhere may be moved there.
-    const isMoved = sides.fileLines
-      .slice(block.fileFrom, block.fileTo)
-      .some((line) => line.trim().length >= LEAST_RESTORED && added.has(line.trim()));
-    if (isMoved) return undefined;
     const isInside =
       holds[index - 1] === true && holds[index + 1] === true && isSame(oldFrom - 1) && isSame(oldTo);
     return isInside && newOf[oldTo] === (newOf[oldFrom - 1] ?? -1) + 1 + count ? kept : undefined;
@@ -196,10 +176,6 @@ function restoredAt(
 /** If lines differ in the file, the result must be clear from the new text. */
 function isClear(sides: Sides, { blocks, newFrom, newTo }: Hunk): boolean {
   if (blocks.every(isOneToOne)) return true;
-  const [first, last] = [blocks[0], blocks.at(-1)];
-  // Lines that are removed as a whole may be broken differently, unless the old text does not name them all.
-  const isNamed = blocks.every(({ oldFrom, oldTo }) => oldFrom < oldTo);
-  if (isNamed && newFrom === newTo && first && last && isOneToOne(first) && isOneToOne(last)) return true;
   const there = blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo));
   const fresh = sides.newLines.slice(newFrom, newTo);
   return there.length === fresh.length && there.every((line, at) => line === fresh[at]);
@@ -270,9 +246,7 @@ function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): M
 /** Each part of the line is the file's, unless the new text has a third version. */
 function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
   const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
-  const mapped = indentOf(line, learned);
-  const isSaid = line.fresh === line.old;
-  const indent = isBlank(line.fresh) && !isSaid ? blanksLike(line.fresh, mapped) : mapped;
+  const indent = indentOf(line, learned);
   const body = bodyOf(line, learned, depth);
   const isSame = fresh.body === old.body || fresh.body === file.body;
   const isKept = isSame && fresh.trail === old.trail && indent === file.indent;
@@ -290,27 +264,47 @@ function bodyOf(line: Required<Triple>, learned: Learned, depth: Depth): string 
   const [old, file, fresh] = [partsOf(line.old).body, partsOf(line.file).body, partsOf(line.fresh).body];
   // Nobody changes the Unicode normal form on purpose.
   if (fresh === old || fresh.normalize() === file.normalize()) return file;
-  const { head, tail } = commonEnds(old, fresh);
+  const ends = commonEnds(old, fresh);
   const inCommon = commonEnds(file, fresh);
-  if (inCommon.head + inCommon.tail > head + tail) return fresh;
-  const [inOld, inFile] = [fold(old, depth), fold(file, depth)];
-  if (inOld.length !== inFile.length) return undefined;
+  if (inCommon.head + inCommon.tail > ends.head + ends.tail) return fresh;
+  const folded = { old: fold(old, depth), file: fold(file, depth), fresh };
+  if (folded.old.length !== folded.file.length) return undefined;
+  // What is equal at both ends may overlap: then either may be what stays.
+  const body = changedBody(folded, ends, learned);
+  return body === changedBody(folded, commonEnds(old, fresh, "end"), learned) ? body : undefined;
+}
+
+interface FoldedBodies {
+  readonly old: Folded;
+  readonly file: Folded;
+  readonly fresh: string;
+}
+
+function changedBody(
+  { old, file, fresh }: FoldedBodies,
+  ends: CommonEnds,
+  learned: Learned,
+): string | undefined {
+  const [head, oldTail] = [ends.head, old.source.length - ends.tail];
   let from = 0;
-  while (from < inOld.length && (inOld.ends[from] ?? 0) <= head) from += 1;
-  let to = inOld.length;
-  while (to > from && (inOld.starts[to - 1] ?? 0) >= old.length - tail) to -= 1;
-  const before = seamAt(inOld, inFile, { unit: from, isWithin: from === to });
-  const after = from === to ? before : seamAt(inOld, inFile, { unit: to, isWithin: false });
+  while (from < old.length && (old.ends[from] ?? 0) <= head) from += 1;
+  let to = old.length;
+  while (to > from && (old.starts[to - 1] ?? 0) >= oldTail) to -= 1;
+  const before = seamAt(old, file, { unit: from, isWithin: from === to });
+  const after = from === to ? before : seamAt(old, file, { unit: to, isWithin: false });
   if (before === undefined || after === undefined) return undefined;
   const keepsBefore = head >= before.old.end;
-  const keepsAfter = old.length - tail <= after.old.start && !(keepsBefore && from === to);
-  const keptTo = keepsBefore ? before.old.end : before.old.start;
-  const keptFrom = keepsAfter ? after.old.start : after.old.end;
-  const middle = learned.signs({ line: fresh, start: keptTo, end: fresh.length - (old.length - keptFrom) });
-  if (middle === undefined) return undefined;
-  const fileTo = keepsBefore ? before.file.end : before.file.start;
-  const fileFrom = keepsAfter ? after.file.start : after.file.end;
-  return file.slice(0, fileTo) + middle + file.slice(fileFrom);
+  const keepsAfter = oldTail <= after.old.start && !(keepsBefore && from === to);
+  const [start, fileTo] = keepsBefore
+    ? [before.old.end, before.file.end]
+    : [before.old.start, before.file.start];
+  const [keptFrom, fileFrom] = keepsAfter
+    ? [after.old.start, after.file.start]
+    : [after.old.end, after.file.end];
+  const middle = learned.signs({ line: fresh, start, end: fresh.length - (old.source.length - keptFrom) });
+  return middle === undefined
+    ? undefined
+    : file.source.slice(0, fileTo) + middle + file.source.slice(fileFrom);
 }
 
 interface Seam {
@@ -347,29 +341,13 @@ function changedLines(
   { partnerOf, learned }: ChangedParts,
 ): MergedLine[] | undefined {
   const merged: MergedLine[] = [];
-  const there = new Set(
-    hunk.blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo)),
-  );
   for (let at = hunk.newFrom; at < hunk.newTo; at += 1) {
     const fresh = sides.newLines[at] ?? "";
-    const text = there.has(fresh)
-      ? fresh
-      : changedLine(sides, { fresh, partner: partnerOf.get(at) }, learned);
+    const text = changedLine(sides, { fresh, partner: partnerOf.get(at) }, learned);
     if (text === undefined) return undefined;
     merged.push({ text, fresh, like: partnerOf.get(at)?.fileFrom });
   }
   return merged;
-}
-
-/** A line of only spaces that is also in the old text. */
-function blankLine({ blocks, oldLines, fileLines }: Sides, fresh: string): string | undefined {
-  const block = blocks.find((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
-  return block && fileLines[block.fileFrom];
-}
-
-/** A line of only spaces may be shifted or not; in any case it is written with the file's own characters. */
-function blanksLike(fresh: string, mapped = fresh): string | undefined {
-  return mapped === fresh || (mapped !== "" && mapped[0] !== fresh[0]) ? mapped : undefined;
 }
 
 const QUOTES = ['"', "'", "`"];
@@ -380,8 +358,7 @@ interface FreshLine {
 }
 
 function changedLine(sides: Sides, { fresh, partner }: FreshLine, learned: Learned): string | undefined {
-  if (fresh === "") return fresh;
-  if (isBlank(fresh)) return blankLine(sides, fresh) ?? blanksLike(fresh, learned.indent(fresh));
+  if (isBlank(fresh)) return fresh === "" ? fresh : learned.indent(fresh);
   // A string with a line break that lost its escape may continue at the beginning of the next line.
   const isRest = /^\S/.test(fresh) && !sides.fileLines.some((line) => /^\S/.test(line));
   if (sides.depth === "escapes" && (isRest || QUOTES.some((quote) => isHalf(fresh, quote)))) return undefined;

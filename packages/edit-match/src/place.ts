@@ -7,21 +7,12 @@ import { type Stretch, Windows } from "./windows.ts";
 export interface Said {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
-  readonly above: Edge;
-  readonly below: Edge;
+  /** How many blank lines at the beginning and the end only the old text has: a slip if the file has none. */
+  readonly above: number;
+  readonly below: number;
   /** Whether lines are removed with their ends, because nothing replaces them. */
   readonly takesEnd: boolean;
 }
-
-/** Blank lines at the beginning or the end of the old text, counted from its other lines. */
-interface Edge {
-  /** How many only the old text has: a slip if the file has none. */
-  readonly gone: number;
-  /** Those with other white space in the new text: a slip if the file has neither. */
-  readonly changed: readonly (string | undefined)[];
-}
-
-export const NO_EDGE: Edge = { gone: 0, changed: [] };
 
 export function saidLines(oldText: string, newText: string): Said | undefined {
   if (isBlank(oldText)) return undefined;
@@ -30,12 +21,16 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   if (isBlank(newText)) {
     const takesEnd = oldTail > 0;
     const newLines = takesEnd ? [] : [""];
-    const [above, below] = [edgeOf(old.above, []), { gone: Math.max(0, oldTail - 1), changed: [] }];
-    return { oldLines: old.lines, newLines, above, below, takesEnd };
+    return {
+      oldLines: old.lines,
+      newLines,
+      above: old.above.length,
+      below: Math.max(0, oldTail - 1),
+      takesEnd,
+    };
   }
-  if (oldTail === 0 && newTail > 0) return undefined;
   // A blank line that the new text has further inside is not an extra one at the edge.
-  const text = `\n${newText.replace(/^\n+|\n+$/g, "")}\n`;
+  const text = `\n${newText.replace(/^[ \t]+$/gm, "").replace(/^\n+|\n+$/g, "")}\n`;
   const isAbove = old.above.length > fresh.above.length && text.includes(`\n\n${old.lines[0]}\n`);
   const isBelow = oldTail > Math.max(1, newTail) && text.includes(`\n${old.lines.at(-1)}\n\n`);
   if (isAbove || isBelow) return undefined;
@@ -43,8 +38,8 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   return {
     oldLines: old.lines,
     newLines: [...more, ...fresh.lines, ...further],
-    above: edgeOf(old.above, fresh.above),
-    below: edgeOf(old.below, fresh.below, 1),
+    above: old.above.length > fresh.above.length ? old.above.length : 0,
+    below: oldTail > newTail ? Math.max(1, oldTail - 1) : 0,
     takesEnd: false,
   };
 }
@@ -55,12 +50,6 @@ function parted(text: string): Record<"above" | "lines" | "below", readonly stri
   const isFilled = (line: string) => !isBlank(line);
   const [from, to] = [Math.max(0, lines.findIndex(isFilled)), lines.findLastIndex(isFilled) + 1];
   return { above: lines.slice(0, from).reverse(), lines: lines.slice(from, to), below: lines.slice(to) };
-}
-
-/** The last of the blank lines below is the end of the line before. */
-function edgeOf(old: readonly string[], fresh: readonly string[], ends = 0): Edge {
-  const changed = old.map((line, at) => (line === (fresh[at] ?? line) ? undefined : line));
-  return { gone: old.length > fresh.length ? Math.max(1, old.length - ends) : 0, changed };
 }
 
 /** Where the old text is in the file, line by line. */
@@ -124,9 +113,6 @@ const ENDLESS = 200;
 /** The most white space at either side of a line, which is checked for each place. */
 const LONGEST_INDENT = 500;
 
-/** Found inside a line; a whole line would be more certain. */
-export const PART = "part of a line";
-
 function placeAt(search: Search, { start, end }: Stretch, size: number): Place | undefined {
   const { content, said, depth } = search;
   const lineStart = content.lastIndexOf("\n", start - 1) + 1;
@@ -147,9 +133,7 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   const inside = withinLine(said, { isFromStart, isToEnd });
   if (inside === undefined) return undefined;
   const part = { start: isFromStart ? lineStart : start, end: isToEnd ? lineEnd : end };
-  const place = placeAround({ ...search, said: inside }, part);
-  const isCut = cutsWord || (!isFromStart && partsOf(first).indent !== "");
-  return place && isCut ? { ...place, mistakes: new Set([...place.mistakes, PART]) } : place;
+  return placeAround({ ...search, said: inside }, part);
 }
 
 /** Between two letters of a word, or two equal characters in a row. */
@@ -219,18 +203,17 @@ export function placeAround(
 /** What comes after the last line end of a file is not a line. */
 const END = "$";
 
-/** Blank lines of the old text that are also in the file may be meant to be removed or changed. */
+/** Blank lines of the old text that are also in the file may be meant to be removed. */
 function fitsAround(content: string, { start, end }: Stretch, { above, below }: Said): boolean {
   const before = content
     .slice(Math.max(0, start - 200), start)
     .split("\n")
     .slice(0, -1);
   const after = `${content.slice(end, end + 200)}${END}`.split("\n").slice(1);
-  const isTaken = (lines: readonly string[], { gone, changed }: Edge) =>
-    (gone > 0 &&
-      isBlank(lines[0] ?? END) &&
-      lines.slice(1, gone).every((line) => isBlank(line) || line === END)) ||
-    changed.some((line, at) => line !== undefined && lines[at]?.replace("\r", "") === line);
+  const isTaken = (lines: readonly string[], gone: number) =>
+    gone > 0 &&
+    isBlank(lines[0] ?? END) &&
+    lines.slice(1, gone).every((line) => isBlank(line) || line === END);
   return !isTaken(before.reverse(), above) && !isTaken(after, below);
 }
 

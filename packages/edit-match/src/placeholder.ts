@@ -39,74 +39,27 @@ export function omission(line: string): "certain" | "bare" | null {
 
 interface Placeholder {
   readonly line: string;
+  readonly at: number;
   readonly isCertain: boolean;
 }
 
+function placeholdersIn(lines: readonly string[], certaintyOf: typeof omission): Placeholder[] {
+  return lines.flatMap((text, at) => {
+    const line = text.trim();
+    const certainty = certaintyOf(line);
+    return certainty === null ? [] : [{ line, at, isCertain: certainty === "certain" }];
+  });
+}
+
 /** Those that the old text has less often. */
-function* newOnes<Found extends Placeholder>(
-  found: readonly Found[],
-  old: readonly string[],
-): Generator<Found> {
-  const left = countOf(old);
-  for (const one of found) if (takeFrom(left, one.line) <= 0) yield one;
-}
-
-function countOf(lines: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return counts;
-}
-
-function takeFrom(left: Map<string, number>, line: string): number {
-  const count = left.get(line) ?? 0;
-  left.set(line, count - 1);
-  return count;
-}
-
-/** A placeholder without dots ends with one of these words; the code of its last letter is checked first. */
-const WORD_AT_END = /\b(?:unchanged|unmodified|untouched|omitted|same|is|was|before|here|brevity)$/i;
-const LAST_LETTERS: ReadonlySet<number> = new Set([..."desyDESY"].map((letter) => letter.charCodeAt(0)));
-const LONGEST_WORD = "unmodified".length;
-
-/** The placeholders of a text in order, and how certain they are. Of most lines only the end is checked. */
-function* placeholdersIn(text: string): Generator<Placeholder> {
-  const nextDots = nextOf(text, ["..", "…"]);
-  let dots = nextDots(0);
-  for (let start = 0, end = 0; start < text.length; start = end + 1) {
-    const newline = text.indexOf("\n", start);
-    end = newline === -1 ? text.length : newline;
-    if (dots < start) dots = nextDots(start);
-    if (dots >= end && !endsInWord(text, start, end)) continue;
-    const line = text.slice(start, end);
-    const certainty = omission(line);
-    if (certainty !== null) yield { line: line.trim(), isCertain: certainty === "certain" };
-  }
-}
-
-/** The next position of these signs from a position that only grows; each part of the text is searched once. */
-function nextOf(text: string, signs: readonly string[]): (from: number) => number {
-  const next = signs.map((sign) => ({ sign, at: -1 }));
-  return (from) => {
-    for (const one of next) {
-      if (one.at >= from) continue;
-      const at = text.indexOf(one.sign, from);
-      one.at = at === -1 ? Number.POSITIVE_INFINITY : at;
-    }
-    return Math.min(...next.map(({ at }) => at));
-  };
-}
-
-/** Like \w in a pattern, which would take longer for each line of a large file. */
-function isOfWord(code: number): boolean {
-  const letter = code | 0x20;
-  return (letter >= 0x61 && letter <= 0x7a && code < 0x80) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
-}
-
-function endsInWord(text: string, start: number, end: number): boolean {
-  let last = end - 1;
-  while (last >= start && !isOfWord(text.charCodeAt(last))) last -= 1;
-  if (last < start || !LAST_LETTERS.has(text.charCodeAt(last))) return false;
-  return WORD_AT_END.test(text.slice(Math.max(start, last - LONGEST_WORD), last + 1));
+function newOnes(found: readonly Placeholder[], old: readonly string[]): Placeholder[] {
+  const left = new Map<string, number>();
+  for (const line of old) left.set(line, (left.get(line) ?? 0) + 1);
+  return found.filter(({ line }) => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count <= 0;
+  });
 }
 
 /**
@@ -115,12 +68,13 @@ function endsInWord(text: string, start: number, end: number): boolean {
  */
 export function newOmission(oldText: string, newText: string): string | null {
   if (isBlank(oldText)) return null;
-  const found = [...placeholdersIn(newText)];
+  const newLines = newText.split("\n");
+  const found = placeholdersIn(newLines, omission);
   if (found.length === 0) return null;
-  const known = Array.from(placeholdersIn(oldText), ({ line }) => line);
-  const isShorter = newText.split("\n").length < oldText.split("\n").length;
-  for (const { line, isCertain } of newOnes(found, known)) if (isCertain || isShorter) return line;
-  return null;
+  const oldLines = oldText.split("\n");
+  const known = placeholdersIn(oldLines, omission).map(({ line }) => line);
+  const isShorter = newLines.length < oldLines.length;
+  return newOnes(found, known).find(({ isCertain }) => isCertain || isShorter)?.line ?? null;
 }
 
 const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
@@ -131,17 +85,11 @@ const LEAST_GONE = 2;
 export function placeholderIn(oldText: string, newText: string): string | undefined {
   if (isBlank(oldText)) return undefined;
   const [oldLines, newLines] = [filledLines(oldText), filledLines(newText)];
-  const found = newLines.flatMap((text, at) => {
-    const line = text.trim();
-    const kind = DOTS.test(line) ? "bare" : omission(line);
-    return kind === null ? [] : [{ line, at, isCertain: kind === "certain" }];
-  });
+  const found = placeholdersIn(newLines, (line) => (DOTS.test(line) ? "bare" : omission(line)));
   if (found.length === 0) return undefined;
   const old = oldLines.map((line) => line.trim());
-  for (const { line, at, isCertain } of newOnes(found, old)) {
-    if (isCertain || standsForLines({ oldLines, newLines }, at)) return line;
-  }
-  return undefined;
+  const isMeant = ({ at, isCertain }: Placeholder) => isCertain || standsForLines({ oldLines, newLines }, at);
+  return newOnes(found, old).find(isMeant)?.line;
 }
 
 function filledLines(text: string): string[] {
@@ -165,6 +113,8 @@ function standsFor({ oldLines, newLines }: Texts, kept: Int32Array | undefined, 
   const stays = new Set(kept);
   const gone = oldLines.filter((_, index) => !stays.has(index));
   if (gone.length === oldLines.length) return gone.length >= LEAST_GONE;
+  // A body of only dots comes after its head: as the first of several lines, dots stand for what is above.
+  if (at === 0 && newLines.length > 1) return true;
   const isKept = (line = -1) => line >= 0;
   if (isKept(kept[at - 1]) || isKept(kept[at + 1])) return gone.length > 0;
   const from = kept.slice(0, at).findLast(isKept) ?? -1;

@@ -1,4 +1,4 @@
-import { decodeEntities, ENTITY } from "./fold.ts";
+import { decodeEntities } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isHalf } from "./lines.ts";
 
@@ -25,41 +25,34 @@ function inNumbers(texts: EditTexts): EditTexts[] {
   const [spaced, tight] = [true, false].map((isSpaced) => {
     const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
     const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
-    return oldText === undefined ? [] : inSigns(texts, oldText, { signs: /(?!)/g, read });
+    return oldText === undefined ? [] : [inSigns(texts, oldText, read)];
   });
-  const [one, other] = [spaced?.[0], tight?.[0]];
-  if (isTight || !one || !other) return tight ?? [];
-  // The lines that a new text without numbers also has show which.
-  const [nearOne, nearOther] = [
-    nearness(one.newText, one.oldText, other.oldText),
-    nearness(other.newText, other.oldText, one.oldText),
-  ];
-  return one.newText !== other.newText || nearOne === nearOther
-    ? [one, other]
-    : [nearOne > nearOther ? one : other];
+  return isTight ? (tight ?? []) : [...(spaced ?? []), ...(tight ?? [])];
 }
 
-/** A mistake in single characters, which the new text may have as well. */
-function inSigns(texts: EditTexts, oldText: string, mistake: SignMistake): EditTexts[] {
-  return newTextsOf(texts, oldText, mistake).map((newText) => ({ oldText, newText }));
-}
+type Read = (text: string) => string;
 
-interface SignMistake {
-  readonly signs: RegExp;
-  readonly read: (text: string) => string;
+/**
+ * A mistake in single characters. The new text has it too, unless it is nearer to the old text without it than to the
+ * one with it.
+ */
+function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): EditTexts {
+  const isPlain = nearness(newText, read, oldText) > nearness(newText, oldText, read);
+  return { oldText: read, newText: isPlain ? newText : repair(newText) };
 }
 
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
-function unescaping(signs: string): SignMistake {
+function unescaping(signs: string): Read {
   const escapes = new RegExp(`\\\\([${signs.replace("\\", "\\\\")}])`, "g");
-  const read = (text: string) =>
-    /[ntr]/.test(signs)
+  const isOfLetters = /[ntr]/.test(signs);
+  return (text) => {
+    // If the text has line breaks, \n is not one.
+    if (signs.includes("n") && isOfSeveralLines(text)) return text;
+    return isOfLetters
       ? text.replace(escapes, (_, sign: string) => ESCAPED[sign] ?? sign)
       : text.replace(escapes, "$1");
-  // If the text has line breaks, \n is not one.
-  const isOther = (text: string) => signs.includes("n") && isOfSeveralLines(text);
-  return { signs: escapes, read: (text) => (isOther(text) ? text : read(text)) };
+  };
 }
 
 /**
@@ -72,26 +65,21 @@ function inEscapes(signs: string): Repair {
     (texts) => {
       const shown = [...signs].filter((sign) => texts.oldText.includes(`\\${sign}`)).join("");
       if (shown === "" || (signs.includes("n") && isOfSeveralLines(texts.oldText))) return [];
-      const oldText = unescaping(shown).read(texts.oldText);
-      const read = [...new Set([shown, signs])].flatMap((some) => inSigns(texts, oldText, unescaping(some)));
-      return read.filter(({ newText }) => !leavesBreak(texts.oldText, { oldText, newText }));
+      const oldText = unescaping(shown)(texts.oldText);
+      const read = [...new Set([shown, signs])].map((some) => inSigns(texts, oldText, unescaping(some)));
+      return read.filter((one) => !splitsString(texts.oldText, one));
     },
   ];
 }
 
-const MARKERS = "diff markers";
-
 const REPAIRS: readonly Repair[] = [
   ["code fences", withoutFences],
   ["line numbers", inNumbers],
-  [MARKERS, withoutMarkers],
+  ["diff markers", withoutMarkers],
   inEscapes("\"'`$\\"),
   inEscapes("ntr\"'`\\/"),
   inEscapes("t"),
-  [
-    "HTML entities",
-    (texts) => inSigns(texts, decodeEntities(texts.oldText), { signs: ENTITY, read: decodeEntities }),
-  ],
+  ["HTML entities", (texts) => [inSigns(texts, decodeEntities(texts.oldText), decodeEntities)]],
 ];
 
 const MOST_READINGS = 24;
@@ -101,13 +89,9 @@ const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/** Odd spaces that the file, or the same line in it, does not have are a slip; so is another Unicode normal form. */
+/** Odd spaces that the file does not have are a slip; so is another Unicode normal form. */
 export function withoutForeign(content: string, { oldText, newText }: EditTexts): Reading {
-  const foreign = FOREIGN.filter(([signs]) => {
-    const lines = oldText.split("\n").filter((line) => line.search(signs) >= 0);
-    const isElsewhere = lines.length > 2 && lines.every((line) => !content.includes(line.trim()));
-    return lines.length > 0 && (isElsewhere || content.search(signs) < 0);
-  });
+  const foreign = FOREIGN.filter(([signs]) => oldText.search(signs) >= 0 && content.search(signs) < 0);
   const form = (["NFC", "NFD"] as const).find((one) => content.normalize(one) === content);
   const formed = (text: string) =>
     form !== undefined && oldText.normalize(form) !== oldText ? text.normalize(form) : text;
@@ -117,13 +101,9 @@ export function withoutForeign(content: string, { oldText, newText }: EditTexts)
   return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
 
-/**
- * The texts as they are, and without each mistake that the old one has; also without two at once. A whole diff
- * comes first.
- */
+/** The texts as they are, and without each mistake that the old one has; also without two at once. */
 export function readingsOf(first: Reading, leaveOut: readonly string[]): Reading[] {
-  const diff = leaveOut.includes(MARKERS) ? [] : wholeDiff(first);
-  const readings: Reading[] = [...diff.map((texts) => ({ ...texts, repairs: [MARKERS] })), first];
+  const readings: Reading[] = [first];
   const isKnown = ({ oldText, newText }: Reading) =>
     readings.some((known) => known.oldText === oldText && known.newText === newText);
   for (const one of readings) {
@@ -146,31 +126,8 @@ function furtherReadings(one: Reading, leaveOut: readonly string[]): Reading[] {
   });
 }
 
-/** The new text has the mistake too if it is nearer to the old text with it than to the one without it. */
-function newTextsOf(
-  { oldText, newText }: EditTexts,
-  read: string,
-  { signs, read: repair }: SignMistake,
-): string[] {
-  const fresh = repair(newText);
-  if (fresh === newText) return [newText];
-  if (splitsString(oldText, { oldText: read, newText: fresh })) return [];
-  const [withIt, without] = [nearness(newText, oldText, read), nearness(newText, read, oldText)];
-  if (withIt !== without) return withIt > without ? [fresh] : [newText];
-  const rest = newText.replace(signs, "").trim();
-  const hasBoth = (newText.match(signs) ?? []).some((sign) => rest.includes(repair(sign)));
-  return hasBoth ? [fresh, newText] : [fresh];
-}
-
 function isOfSeveralLines(text: string): boolean {
   return text.trim().includes("\n");
-}
-
-/** Whether the new text still has an escape that must be a line break because it is not in a string. */
-function leavesBreak(oldText: string, read: EditTexts): boolean {
-  if (isOfSeveralLines(oldText) || isOfSeveralLines(read.newText)) return false;
-  const newText = unescaping("n").read(read.newText);
-  return newText !== read.newText && !splitsString(oldText, { ...read, newText });
 }
 
 /** A line break in the middle of new text between quotes was meant as an escape. */
@@ -203,7 +160,7 @@ export function withoutNewFence(content: string, { oldText, newText }: EditTexts
   const [had, has] = [oldText, newBare].map((text) => text.split("\n").map((line) => line.trim()));
   const isLike = has?.some((line) => line !== "" && had?.includes(line));
   const isOnlyFenced = has?.join("\n").trim() === had?.join("\n").trim();
-  if (content.includes("```") && (!isLike || isOnlyFenced)) return undefined;
+  if (/^[ \t]*```/m.test(content) && (!isLike || isOnlyFenced)) return undefined;
   const fresh = oldText.endsWith("\n") ? `${newBare}\n` : newBare;
   return fresh === oldText ? undefined : fresh;
 }
@@ -234,16 +191,13 @@ function withoutFences({ oldText, newText }: EditTexts): EditTexts[] {
   return [{ oldText: lacksEnd ? `${old}\n` : old, newText }];
 }
 
-/** If all lines except blank ones have a number, or half of the lines of a new text, and they are consecutive. */
+/** If all lines except blank ones have a number, or half of the lines of a new text. */
 function withoutNumbers(text: string, isSpaced: boolean, share: number): string | undefined {
   const lines = text.split("\n");
-  let last = Number.NaN;
   let numbered = 0;
   const read = lines.map((line) => {
-    const [prefix, number] = /^ *L?(\d+)(?: ?[:|→]|\t|$)/.exec(line) ?? [];
+    const [prefix] = /^ *L?(\d+)(?: ?[:|→]|\t|$)/.exec(line) ?? [];
     if (prefix === undefined) return line;
-    if (numbered > 0 && Number(number) <= last) numbered = Number.NaN;
-    last = Number(number);
     numbered += 1;
     const rest = line.slice(prefix.length);
     return isSpaced ? rest.replace(/^ /, "") : rest;
@@ -252,23 +206,7 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
   return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;
 }
 
-/** Texts in which each line has a diff marker, and some lines are added or removed. */
-function wholeDiff({ oldText, newText }: EditTexts): EditTexts[] {
-  const [old, fresh] = [oldText.split("\n"), newText.split("\n")];
-  const isMarked = (lines: readonly string[], mark: string) =>
-    lines.every((line) => line === "" || line[0] === " " || line[0] === mark);
-  if (!isMarked(old, "-") || !isMarked(fresh, "+")) return [];
-  if (![...old, ...fresh].some((line) => line[0] === "-" || line[0] === "+")) return [];
-  // The kept lines are the same in both; otherwise the markers are those of a list.
-  const stays = (lines: readonly string[]) => lines.filter((line) => line[0] === " ").join("\n");
-  if (stays(old) !== stays(fresh)) return [];
-  const bare = (lines: readonly string[]) => lines.map((line) => line.slice(1)).join("\n");
-  return [{ oldText: bare(old), newText: bare(fresh) }];
-}
-
-/** Only added and removed lines have a marker; in the new text no kept line has one. */
+/** Only added and removed lines have a marker. */
 function withoutMarkers({ oldText, newText }: EditTexts): EditTexts[] {
-  const had = new Set(oldText.split("\n"));
-  if (newText.split("\n").some((line) => line.startsWith("-") && had.has(line))) return [];
   return [{ oldText: oldText.replace(/^-/gm, ""), newText: newText.replace(/^\+/gm, "") }];
 }

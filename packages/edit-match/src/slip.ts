@@ -65,9 +65,7 @@ function slipAt(search: Search, tried: Try): Place | undefined {
   const restFits = (by: number, from: number) =>
     keys.slice(from).every((key, at) => lines[first + from + at + by]?.key === key);
   const typo = restFits(0, head + 1) ? mistyped(search, tried, head) : undefined;
-  if (typo !== undefined || !restFits(1, head)) return typo;
-  // Of two lines that look alike, either may be the one left out.
-  return head === 0 || lines[first + head]?.key === keys[head - 1] ? undefined : leftOut(search, tried, head);
+  return typo ?? (head > 0 && restFits(1, head) ? leftOut(search, tried, head) : undefined);
 }
 
 /** A slip is inside a word, and does not produce another word of the file. */
@@ -122,16 +120,6 @@ function isSlip(word: string, right: string): boolean {
 function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
   const [from, to] = [lines[first], lines[first + keys.length]];
   if (keys.length < 3 || !from || !to) return undefined;
-  const said = search.said.oldLines.filter((line) => !isBlank(line));
-  const isLetterByLetter = (from: number, to: number, by: number) =>
-    said.slice(from, to).every((line, index) => {
-      const there = lines[first + from + index + by];
-      return there && line.trimEnd() === search.content.slice(there.start, there.end).trimEnd();
-    });
-  // A single bracket before it or after it may be any bracket, unless it is at the expected place.
-  const isKnown = (from: number, to: number, by: number) =>
-    keys.slice(from, to).join("").length >= LEAST_SIGNS || isLetterByLetter(from, to, by);
-  if (!isKnown(0, at, 0) || !isKnown(at, keys.length, 1)) return undefined;
   const place = placeOfRest(search, { start: from.start, end: to.end }, at);
   return place && isShiftedAlike(pairsOf(place)) ? place : undefined;
 }
@@ -145,17 +133,12 @@ function pairsOf({ sides: { oldLines, fileLines, blocks } }: Place): Triple[] {
 
 /** The lines before the one left out, and those after it, must be the file's; blank lines may be more or fewer. */
 function placeOfRest(search: Search, stretch: Stretch, at: number): Place | undefined {
-  const { said } = search;
   const fileLines = linesIn(search.content, stretch);
-  const fileAt = filledAt(fileLines, at);
-  const [above, below] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at + 1)];
-  const oldAbove = filledAt(said.oldLines, at - 1) + 1;
-  // Blank lines around a left-out line, if they are all there.
-  const blanks = filledAt(said.oldLines, at) - oldAbove === below - above - 1 ? fileAt - above : 0;
-  const [oldAt, fileEnd] = [oldAbove + blanks, above + blanks];
-  const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileEnd, fileTo: fileAt };
+  const [above, fileAt] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at)];
+  const oldAt = filledAt(search.said.oldLines, at - 1) + 1;
+  const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: above, fileTo: fileAt };
   const slip = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileAt, fileTo: fileAt + 1 };
-  const apart = fileAt > fileEnd ? [gap, slip] : [slip];
+  const apart = fileAt > above ? [gap, slip] : [slip];
   return placeAround(search, stretch, { apart, slips: ["a line left out"] });
 }
 
