@@ -22,8 +22,3 @@ export function messageOf(error: unknown): string {
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
-
-/** Describes what was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

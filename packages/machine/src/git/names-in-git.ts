@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ODD_NAME } from "../processes/command-surroundings.ts";
-import type { ProgramOutput } from "../processes/run-process.ts";
+import type { ProgramOutput } from "../processes/wait-for-output.ts";
 
 type Ask = (words: readonly string[]) => ProgramOutput;
 
