@@ -48,7 +48,8 @@ const JUMPING_CLOCK = `data:text/javascript,${encodeURIComponent(`
 /** What the model knows of a step by its answers so far: to do it, to look, to do the half that is missing, or nothing more. @param {Answer} answer */
 function stateAfter({ args, text }) {
   const kind = /^: (\w+)/.exec(String(args.command ?? ": main"))?.[1];
-  if (/may have run|was cut off/.test(text)) return "look";
+  // Where there is room for the record and none for the effect, the call says so.
+  if (/may have run|was cut off|no space/i.test(text)) return "look";
   if (/was not run/.test(text)) return kind === "main" ? "main" : "look";
   if (kind !== "look") return "done";
   const [ledger, file] = [/ledger=(\d)/, /file=(\d)/].map((pattern) => Number(pattern.exec(text)?.[1] ?? 0));

@@ -127,7 +127,8 @@ export class Worker {
     const past: Step[] = [];
     const task = this.#options.begin(id, submission, past);
     this.#atWork.add(task);
-    const watch = this.#system?.watchForCancellation(id);
+    // The engine begins with tasks while it is launched.
+    const watch = DBOSExecutor.globalInstance?.systemDatabase.watchForCancellation(id);
     watch?.signal.addEventListener("abort", () => void task.stop());
     let isNew = false;
     // The session records its steps from wherever it is called.
