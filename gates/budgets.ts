@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3830,
-  "edit-match": 2900,
+  contract: 3840,
+  "edit-match": 2640,
   "shell-judge": 3980,
-  machine: 12250,
-  models: 6210,
+  machine: 11980,
+  models: 5890,
   testing: 1420,
   web: 2120,
   mcp: 2320,
-  core: 14330,
+  core: 14190,
   serve: 2250,
-  fleet: 3920,
-  cli: 14730,
+  fleet: 3940,
+  cli: 14590,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

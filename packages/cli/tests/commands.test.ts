@@ -79,6 +79,7 @@ describe("burin", () => {
     ["calls", "call"],
     ["tool", "tools"],
     ["exlpain", "explain"],
+    ["hlep", "help"],
     ["session", "sessions"],
   ])("P44 burin %s is a mistyped burin %s, not a prompt", async (typed, meant) => {
     const { code, stderr } = await burin([typed, "x"], { cwd: root });

@@ -150,6 +150,12 @@ const DOUBTS: readonly Row[] = [
     old: '  die("one\n");\n  two(2);',
     new: '  die("one\n");\n  cut(three, /\n/);\n  two(2);',
   },
+  {
+    what: "a line left out may be moved to where the new text has it",
+    content: "#!/run\nimport { one } from 'one';\nimport two from 'two';\n\nif (one(1)) {\n  two(2);\n",
+    old: "#!/run\nimport { one } from 'one';\n\nif (one(1)) {\n  two(2);",
+    new: "#!/run\nimport two from 'two';\nimport { one } from 'one';\n\nif (one(1)) {\n  two(2);",
+  },
 ];
 
 describe("what both texts together leave no doubt of", () => {

@@ -132,6 +132,8 @@ const LEAST_RESTORED = 4;
 function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
   const { blocks, oldLines, newLines } = sides;
   const isSame = (old: number) => oldLines[old] !== undefined && oldLines[old] === newLines[newOf[old] ?? -1];
+  const stays = new Set(newOf);
+  const added = new Set(newLines.filter((_, at) => !stays.has(at)).map((line) => line.trim()));
   const holds = blocks.map((block) => {
     const first = newOf[block.oldFrom] ?? -1;
     if (isOneToOne(block)) return first >= 0;
@@ -147,6 +149,11 @@ function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
     if (holds[index] !== true) return undefined;
     const isGap = oldLines.slice(oldFrom, oldTo).every(isBlank);
     if (isOneToOne(block) || block.isElided === true || !isGap) return kept;
+    // A left-out line that the new text has elsewhere may be moved there.
+    const isMoved = sides.fileLines
+      .slice(block.fileFrom, block.fileTo)
+      .some((line) => line.trim().length >= LEAST_RESTORED && added.has(line.trim()));
+    if (isMoved) return undefined;
     const isInside =
       holds[index - 1] === true && holds[index + 1] === true && isSame(oldFrom - 1) && isSame(oldTo);
     return isInside && newOf[oldTo] === (newOf[oldFrom - 1] ?? -1) + 1 + count ? kept : undefined;

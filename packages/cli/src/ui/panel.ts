@@ -1,3 +1,4 @@
+import { say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
 import type { Key } from "../terminal/keys.ts";
 import { type Line, sideBySide } from "../terminal/styled-line.ts";
@@ -75,5 +76,38 @@ export class Scroll {
     const step = { pageup: -this.page, pagedown: this.page, ...steps }[name];
     if (step !== undefined) this.from = Math.max(this.from + step, 0);
     return step !== undefined;
+  }
+}
+
+export interface TextNeeds {
+  readonly title: string;
+  readonly lines: (width: number) => readonly Line[];
+  readonly close: () => void;
+}
+
+/** A long text to read, one page at a time, from its end. */
+export class TextPanel implements Panel {
+  readonly #needs: TextNeeds;
+  readonly #scroll = new Scroll();
+
+  constructor(needs: TextNeeds) {
+    this.#needs = needs;
+    this.#scroll.from = Number.MAX_SAFE_INTEGER;
+  }
+
+  view({ width, height }: PanelSpace): PanelView {
+    const lines = this.#needs.lines(Math.max(width - 3, 8));
+    const shown = this.#scroll.cut(lines, height - 3);
+    const { from } = this.#scroll;
+    const place = { from: from + 1, to: from + shown.length, all: lines.length };
+    const hint = shown.length < lines.length ? `${say("question.scroll", place)} · ` : "";
+    const foot: Line = [{ text: `${hint}${say("panel.close")}`, style: "dim" }];
+    return { lines: framed(this.#needs.title, [...shown, foot], width) };
+  }
+
+  key({ name, text }: Key): void {
+    const steps = { up: -1, down: 1, home: -Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
+    if (this.#scroll.key(text === " " ? "pagedown" : name, steps)) return;
+    if (name === "escape" || name === "ctrl+o" || name === "enter" || text === "q") this.#needs.close();
   }
 }

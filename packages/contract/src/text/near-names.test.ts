@@ -11,6 +11,7 @@ describe("nearNames", () => {
     ["list_dir", "list_directory"],
     ["write_fil", "write_file"],
     ["glb", "glob"],
+    ["golb", "glob"],
   ])("R16 %s is closest to %s", (asked, wanted) => {
     expect(nearNames(asked, tools)[0]).toBe(wanted);
   });

@@ -19,7 +19,7 @@ export function nearNames(asked: string, known: Iterable<string>, most = 3): str
       continue;
     }
     const part = wanted.length > 2 && (candidate.includes(wanted) || wanted.includes(candidate));
-    const score = part && candidate.length > 2 ? 0.5 : distance(wanted, candidate);
+    const score = part && candidate.length > 2 ? 0.5 : typosBetween(wanted, candidate);
     const length = Math.max(wanted.length, candidate.length);
     // Two typos in four letters make another word.
     const allowed = length < 5 ? Math.floor(length / 3) : Math.max(2, Math.floor(length / 3));
@@ -27,4 +27,12 @@ export function nearNames(asked: string, known: Iterable<string>, most = 3): str
   }
   scored.sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1));
   return scored.slice(0, most).map((entry) => entry.name);
+}
+
+/** Two swapped letters are one typo. */
+function typosBetween(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  const swapped = one.slice(0, at) + one.charAt(at + 1) + one.charAt(at) + one.slice(at + 2);
+  return swapped === other ? 1 : distance(one, other);
 }
