@@ -93,6 +93,13 @@ const KNOWN: readonly Row[] = [
     new: "\tif (x) {\n\t\ttwo(2);\n\t}",
     result: "class A {\n  if (x) {\n    two(2);\n  }\n}\n",
   },
+  {
+    what: "a line left out below a blank line that both texts have",
+    content: "if (isFirst) {\n  one(1);\n}\n\nupdate(derived);\nreturn everything;\n",
+    old: "if (isFirst) {\n  one(1);\n}\n\nreturn everything;",
+    new: "if (isLast) {\n  one(1);\n}\n\nupdate(derived);\nreturn everything;",
+    result: "if (isLast) {\n  one(1);\n}\n\nupdate(derived);\nreturn everything;\n",
+  },
 ];
 
 const DOUBTS: readonly Row[] = [

@@ -133,12 +133,17 @@ function pairsOf({ sides: { oldLines, fileLines, blocks } }: Place): Triple[] {
 
 /** The lines before the one left out, and those after it, must be the file's; blank lines may be more or fewer. */
 function placeOfRest(search: Search, stretch: Stretch, at: number): Place | undefined {
+  const { said } = search;
   const fileLines = linesIn(search.content, stretch);
-  const [above, fileAt] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at)];
-  const oldAt = filledAt(search.said.oldLines, at - 1) + 1;
-  const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: above, fileTo: fileAt };
+  const fileAt = filledAt(fileLines, at);
+  const [above, below] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at + 1)];
+  const oldAbove = filledAt(said.oldLines, at - 1) + 1;
+  // Blank lines around a left-out line, if they are all there.
+  const blanks = filledAt(said.oldLines, at) - oldAbove === below - above - 1 ? fileAt - above : 0;
+  const [oldAt, fileEnd] = [oldAbove + blanks, above + blanks];
+  const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileEnd, fileTo: fileAt };
   const slip = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileAt, fileTo: fileAt + 1 };
-  const apart = fileAt > above ? [gap, slip] : [slip];
+  const apart = fileAt > fileEnd ? [gap, slip] : [slip];
   return placeAround(search, stretch, { apart, slips: ["a line left out"] });
 }
 
