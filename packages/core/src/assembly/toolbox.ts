@@ -35,6 +35,7 @@ export class Toolbox {
   readonly #quiet: NodeJS.Timeout;
   #ahead: LoadAhead | undefined;
   #running = 0;
+  #isClosed = false;
 
   constructor(options: ToolboxOptions) {
     const undoWriter = options.record ? `call-${newSessionId()}` : undefined;
@@ -68,6 +69,7 @@ export class Toolbox {
 
   /** Step by step while no call runs, so that the next call of a waiting program need not wait for code. */
   async #loadAhead(): Promise<void> {
+    if (this.#isClosed) return;
     if (this.#running === 0) {
       this.#ahead ??= new (await import("./load-ahead.ts")).LoadAhead();
       if (!(await this.#ahead.step())) return;
@@ -97,6 +99,7 @@ export class Toolbox {
 
   /** Ends all commands that still run, including those in the background. Must be called at the end. */
   close(): Promise<void> {
+    this.#isClosed = true;
     return this.#tools.close();
   }
 }
