@@ -30,9 +30,11 @@ beforeAll(() => {
   writeFileSync(join(consumer, "package.json"), '{ "type": "module" }');
 });
 
+/** With a home of its own: what runs beside it has left something in the user's. */
 function program(name: string, text: string): string {
   writeFileSync(join(consumer, name), text);
-  return execFileSync(node, [name], { cwd: consumer, encoding: "utf8" });
+  const env = { ...process.env, BURIN_HOME: join(consumer, "home") };
+  return execFileSync(node, [name], { cwd: consumer, encoding: "utf8", env });
 }
 
 function codeBlocks(page: string): string[] {
