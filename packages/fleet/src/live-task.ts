@@ -144,8 +144,8 @@ export class LiveTask {
   }
 
   /**
-   * Runs the session to its end or to a question. A session that ended because a disk was full continues from the database when
-   * there is room again.
+   * Runs the session to its end or to a question. A session that ended because a disk was full continues from the
+   * database when there is room again.
    */
   async #runSession(): Promise<void> {
     let isTold = false;

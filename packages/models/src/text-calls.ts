@@ -58,7 +58,7 @@ export class TextCalls {
     return text;
   }
 
-  /** The rest of the text and the calls in it. Calls in the protocol's own way win: any other was only text. */
+  /** The rest of the text and the calls in it. If the protocol itself has brought calls, those in the text are only text. */
   finish(
     made: readonly FunctionCall[],
     isWhole: boolean,
