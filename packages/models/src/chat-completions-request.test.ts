@@ -1,6 +1,6 @@
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
-import { chatRequestProblem } from "@burin/testing/check-chat-request";
+import { chatCompletionsProtocol } from "@burin/testing/chat-completions-protocol";
 import { describe, expect, it } from "vitest";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { Lessons } from "./lessons.ts";
@@ -16,7 +16,7 @@ function body(history: readonly Message[], tools = [LS], system = "Be exact.") {
 
 function messages(...history: Message[]) {
   const request = body(history);
-  expect(chatRequestProblem(request)).toBeUndefined();
+  expect(chatCompletionsProtocol.problem(request, new Map())).toBeUndefined();
   return request.messages.slice(1);
 }
 

@@ -1,29 +1,26 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import type { ScriptLine } from "@burin/models/scripted";
-import { CallLedger, declaredProblem, firstProblem, toolNameProblem } from "./call-ledger.ts";
+import { CallLedger, declaredProblem, firstProblem } from "./conversation.ts";
 import {
   type FakeProtocol,
   type IssuedSecrets,
-  issueSecret,
   list,
-  namedEvent,
   pieces,
   secretOf,
-  usageOf,
+  type WireError,
   type WireReply,
 } from "./wire-reply.ts";
 
 /** The Messages API of Anthropic, as strict as the real one where clients make mistakes. */
 export const anthropicProtocol: FakeProtocol = {
   problem,
-  isStreamed: (body) => body.stream === true,
+  returnsThoughts: true,
   streamed,
-  whole: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: wireUsage(reply.line) }),
+  whole: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: usageIn(reply) }),
   errorBody,
   answeredCalls: (body) => blocksIn(body).filter(({ type }) => type === "tool_result").length,
 };
 
-function errorBody({ message, type }: NonNullable<ScriptLine["error"]>): object {
+function errorBody({ message, type }: WireError): object {
   return { type: "error", error: { type: type ?? "api_error", message } };
 }
 
@@ -80,16 +77,14 @@ function isMedia({ type, source }: JsonRecord): boolean {
 function userProblem(blocks: readonly JsonRecord[], ledger: CallLedger): string | undefined {
   const answers = blocks.filter(({ type }) => type === "tool_result");
   if (answers.some((answer, index) => blocks[index] !== answer)) return "tool_result blocks must come first";
-  const given = firstProblem(answers.map(({ tool_use_id }) => ledger.answer(tool_use_id)));
+  const given = firstProblem(answers, ({ tool_use_id: id }) => ledger.answer(id)) ?? ledger.unanswered;
   if (given !== undefined) return given;
-  if (ledger.unanswered !== undefined) return ledger.unanswered;
   const failed = answers.filter(({ is_error: isError }) => isError === true);
   if (failed.flatMap(({ content }) => list(content)).some(({ type }) => type !== "text")) {
     return "all content must be type `text` if `is_error` is true";
   }
-  const inner = answers.flatMap(({ content }) => list(content));
-  const others = blocks.filter(({ type }) => type !== "tool_result");
-  const odd = [...inner, ...others].find((block) => !isText(block) && !isMedia(block));
+  const shown = blocks.flatMap((block) => (block.type === "tool_result" ? list(block.content) : [block]));
+  const odd = shown.find((block) => !isText(block) && !isMedia(block));
   return odd && `a block of type ${String(odd.type)} is not usable`;
 }
 
@@ -99,45 +94,45 @@ function assistantProblem(
   issued: IssuedSecrets,
 ): string | undefined {
   if (blocks.every(({ type }) => String(type).includes("thinking"))) return "there is nothing but thinking";
-  return (
-    firstProblem(
-      blocks.map((block) => {
-        if (block.type === "tool_use") return toolUseProblem(block, ledger);
-        if (block.type !== "thinking") {
-          return isText(block) ? undefined : `a block of type ${String(block.type)} is not usable`;
-        }
-        const isSigned = block.signature === secretOf(String(block.thinking));
-        return isSigned ? undefined : "Invalid `signature` in `thinking` block";
-      }),
-    ) ?? missingThought(blocks, issued)
-  );
+  return firstProblem(blocks, (block) => {
+    const { type, thinking, signature } = block;
+    if (type === "tool_use") return toolUseProblem(block, ledger) ?? missingThought(block, blocks, issued);
+    if (type === "thinking")
+      return signature === secretOf(String(thinking)) ? undefined : "Invalid `signature` in `thinking` block";
+    return isText(block) ? undefined : `a block of type ${String(type)} is not usable`;
+  });
 }
 
 function toolUseProblem({ id, name, input }: JsonRecord, ledger: CallLedger): string | undefined {
-  const wrong = ledger.call(id) ?? toolNameProblem(name);
+  const wrong = ledger.call(id, name);
   return wrong ?? (isRecord(input) ? undefined : "the input of a tool_use is not an object");
 }
 
-/** A call that came with a thought must be sent back with it. */
-function missingThought(blocks: readonly JsonRecord[], issued: IssuedSecrets): string | undefined {
-  const secrets = blocks.flatMap(({ type, id }) =>
-    type === "tool_use" ? (issued.get(String(id)) ?? []) : [],
-  );
-  const isThere = (secret: string): boolean => blocks.some(({ signature }) => signature === secret);
-  return secrets.every(isThere) ? undefined : "Expected the `thinking` block that came with the tool_use";
+function missingThought(
+  { id }: JsonRecord,
+  blocks: readonly JsonRecord[],
+  issued: IssuedSecrets,
+): string | undefined {
+  const secret = issued.get(String(id));
+  return secret === undefined || blocks.some(({ signature }) => signature === secret)
+    ? undefined
+    : "Expected the `thinking` block that came with the tool_use";
 }
 
-function message({ line, model }: WireReply): object {
-  const told = { stop_reason: stopReason(line), stop_sequence: null };
-  return { id: "msg_1", type: "message", role: "assistant", model, content: [], ...told };
+function message({ model, calls }: WireReply) {
+  const stop_reason = calls.length > 0 ? "tool_use" : "end_turn";
+  return {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason,
+    stop_sequence: null,
+  };
 }
 
-function stopReason({ calls = [] }: ScriptLine): string {
-  return calls.length > 0 ? "tool_use" : "end_turn";
-}
-
-function wireUsage(line: ScriptLine): object {
-  const { inputTokens, outputTokens, cachedTokens, cacheWrites } = usageOf(line);
+function usageIn({ usage: { inputTokens, outputTokens, cachedTokens, cacheWrites } }: WireReply): object {
   const { tokens: written = 0, hour } = cacheWrites ?? {};
   const kinds = { ephemeral_5m_input_tokens: written - (hour ?? 0), ephemeral_1h_input_tokens: hour };
   return {
@@ -149,51 +144,49 @@ function wireUsage(line: ScriptLine): object {
   };
 }
 
-function blocksOf({ line, callIds }: WireReply): JsonRecord[] {
-  const { thought, text, calls = [] } = line;
+function blocksOf({ thought, text, calls }: WireReply): JsonRecord[] {
   return [
     ...(thought ? [{ type: "thinking", thinking: thought, signature: secretOf(thought) }] : []),
     ...(text ? [{ type: "text", text }] : []),
-    ...calls.map(({ name, args }, index) => ({ type: "tool_use", id: callIds[index], name, input: args })),
+    ...calls.map(({ id, name, args }) => ({ type: "tool_use", id, name, input: args })),
   ];
 }
 
-function streamed(reply: WireReply, issued: IssuedSecrets): string[] {
-  const { line } = reply;
-  issueSecret(reply, issued);
-  const start = {
-    type: "message_start",
-    message: { ...message(reply), stop_reason: null, usage: wireUsage(line) },
-  };
-  const events = [namedEvent(start), namedEvent({ type: "ping" })];
-  const blocks = blocksOf(reply).filter(({ type }) => !line.error || type !== "tool_use");
-  for (const [index, block] of blocks.entries()) events.push(...blockEvents(block, index));
-  if (line.error) return [...events, namedEvent({ type: "error", ...errorBody(line.error) })];
-  const delta = { stop_reason: stopReason(line), stop_sequence: null };
-  const last = { type: "message_delta", delta, usage: wireUsage(line) };
-  return [...events, namedEvent(last), namedEvent({ type: "message_stop" })];
+function streamed(reply: WireReply): object[] {
+  const { error } = reply;
+  const usage = usageIn(reply);
+  const whole = message(reply);
+  const events = [
+    { type: "message_start", message: { ...whole, stop_reason: null, usage } },
+    { type: "ping" },
+    ...blocksOf(reply).flatMap(blockEvents),
+  ];
+  if (error) return [...events, errorBody(error)];
+  const { stop_reason, stop_sequence } = whole;
+  return [
+    ...events,
+    { type: "message_delta", delta: { stop_reason, stop_sequence }, usage },
+    { type: "message_stop" },
+  ];
 }
 
-function blockEvents(block: JsonRecord, index: number): string[] {
-  const delta = (fields: object): string => namedEvent({ type: "content_block_delta", index, delta: fields });
-  const start = (content_block: object): string =>
-    namedEvent({ type: "content_block_start", index, content_block });
-  const stop = namedEvent({ type: "content_block_stop", index });
-  const { type } = block;
+function blockEvents(block: JsonRecord, index: number): object[] {
+  const [empty, deltas] = growing(block);
+  return [
+    { type: "content_block_start", index, content_block: { ...block, ...empty } },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ];
+}
+
+/** What of a block is empty at its start, and the deltas that fill it. */
+function growing({ type, thinking, signature, text, input }: JsonRecord): [empty: object, deltas: object[]] {
   if (type === "thinking") {
-    const thoughts = pieces(String(block.thinking)).map((thinking) =>
-      delta({ type: "thinking_delta", thinking }),
-    );
-    const signed = delta({ type: "signature_delta", signature: block.signature });
-    return [start({ type, thinking: "", signature: "" }), ...thoughts, signed, stop];
+    const thoughts = pieces(String(thinking)).map((piece) => ({ type: "thinking_delta", thinking: piece }));
+    return [{ thinking: "", signature: "" }, [...thoughts, { type: "signature_delta", signature }]];
   }
-  if (type === "text") {
-    const texts = pieces(String(block.text)).map((text) => delta({ type: "text_delta", text }));
-    return [start({ type, text: "" }), ...texts, stop];
-  }
-  const { id, name, input } = block;
-  const json = pieces(JSON.stringify(input)).map((partial_json) =>
-    delta({ type: "input_json_delta", partial_json }),
-  );
-  return [start({ type, id, name, input: {} }), ...json, stop];
+  if (type === "text")
+    return [{ text: "" }, pieces(String(text)).map((piece) => ({ type: "text_delta", text: piece }))];
+  const json = pieces(JSON.stringify(input));
+  return [{ input: {} }, json.map((partial_json) => ({ type: "input_json_delta", partial_json }))];
 }

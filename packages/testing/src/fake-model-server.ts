@@ -4,11 +4,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { ScriptLine } from "@burin/models/scripted";
 import { anthropicProtocol } from "./anthropic-protocol.ts";
-import { chatCompletionsProtocol } from "./chat-completions-stream.ts";
+import { chatCompletionsProtocol } from "./chat-completions-protocol.ts";
 import { geminiProtocol } from "./gemini-protocol.ts";
 import { responsesProtocol } from "./responses-protocol.ts";
-import { habitOf, type PlayedService, type ServiceHabit } from "./service-habits.ts";
-import type { FakeProtocol, IssuedSecrets, WireReply } from "./wire-reply.ts";
+import { type PlayedService, type Refusal, refusalOf } from "./service-habits.ts";
+import { type FakeProtocol, secretOf, type WireReply } from "./wire-reply.ts";
 
 /** One request for a reply, as it came. */
 export interface RecordedRequest {
@@ -91,90 +91,93 @@ const PROTOCOLS: readonly (readonly [RegExp, FakeProtocol])[] = [
 class FakeService {
   readonly requests: RecordedRequest[] = [];
   readonly problems: string[] = [];
-  readonly #replies: readonly FakeReply[];
-  readonly #issued: IssuedSecrets = new Map();
-  readonly #habit: ServiceHabit | undefined;
-  #taken = 0;
+  readonly #replies: FakeReply[];
+  readonly #issued = new Map<string, string>();
+  readonly #playing: PlayedService | undefined;
 
   constructor(replies: readonly FakeReply[], { playing }: FakeServiceOptions) {
     this.#replies = [...replies];
-    this.#habit = playing === undefined ? undefined : habitOf(playing);
+    this.#playing = playing;
   }
 
   unusedReplies(): readonly FakeReply[] {
-    return this.#replies.slice(this.#taken);
+    return [...this.#replies];
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = "" } = request;
     const path = url.replace(/\?.*$/s, "");
     const [, protocol] = PROTOCOLS.find(([pattern]) => method === "POST" && pattern.test(path)) ?? [];
-    if (method === "GET" && path === "/v1/models") {
+    if (protocol) {
+      const recorded = await record(request);
+      this.requests.push(recorded);
+      const refusal =
+        (this.#playing && refusalOf(this.#playing, path, recorded.body)) ??
+        this.#refusal(protocol, recorded.body);
+      if (refusal) sendJson(response, refusal.status, refusal.body);
+      else await this.#reply(protocol, recorded, { request, response });
+    } else if (method === "GET" && path === "/v1/models") {
       sendJson(response, 200, { object: "list", data: [{ id: "fake-model", object: "model" }] });
-    } else if (protocol) {
-      await this.#complete(protocol, request, response);
     } else {
       const message = `There is no ${method} ${path}`;
       sendJson(response, 404, { error: { message, type: "not_found_error" } });
     }
   }
 
-  async #complete(protocol: FakeProtocol, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const recorded = await record(request);
-    this.requests.push(recorded);
-    const refusal = this.#habit?.((request.url ?? "").replace(/\?.*$/s, ""), recorded.body);
-    if (refusal) {
-      sendJson(response, refusal.status, refusal.body);
-      return;
-    }
-    const problem = protocol.problem(recorded.body, this.#issued) ?? this.#lackOfReply();
-    if (problem !== undefined) {
-      this.problems.push(`Request ${this.requests.length}: ${problem}`);
-      sendJson(
-        response,
-        400,
-        protocol.errorBody({ message: problem, type: "invalid_request_error", status: 400 }),
-      );
-      return;
-    }
-    const next = this.#replies[this.#taken] ?? {};
-    this.#taken += 1;
-    const reply = typeof next === "function" ? await next(recorded) : next;
-    if ("raw" in reply) await reply.raw(request, response);
-    else await this.#send(protocol, reply, { response, body: recorded.body });
+  #refusal(protocol: FakeProtocol, body: JsonRecord): Refusal | undefined {
+    const lack = this.#replies.length > 0 ? undefined : "no reply is left in the script";
+    const message = protocol.problem(body, this.#issued) ?? lack;
+    if (message === undefined) return undefined;
+    this.problems.push(`Request ${this.requests.length}: ${message}`);
+    return { status: 400, body: protocol.errorBody({ message, type: "invalid_request_error", status: 400 }) };
   }
 
-  async #send(
+  async #reply(
     protocol: FakeProtocol,
-    line: ScriptLine,
-    { response, body }: { readonly response: ServerResponse; readonly body: JsonRecord },
+    recorded: RecordedRequest,
+    { request, response }: Exchange,
   ): Promise<void> {
+    const next = this.#replies.shift() ?? {};
+    const line = typeof next === "function" ? await next(recorded) : next;
+    if ("raw" in line) return line.raw(request, response);
     const { error } = line;
-    if (error?.status !== undefined) {
-      sendJson(response, error.status, protocol.errorBody(error));
-      return;
-    }
-    // `call_1` and so on, counted over the whole conversation, even if its beginning was left out.
-    const last = Math.max(protocol.answeredCalls(body), highestCallNumber(body));
-    const callIds = (line.calls ?? []).map((_call, index) => `call_${last + index + 1}`);
-    const reply: WireReply = { line, model: String(body.model), callIds };
-    if (!protocol.isStreamed(body)) {
-      sendJson(response, 200, protocol.whole(reply));
-      return;
-    }
+    if (error?.status !== undefined) return sendJson(response, error.status, protocol.errorBody(error));
+    const { body } = recorded;
+    const reply = this.#wireReply(protocol, line, body);
+    if (protocol.whole && body.stream !== true)
+      return sendJson(response, 200, error ? protocol.errorBody(error) : protocol.whole(reply));
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-    for (const event of protocol.streamed(reply, this.#issued)) {
+    for (const data of protocol.streamed(reply)) {
       if (response.destroyed) return;
-      response.write(event);
+      response.write(serverSentEvent(data));
       // One network packet each, so that the client sees the reply grow.
       await nextTurn();
     }
     response.end();
   }
 
-  #lackOfReply(): string | undefined {
-    return this.#taken < this.#replies.length ? undefined : "no reply is left in the script";
+  #wireReply(protocol: FakeProtocol, line: ScriptLine, body: JsonRecord): WireReply {
+    const { thought = "", text = "", error } = line;
+    // `call_1` and so on, counted over the whole conversation, even if its beginning was left out.
+    const last = Math.max(protocol.answeredCalls(body), highestCallNumber(body));
+    const begun = error ? [] : (line.calls ?? []);
+    const calls = begun.map((call, index) => ({ ...call, id: `call_${last + index + 1}` }));
+    const [first] = calls;
+    if (protocol.returnsThoughts && thought && first) this.#issued.set(first.id, secretOf(thought));
+    const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, ...line.usage };
+    return { model: String(body.model), thought, text, calls, usage, error };
   }
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** With its type as its name, in the protocols whose events have types. */
+function serverSentEvent(data: object | string): string {
+  if (typeof data === "string") return `data: ${data}\n\n`;
+  return `${"type" in data ? `event: ${data.type}\n` : ""}data: ${JSON.stringify(data)}\n\n`;
 }
 
 function highestCallNumber(body: JsonRecord): number {

@@ -1,15 +1,12 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import type { ScriptLine } from "@burin/models/scripted";
-import { declaredProblem, toolNameProblem } from "./call-ledger.ts";
+import { declaredProblem, toolNameProblem } from "./conversation.ts";
 import {
-  dataEvent,
   type FakeProtocol,
   type IssuedSecrets,
-  issueSecret,
   list,
   pieces,
   secretOf,
-  usageOf,
+  type WireError,
   type WireReply,
 } from "./wire-reply.ts";
 
@@ -17,13 +14,11 @@ import {
 const REFUSED_KEYWORDS =
   /"(?:\$ref|\$defs|definitions|allOf|oneOf|const|additionalProperties|patternProperties|not)":/;
 
-/** The generateContent API of Gemini, as strict as the real one where clients make mistakes. */
+/** The streamed generateContent API of Gemini, as strict as the real one where clients make mistakes. */
 export const geminiProtocol: FakeProtocol = {
   problem,
-  // The path says it, not the body; this fake supports only the streamed one.
-  isStreamed: () => true,
+  returnsThoughts: true,
   streamed,
-  whole: (reply) => ({ ...chunk(partsOf(reply), "STOP"), usageMetadata: wireUsage(reply.line) }),
   errorBody,
   answeredCalls: (body) => partsIn(body).filter((part) => part.functionResponse).length,
 };
@@ -91,42 +86,31 @@ function modelProblem(parts: readonly JsonRecord[], issued: IssuedSecrets): stri
   return undefined;
 }
 
-function errorBody({ message, status, type }: NonNullable<ScriptLine["error"]>): object {
+function errorBody({ message, status, type }: WireError): object {
   return { error: { code: status ?? 500, message, status: type ?? "INTERNAL" } };
 }
 
-function chunk(parts: readonly JsonRecord[], finishReason?: string): object {
-  const candidate = { content: { role: "model", parts }, index: 0 };
-  return { candidates: [finishReason === undefined ? candidate : { ...candidate, finishReason }] };
-}
-
-function wireUsage(line: ScriptLine): object {
-  const { inputTokens, outputTokens, cachedTokens } = usageOf(line);
-  return {
+function streamed({ thought, text, calls, usage, error }: WireReply): object[] {
+  const parts = [
+    ...pieces(thought).map((piece) => ({ text: piece, thought: true })),
+    ...pieces(text).map((piece) => ({ text: piece })),
+    ...calls.map(({ id, name, args }, index) => ({
+      functionCall: { id, name, args },
+      ...(thought && index === 0 ? { thoughtSignature: secretOf(thought) } : {}),
+    })),
+  ];
+  const events = parts.map((part) => ({ candidates: [candidate(part)] }));
+  if (error) return [...events, errorBody(error)];
+  const { inputTokens, outputTokens, cachedTokens } = usage;
+  const usageMetadata = {
     promptTokenCount: inputTokens,
     candidatesTokenCount: outputTokens,
     totalTokenCount: inputTokens + outputTokens,
     cachedContentTokenCount: cachedTokens,
   };
+  return [...events, { candidates: [{ ...candidate({ text: "" }), finishReason: "STOP" }], usageMetadata }];
 }
 
-function partsOf({ line, callIds }: WireReply): JsonRecord[] {
-  const { thought, text, calls = [] } = line;
-  return [
-    ...pieces(thought ?? "").map((piece) => ({ text: piece, thought: true })),
-    ...pieces(text ?? "").map((piece) => ({ text: piece })),
-    ...calls.map(({ name, args }, index) => ({
-      functionCall: { id: callIds[index], name, args },
-      ...(thought && index === 0 ? { thoughtSignature: secretOf(thought) } : {}),
-    })),
-  ];
-}
-
-function streamed(reply: WireReply, issued: IssuedSecrets): string[] {
-  const { line } = reply;
-  issueSecret(reply, issued);
-  const parts = partsOf(reply).filter((part) => !line.error || !part.functionCall);
-  const events = parts.map((part) => dataEvent(chunk([part])));
-  if (line.error) return [...events, dataEvent(errorBody(line.error))];
-  return [...events, dataEvent({ ...chunk([{ text: "" }], "STOP"), usageMetadata: wireUsage(line) })];
+function candidate(part: object): object {
+  return { content: { role: "model", parts: [part] }, index: 0 };
 }

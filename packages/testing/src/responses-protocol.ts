@@ -1,22 +1,19 @@
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import type { ScriptLine } from "@burin/models/scripted";
-import { CallLedger, declaredProblem, toolNameProblem } from "./call-ledger.ts";
+import { CallLedger, declaredProblem } from "./conversation.ts";
 import {
   type FakeProtocol,
   type IssuedSecrets,
-  issueSecret,
   list,
-  namedEvent,
   pieces,
   secretOf,
-  usageOf,
+  type WireError,
   type WireReply,
 } from "./wire-reply.ts";
 
 /** The Responses API of OpenAI without its store, as strict as the real one where clients make mistakes. */
 export const responsesProtocol: FakeProtocol = {
   problem,
-  isStreamed: (body) => body.stream === true,
+  returnsThoughts: true,
   streamed,
   whole: (reply) => response(reply, "completed"),
   errorBody,
@@ -34,8 +31,8 @@ function problem(body: JsonRecord, issued: IssuedSecrets): string | undefined {
   if (items.length === 0) return "input: a list is missing";
   const ledger = new CallLedger();
   for (const [index, item] of items.entries()) {
-    const wrong =
-      itemProblem(item, items.slice(0, index), ledger) ?? secretProblem(item, items.slice(0, index), issued);
+    const before = items.slice(0, index);
+    const wrong = itemProblem(item, before, ledger) ?? secretProblem(item, before, issued);
     if (wrong !== undefined) return `input[${index}]: ${wrong}`;
   }
   const last = items.at(-1);
@@ -56,7 +53,7 @@ function itemProblem(
   switch (item.type) {
     case "function_call":
       if (!isRecord(parseJson(String(item.arguments)))) return "the arguments are not JSON text of an object";
-      return ledger.call(item.call_id) ?? toolNameProblem(item.name);
+      return ledger.call(item.call_id, item.name);
     case "function_call_output":
       return typeof item.output === "string" ? ledger.answer(item.call_id) : "the output is not text";
     case "reasoning":
@@ -101,12 +98,12 @@ function secretProblem(
   return "a function_call was provided without its required reasoning item";
 }
 
-function errorBody({ message, type }: NonNullable<ScriptLine["error"]>): object {
+function errorBody({ message, type }: WireError): object {
   return { error: { message, type: type ?? "server_error", code: null, param: null } };
 }
 
 function response(reply: WireReply, status: string): object {
-  const { inputTokens, outputTokens, cachedTokens } = usageOf(reply.line);
+  const { inputTokens, outputTokens, cachedTokens } = reply.usage;
   return {
     id: "resp_1",
     object: "response",
@@ -122,66 +119,50 @@ function response(reply: WireReply, status: string): object {
   };
 }
 
-function itemsOf({ line, callIds }: WireReply): JsonRecord[] {
-  const { thought, text, calls = [] } = line;
-  const summary = thought ? [{ type: "summary_text", text: thought }] : [];
+function itemsOf({ thought, text, calls }: WireReply): JsonRecord[] {
+  const status = "completed";
+  const summary = [{ type: "summary_text", text: thought }];
   const content = [{ type: "output_text", text, annotations: [] }];
   return [
     ...(thought ? [{ id: "rs_1", type: "reasoning", summary, encrypted_content: secretOf(thought) }] : []),
-    ...(text ? [{ id: "msg_1", type: "message", role: "assistant", status: "completed", content }] : []),
-    ...calls.map(({ name, args }, index) => ({
-      id: `fc_${index}`,
-      type: "function_call",
-      call_id: callIds[index],
-      name,
-      arguments: JSON.stringify(args),
-      status: "completed",
-    })),
+    ...(text ? [{ id: "msg_1", type: "message", role: "assistant", status, content }] : []),
+    ...calls.map(({ id, name, args }, index) => {
+      const call = { type: "function_call", call_id: id, name, arguments: JSON.stringify(args) };
+      return { id: `fc_${index}`, ...call, status };
+    }),
   ];
 }
 
-function streamed(reply: WireReply, issued: IssuedSecrets): string[] {
-  const { line } = reply;
-  issueSecret(reply, issued);
-  const events = [namedEvent({ type: "response.created", response: response(reply, "in_progress") })];
-  const items = itemsOf(reply).filter(({ type }) => !line.error || type !== "function_call");
-  for (const [output_index, item] of items.entries()) events.push(...itemEvents(item, output_index));
-  if (line.error) {
-    const failed = {
-      ...response(reply, "failed"),
-      error: { code: "server_error", message: line.error.message },
-    };
-    return [...events, namedEvent({ type: "response.failed", response: failed })];
-  }
-  return [...events, namedEvent({ type: "response.completed", response: response(reply, "completed") })];
-}
-
-function itemEvents(item: JsonRecord, output_index: number): string[] {
-  const { id: item_id, type } = item;
-  const at = { item_id, output_index };
-  const deltas = (kind: string, text: unknown): string[] =>
-    pieces(String(text)).map((delta) => namedEvent({ type: kind, ...at, delta }));
-  const added = (empty: object): string =>
-    namedEvent({ type: "response.output_item.added", output_index, item: { ...item, ...empty } });
-  const done = namedEvent({ type: "response.output_item.done", output_index, item });
-  if (type === "reasoning") {
-    const [summary] = list(item.summary);
-    const thoughts = deltas("response.reasoning_summary_text.delta", summary?.text);
-    return [added({ summary: [], encrypted_content: null }), ...thoughts, done];
-  }
-  if (type === "message") {
-    const [content] = list(item.content);
-    return [
-      added({ content: [], status: "in_progress" }),
-      ...deltas("response.output_text.delta", content?.text),
-      done,
-    ];
-  }
-  const { arguments: whole } = item;
+function streamed(reply: WireReply): object[] {
+  const { error } = reply;
+  const ended = error ? "failed" : "completed";
+  const failure = error && { error: { code: "server_error", message: error.message } };
   return [
-    added({ arguments: "", status: "in_progress" }),
-    ...deltas("response.function_call_arguments.delta", whole),
-    namedEvent({ type: "response.function_call_arguments.done", ...at, arguments: whole }),
-    done,
+    { type: "response.created", response: response(reply, "in_progress") },
+    ...itemsOf(reply).flatMap((item, output_index) => {
+      const [empty, kind, whole] = growing(item, reply);
+      const at = { item_id: item.id, output_index };
+      return [
+        { type: "response.output_item.added", output_index, item: { ...item, ...empty } },
+        ...pieces(whole).map((delta) => ({ type: `response.${kind}.delta`, ...at, delta })),
+        ...(item.type === "function_call"
+          ? [{ type: `response.${kind}.done`, ...at, arguments: whole }]
+          : []),
+        { type: "response.output_item.done", output_index, item },
+      ];
+    }),
+    { type: `response.${ended}`, response: { ...response(reply, ended), ...failure } },
   ];
+}
+
+/** What of an item is empty when it is added, and which deltas fill it. */
+function growing(
+  item: JsonRecord,
+  { thought, text }: WireReply,
+): [empty: object, kind: string, whole: string] {
+  if (item.type === "reasoning")
+    return [{ summary: [], encrypted_content: null }, "reasoning_summary_text", thought];
+  const status = "in_progress";
+  if (item.type === "message") return [{ content: [], status }, "output_text", text];
+  return [{ arguments: "", status }, "function_call_arguments", String(item.arguments)];
 }

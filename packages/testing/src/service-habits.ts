@@ -2,16 +2,9 @@ import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-js
 import { list } from "./wire-reply.ts";
 
 /** How a service refuses a request. */
-interface Refusal {
+export interface Refusal {
   readonly status: number;
   readonly body: object;
-}
-
-/** What a service refuses that others accept, in its own words; undefined when it accepts the request. */
-export type ServiceHabit = (path: string, body: JsonRecord) => Refusal | undefined;
-
-function hasImage(body: JsonRecord): boolean {
-  return JSON.stringify(body.messages).includes('"image_url"');
 }
 
 function refusal(status: number, message: string, more: object = {}): Refusal {
@@ -90,22 +83,14 @@ function gemmaTemplate(body: JsonRecord): Refusal | undefined {
   return refusal(500, "Jinja Exception: System role not supported", { code: 500, type: "server_error" });
 }
 
-const IMAGE_REFUSALS: Readonly<Record<string, Refusal>> = {
-  openrouter: {
-    status: 404,
-    body: { error: { message: "No endpoints found that support image input", code: 404 } },
-  },
-  "llama.cpp": {
-    status: 500,
-    body: {
-      error: {
-        code: 500,
-        message:
-          "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
-        type: "server_error",
-      },
-    },
-  },
+/** They refuse images, for a model that only reads text. */
+const IMAGE_REFUSALS = {
+  openrouter: refusal(404, "No endpoints found that support image input", { code: 404, type: undefined }),
+  "llama.cpp": refusal(
+    500,
+    "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+    { code: 500, type: "server_error" },
+  ),
   groq: refusal(400, "messages[1].content must be a string"),
   deepseek: refusal(
     400,
@@ -113,22 +98,22 @@ const IMAGE_REFUSALS: Readonly<Record<string, Refusal>> = {
   ),
 };
 
-const NAMED = {
-  mistral: (_path: string, body: JsonRecord) => mistral(body),
-  kimi: (_path: string, body: JsonRecord) => kimi(body),
-  vllm: (_path: string, body: JsonRecord) => vllm(body),
-  gemma: (_path: string, body: JsonRecord) => gemmaTemplate(body),
-  codex: (path: string) =>
+const HABITS = {
+  mistral,
+  kimi,
+  vllm,
+  gemma: gemmaTemplate,
+  codex: (_body: JsonRecord, path: string) =>
     path.endsWith("/chat/completions")
       ? refusal(404, "This model is only supported in v1/responses and not in v1/chat/completions.")
       : undefined,
-} satisfies Record<string, ServiceHabit>;
+};
 
-export type PlayedService = keyof typeof NAMED | "openrouter" | "llama.cpp" | "groq" | "deepseek";
+export type PlayedService = keyof typeof HABITS | keyof typeof IMAGE_REFUSALS;
 
-/** What that service refuses; the last four refuse images, for a model that only reads text. */
-export function habitOf(service: PlayedService): ServiceHabit {
-  const refused = IMAGE_REFUSALS[service];
-  if (refused) return (_path, body) => (hasImage(body) ? refused : undefined);
-  return Object.entries(NAMED).find(([name]) => name === service)?.[1] ?? (() => undefined);
+/** What a service refuses that others accept, in its own words; undefined when it accepts the request. */
+export function refusalOf(service: PlayedService, path: string, body: JsonRecord): Refusal | undefined {
+  if (service in HABITS) return HABITS[service as keyof typeof HABITS](body, path);
+  const hasImage = JSON.stringify(body.messages).includes('"image_url"');
+  return hasImage ? IMAGE_REFUSALS[service as keyof typeof IMAGE_REFUSALS] : undefined;
 }

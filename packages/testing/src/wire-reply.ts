@@ -1,27 +1,33 @@
 import type { Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import type { ScriptLine } from "@burin/models/scripted";
+import type { ScriptedCall, ScriptLine } from "@burin/models/scripted";
 
-/** A reply and the ids of its calls. */
+export type WireError = NonNullable<ScriptLine["error"]>;
+
+/** A line of the script with all that a protocol sends; one that fails has no calls. */
 export interface WireReply {
-  readonly line: ScriptLine;
   readonly model: string;
-  readonly callIds: readonly string[];
+  readonly thought: string;
+  readonly text: string;
+  readonly calls: readonly (ScriptedCall & { readonly id: string })[];
+  readonly usage: Usage;
+  readonly error: WireError | undefined;
 }
 
 /** What the fake has sent with its calls and wants back with them: call id to secret. */
-export type IssuedSecrets = Map<string, string>;
+export type IssuedSecrets = ReadonlyMap<string, string>;
 
 /** How the fake service speaks one protocol. */
 export interface FakeProtocol {
   /** What a strict service would refuse in this request body, or undefined when it is valid. */
   problem(body: JsonRecord, issued: IssuedSecrets): string | undefined;
-  isStreamed(body: JsonRecord): boolean;
-  /** The reply as server-sent events, in order, as a streaming service sends them. */
-  streamed(reply: WireReply, issued: IssuedSecrets): string[];
-  /** The same reply as the one JSON document that answers a request without `stream`. */
-  whole(reply: WireReply): object;
-  errorBody(error: NonNullable<ScriptLine["error"]>): object;
+  /** Whether a call that came with a thought must be sent back with it. */
+  readonly returnsThoughts: boolean;
+  /** The data of the server-sent events, in order, as a streaming service sends them. */
+  streamed(reply: WireReply): (object | string)[];
+  /** The same reply as one JSON document, for a request without `stream`; missing if there is no such request. */
+  whole?(reply: WireReply): object;
+  errorBody(error: WireError): object;
   /** The number of answered calls in the conversation. */
   answeredCalls(body: JsonRecord): number;
 }
@@ -39,29 +45,9 @@ export function pieces(text: string): string[] {
   return cut;
 }
 
-export function dataEvent(data: unknown): string {
-  return `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
-}
-
-/** The event with its name, as in protocols whose events have types. */
-export function namedEvent(data: { readonly type: string; readonly [key: string]: unknown }): string {
-  return `event: ${data.type}\n${dataEvent(data)}`;
-}
-
 /** A value that only the service itself can have made from a thought. */
 export function secretOf(thought: string): string {
   return Buffer.from(`signed ${thought}`).toString("base64");
-}
-
-/** The usage of the reply, as the script says. */
-export function usageOf({ usage }: ScriptLine): Usage {
-  return { inputTokens: 0, outputTokens: 0, cachedTokens: 0, ...usage };
-}
-
-/** Remembers the thought of the first call: it must be sent back with it. */
-export function issueSecret({ line, callIds }: WireReply, issued: IssuedSecrets): void {
-  const [firstId] = callIds;
-  if (line.thought && firstId !== undefined) issued.set(firstId, secretOf(line.thought));
 }
 
 /** The objects in a list; none if it is not a list. */

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
-import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
 import { takenInWords } from "../processes/command-report.ts";
 import { isVouchedFor, vouchFor, vouchForAll } from "./vouched-files.ts";
 

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { protectedFile } from "@burin/shell-judge";
-import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
 
 const NAMES = [
   ...[".env", ".env.local", ".envrc", ".bashrc", ".profile", ".zshenv", ".gitconfig", ".npmrc", ".netrc"],

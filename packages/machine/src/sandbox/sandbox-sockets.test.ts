@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
 import { findProgram } from "../processes/shell-program.ts";
 
 let room: SandboxRoom;

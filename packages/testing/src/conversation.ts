@@ -38,12 +38,12 @@ export class CallLedger {
     return this.#open.size > 0 ? `no answer to the call ${[...this.#open].join(", ")}` : undefined;
   }
 
-  call(id: unknown): string | undefined {
+  call(id: unknown, name: unknown): string | undefined {
     if (typeof id !== "string" || !this.#ids.test(id)) return `the call id "${String(id)}" is not allowed`;
     if (this.#known.has(id)) return `there is a second call with the id ${id}`;
     this.#known.add(id);
     this.#open.add(id);
-    return undefined;
+    return toolNameProblem(name);
   }
 
   answer(id: unknown): string | undefined {
@@ -53,8 +53,14 @@ export class CallLedger {
   }
 }
 
-/** The first problem that one of the checks finds. */
-export function firstProblem(checks: Iterable<string | undefined>): string | undefined {
-  for (const problem of checks) if (problem !== undefined) return problem;
+/** The first problem that a check finds in one of the items. */
+export function firstProblem<T>(
+  items: Iterable<T>,
+  check: (item: T) => string | undefined,
+): string | undefined {
+  for (const item of items) {
+    const problem = check(item);
+    if (problem !== undefined) return problem;
+  }
   return undefined;
 }

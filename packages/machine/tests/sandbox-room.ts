@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Commands, openCommands } from "@burin/machine/processes/commands";
-import { findProgram } from "@burin/machine/processes/shell-program";
-import type { SandboxMode } from "@burin/machine/sandbox/sandbox";
+import { type Commands, openCommands } from "../src/processes/commands.ts";
+import { findProgram } from "../src/processes/shell-program.ts";
+import type { SandboxMode } from "../src/sandbox/sandbox.ts";
 
 /** Without bubblewrap nothing here may run, because it tries to break out; in CI its absence is a failure. */
 export const isSandboxHere =
