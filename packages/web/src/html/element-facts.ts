@@ -30,14 +30,8 @@ export function rawText(element: PageElement): string {
 
 export function languageOf(element: PageElement): string {
   const code = element.children.find((child) => typeof child !== "string" && child.name === "code");
-  const candidates = [
-    element,
-    typeof code === "object" ? code : null,
-    element.parent,
-    element.parent?.parent,
-  ];
-  for (const candidate of candidates) {
-    const { attributes } = candidate ?? {};
+  for (const candidate of [element, code, element.parent, element.parent?.parent]) {
+    const attributes = typeof candidate === "object" ? candidate?.attributes : undefined;
     const named = attributes?.["data-lang"] ?? attributes?.["data-language"];
     const language = named ?? LANGUAGE.exec(attributes?.class ?? "")?.[1];
     if (language !== undefined && /^[\w+#.-]{1,20}$/.test(language)) return language;
@@ -46,10 +40,12 @@ export function languageOf(element: PageElement): string {
 }
 
 export function holdsBlock(element: PageElement): boolean {
+  return holds(element, ({ name }) => BLOCKS.has(name) || HEADING.test(name) || name === "ul");
+}
+
+function holds(element: PageElement, isMeant: (below: PageElement) => boolean): boolean {
   return element.children.some(
-    (child) =>
-      typeof child !== "string" &&
-      (BLOCKS.has(child.name) || HEADING.test(child.name) || child.name === "ul" || holdsBlock(child)),
+    (child) => typeof child !== "string" && (isMeant(child) || holds(child, isMeant)),
   );
 }
 
@@ -91,7 +87,7 @@ function cellsOf(row: PageElement): (PageElement | null)[] | null {
   const cells: (PageElement | null)[] = [];
   for (const cell of row.children) {
     if (typeof cell === "string" || (cell.name !== "td" && cell.name !== "th")) continue;
-    if (isTooMuch(cell)) return null;
+    if (holds(cell, ({ name }) => TOO_MUCH_FOR_A_CELL.has(name))) return null;
     const { colspan } = cell.attributes;
     const span = colspan === undefined ? 1 : Number.parseInt(colspan, 10);
     cells.push(cell);
@@ -109,10 +105,4 @@ function rowsOf(element: PageElement): PageElement[] {
     else if (/^(?:thead|tbody|tfoot)$/.test(child.name)) rows.push(...rowsOf(child));
   }
   return rows;
-}
-
-function isTooMuch(element: PageElement): boolean {
-  return element.children.some(
-    (child) => typeof child !== "string" && (TOO_MUCH_FOR_A_CELL.has(child.name) || isTooMuch(child)),
-  );
 }

@@ -18,9 +18,6 @@ export interface MarkdownOptions {
   readonly isPlain?: boolean;
 }
 
-/** They show controls, not text. */
-const NOTHING = new Set(["title", "button", "datalist", "progress", "meter", "rp"]);
-
 /** A part of a page as Markdown. */
 export function pageMarkdown(root: PageElement, options: MarkdownOptions): string {
   const writer = new PageWriter(options);
@@ -28,41 +25,36 @@ export function pageMarkdown(root: PageElement, options: MarkdownOptions): strin
   return writer.text();
 }
 
-type Write = (writer: PageWriter, element: PageElement) => void;
+const MARKS: Readonly<Record<string, string>> = {
+  ...{ strong: "**", b: "**", dt: "**", summary: "**", legend: "**" },
+  ...{ em: "*", i: "*", del: "~~", s: "~~", strike: "~~" },
+};
 
-const heading: Write = (writer, element) => writer.heading(element);
-const boldBlock: Write = (writer, element) => writer.boldBlock(element);
-const code: Write = (writer, element) => writer.code(element);
-const list: Write = (writer, element) => writer.list(element);
-const media: Write = (writer, element) => writer.media(element);
-const marked =
-  (mark: string): Write =>
-  (writer, element) =>
-    writer.marked(element, mark);
-
-/** How to write each element; of others only the content is written. */
-const WRITERS: ReadonlyMap<string, Write> = new Map(
-  Object.entries<Write>({
-    ...Object.fromEntries(
-      [...BLOCKS].map((name) => [name, (writer, element) => writer.block(element)] as [string, Write]),
-    ),
-    ...{ h1: heading, h2: heading, h3: heading, h4: heading, h5: heading, h6: heading },
-    ...{ dt: boldBlock, summary: boldBlock, legend: boldBlock },
-    ...{ strong: marked("**"), b: marked("**"), em: marked("*"), i: marked("*") },
-    ...{ del: marked("~~"), s: marked("~~"), strike: marked("~~") },
-    ...{ code, kbd: code, samp: code, tt: code, ul: list, ol: list, menu: list },
-    ...{ video: media, audio: media, embed: media },
-    a: (writer, element) => writer.link(element),
-    img: (writer, element) => writer.image(element),
-    input: (writer, element) => writer.checkbox(element),
-    br: (writer) => writer.lineBreak(),
-    hr: (writer) => writer.rule(),
-    pre: (writer, element) => writer.preformatted(element),
-    li: (writer, element) => writer.listItem(element),
-    blockquote: (writer, element) => writer.quote(element),
-    table: (writer, element) => writer.table(element),
-    math: (writer, element) => writer.formula(element),
-  }),
+/** The elements that each method writes; of others only the content is written. */
+const WRITTEN = {
+  block: [...BLOCKS].join(" "),
+  heading: "h1 h2 h3 h4 h5 h6",
+  boldBlock: "dt summary legend",
+  marked: "strong b em i del s strike",
+  code: "code kbd samp tt",
+  list: "ul ol menu",
+  listItem: "li",
+  quote: "blockquote",
+  preformatted: "pre",
+  table: "table",
+  link: "a",
+  image: "img",
+  media: "video audio embed",
+  formula: "math",
+  checkbox: "input",
+  lineBreak: "br",
+  rule: "hr",
+  // They show controls, not text.
+  nothing: "title button datalist progress meter rp",
+};
+type Way = keyof typeof WRITTEN;
+const WAYS: ReadonlyMap<string, Way> = new Map(
+  Object.entries(WRITTEN).flatMap(([way, names]) => names.split(" ").map((name) => [name, way as Way])),
 );
 
 class PageWriter {
@@ -84,14 +76,8 @@ class PageWriter {
   children(element: PageElement): void {
     for (const child of element.children) {
       if (typeof child === "string") this.#lines.words(child);
-      else if (!this.#options.isLeftOut(child)) this.#element(child);
+      else if (!this.#options.isLeftOut(child)) this[WAYS.get(child.name) ?? "children"](child);
     }
-  }
-
-  #element(element: PageElement): void {
-    const write = WRITERS.get(element.name);
-    if (write) write(this, element);
-    else if (!NOTHING.has(element.name)) this.children(element);
   }
 
   checkbox({ attributes }: PageElement): void {
@@ -99,6 +85,8 @@ class PageWriter {
       this.#lines.words(attributes.checked === undefined ? "[ ] " : "[x] ");
     }
   }
+
+  nothing(): void {}
 
   lineBreak(): void {
     this.#lines.lineBreak();
@@ -116,27 +104,30 @@ class PageWriter {
 
   boldBlock(element: PageElement): void {
     this.#lines.endBlock();
-    this.marked(element, "**");
+    this.marked(element);
     this.#lines.endBlock();
   }
 
   heading(element: PageElement): void {
     this.#lines.endBlock();
     const mark = this.#options.isPlain ? "" : `${"#".repeat(Number(element.name.slice(1)))} `;
-    this.#lines.enter(mark, "");
     this.#isInHeading = true;
-    this.children(element);
+    this.#within(element, mark, "");
     this.#isInHeading = false;
-    this.#lines.leave();
     this.#lines.endBlock();
   }
 
   quote(element: PageElement): void {
     this.#lines.endBlock();
-    this.#lines.enter("> ", "> ");
+    this.#within(element, "> ", "> ");
+    this.#lines.endBlock();
+  }
+
+  /** The content with these marks before its lines. */
+  #within(element: PageElement, first: string, rest: string): void {
+    this.#lines.enter(first, rest);
     this.children(element);
     this.#lines.leave();
-    this.#lines.endBlock();
   }
 
   list(element: PageElement): void {
@@ -144,11 +135,10 @@ class PageWriter {
     const start = Number.parseInt(element.attributes.start ?? "1", 10);
     this.#listNumber = element.name === "ol" ? (Number.isSafeInteger(start) ? start : 1) : null;
     // A list inside an item follows its text directly.
-    if (element.parent?.name === "li") this.#lines.endLine();
-    else this.#lines.endBlock();
+    const end = () => (element.parent?.name === "li" ? this.#lines.endLine() : this.#lines.endBlock());
+    end();
     this.children(element);
-    if (element.parent?.name === "li") this.#lines.endLine();
-    else this.#lines.endBlock();
+    end();
     this.#listNumber = outer;
   }
 
@@ -156,13 +146,12 @@ class PageWriter {
     const number = this.#listNumber;
     const mark = number === null ? "- " : `${number}. `;
     if (number !== null) this.#listNumber = number + 1;
-    this.#lines.enter(mark, " ".repeat(mark.length));
-    this.children(element);
-    this.#lines.leave();
+    this.#within(element, mark, " ".repeat(mark.length));
   }
 
   /** The marks are directly around the text; if a block ended in between, nothing is marked. */
-  marked(element: PageElement, mark: string): void {
+  marked(element: PageElement): void {
+    const mark = MARKS[element.name] ?? "";
     if (this.#options.isPlain || this.#openMarks.has(mark)) {
       this.children(element);
       return;
