@@ -20,7 +20,6 @@ function rawAddress({ hostname, origin, pathname }: URL): string | null {
         ? `https://gist.githubusercontent.com/${owner}/${project}/raw`
         : null;
     case "bitbucket.org":
-      return hasFile && view === "src" ? `${origin}/${owner}/${project}/raw/${rest.join("/")}` : null;
     case "codeberg.org":
       return hasFile && view === "src" ? `${origin}/${owner}/${project}/raw/${rest.join("/")}` : null;
     default:

@@ -30,23 +30,25 @@ export function placeOf(url: URL): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
-/** The addresses of the host. Throws a WebError unless every one of them is allowed. */
-export async function judgedAddresses(url: URL, guard: Guard): Promise<readonly string[]> {
-  const host = plainHost(url);
-  const addresses = isIP(host) === 0 ? await resolved(host, guard.resolve ?? systemResolve) : [host];
-  for (const address of addresses) judge(url, address, guard);
-  return addresses;
-}
-
-/** The same for a proxy, which does its own lookup: checks what this machine knows about the host. */
-export async function judgeForProxy(url: URL, guard: Guard): Promise<void> {
+/**
+ * The addresses of the host. Throws a WebError unless every one of them is allowed. A proxy does its own lookup: for
+ * it a host that this machine does not know is judged by its name.
+ */
+export async function allowedAddresses(
+  url: URL,
+  guard: Guard,
+  isProxied: boolean,
+): Promise<readonly string[]> {
   const host = plainHost(url);
   try {
-    await judgedAddresses(url, guard);
+    const addresses = isIP(host) === 0 ? await resolved(host, guard.resolve ?? systemResolve) : [host];
+    for (const address of addresses) judge(url, address, guard);
+    return addresses;
   } catch (error) {
-    if (!(error instanceof WebError) || error.type !== "unknown_host") throw error;
+    if (!isProxied || !(error instanceof WebError) || error.type !== "unknown_host") throw error;
     if (METADATA_NAMES.has(host)) throw never(url, host);
     if (INSIDE_NAME.test(host) && !isNamed(url, guard)) throw notNamed(url, `a name of the inner network`);
+    return [];
   }
 }
 

@@ -5,18 +5,9 @@ const ASIDE_NAME =
   /(?:^|[-_ ])(?:ad|ads|advert\w*|banner|breadcrumbs?|comments?|consent|cookies?|footer|header|login|masthead|menu|modal|nav|navbar|navigation|newsletter|pagination|popup|promo|related|share|sharing|sidebar|skip|social|sponsor\w*|subscribe|toc|toolbar|widget)(?:$|[-_ ])/i;
 const CONTENT_NAME =
   /(?:^|[-_ ])(?:article|body|content|doc|docs|document|entry|main|markdown|page|post|prose|readme|story|text)(?:$|[-_ ])/i;
-const ASIDE_ROLES = new Set([
-  "navigation",
-  "banner",
-  "contentinfo",
-  "complementary",
-  "search",
-  "dialog",
-  "alertdialog",
-  "menu",
-  "menubar",
-  "toolbar",
-]);
+const ASIDE_ROLES = new Set(
+  "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar".split(" "),
+);
 const PARAGRAPHS = new Set(["p", "pre", "blockquote", "td", "ul", "ol", "dl", "table", "h2", "h3"]);
 
 const MOST_OF_THE_PAGE = 0.7;

@@ -18,20 +18,9 @@ const NO_ATTRIBUTES: Attributes = {};
 const MOST_VALUE_CHARACTERS = 4000;
 
 /** Their content is not text of the page, or not HTML; each ends only at its own end tag. */
-const SKIPPED = new Set([
-  "script",
-  "style",
-  "noscript",
-  "template",
-  "svg",
-  "iframe",
-  "object",
-  "noembed",
-  "noframes",
-  "canvas",
-  "select",
-  "textarea",
-]);
+const SKIPPED = new Set(
+  "script style noscript template svg iframe object noembed noframes canvas select textarea".split(" "),
+);
 
 /** References are replaced as in attributes, also in text: a visible address keeps its `&copy=`. */
 function withoutReferences(text: string): string {

@@ -1,17 +1,13 @@
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
-import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
-import { innermost } from "@burin/machine/http/innermost-error";
-import { readBody } from "@burin/machine/http/read-body";
-import { SilenceWatch } from "@burin/machine/http/silence-watch";
+import type { HttpRequest } from "@burin/machine/http/http-request";
 import { WebError } from "@burin/machine/http/web-error";
+import { exchange, withinTime } from "../exchange.ts";
 import { distinctPages, type FoundPage, listField, pageIn, textField } from "./found-pages.ts";
 import { namedTool } from "./mcp-search.ts";
 import { SEARCH_SERVICES, type SearchQuestion, type SearchService } from "./search-services.ts";
 
-const TOTAL_MS = 30_000;
-const SILENCE_MS = 15_000;
-const MOST_BYTES = 4 * 1024 * 1024;
+const LIMITS = { totalMs: 30_000, silenceMs: 15_000, mostBytes: 4 * 1024 * 1024 };
 const MOST_DETAIL_CHARACTERS = 300;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,9 +22,12 @@ export async function searchWeb(
   const { service, key } = access;
   const withoutKey = (text: string) => (key === "" ? text : text.replaceAll(key, "[the key]"));
   try {
-    const answer = await asked({ ...requestFor(question, access), environment }, signal);
-    if (answer.status < 200 || answer.status > 299) throw refused(answer, service, settings);
-    const rows = listField(parsed(answer.text, settings), ...service.results);
+    const request = { ...requestFor(question, access), environment };
+    const asked = { who: `The search service at ${request.url.host}`, limits: LIMITS };
+    const { status, bytes } = await withinTime(asked, (stop) => exchange(request, asked, stop), signal);
+    const text = bytes.toString("utf8");
+    if (status < 200 || status > 299) throw refused({ status, text }, service, settings);
+    const rows = listField(parsed(text, settings), ...service.results);
     const pages = distinctPages(rows.map(pageIn), question.most);
     return pages.map((page) => ({
       ...page,
@@ -101,42 +100,17 @@ function requestFor(question: SearchQuestion, { service, baseUrl, key, engineId 
   return { url, method: "GET", headers };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-
-async function asked(request: HttpRequest, signal: AbortSignal): Promise<Answer> {
-  const connection = new AbortController();
-  const watch = new SilenceWatch(SILENCE_MS, connection);
-  const time = AbortSignal.timeout(TOTAL_MS);
-  try {
-    const answer = await httpRequest(request, AbortSignal.any([signal, connection.signal, time]));
-    const encoding = answer.headers["content-encoding"] ?? "";
-    const { bytes } = await readBody(watch.listen(answer.body), encoding, MOST_BYTES);
-    return { status: answer.status, text: bytes.toString("utf8") };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof WebError) throw error;
-    const place = request.url.host;
-    if (watch.isOver || time.aborted)
-      throw new WebError("timeout", `The search service at ${place} timed out.`);
-    const { code, message } = innermost(error);
-    const reason = message || code;
-    throw new WebError("unreachable", `The search service at ${place} could not be reached: ${reason}.`);
-  } finally {
-    watch.stop();
-    connection.abort();
-  }
-}
-
 function parsed(text: string, { provider }: WebSearchSettings): unknown {
   const value = parseJson(text);
   if (value !== undefined) return value;
   throw new WebError("bad_answer", `The search service (${provider}) sent a reply that is not JSON.`);
 }
 
-function refused({ status, text }: Answer, service: SearchService, settings: WebSearchSettings): WebError {
+function refused(
+  { status, text }: { readonly status: number; readonly text: string },
+  service: SearchService,
+  settings: WebSearchSettings,
+): WebError {
   const { provider, apiKeyEnv = service.keyVariable } = settings;
   const detail = service.advice?.[status] ?? adviceFor(status, apiKeyEnv) ?? detailOf(text);
   const type =

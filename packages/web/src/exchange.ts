@@ -1,0 +1,86 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
+import { innermost } from "@burin/machine/http/innermost-error";
+import { readBody } from "@burin/machine/http/read-body";
+import { SilenceWatch } from "@burin/machine/http/silence-watch";
+import { WebError } from "@burin/machine/http/web-error";
+
+export interface ExchangeLimits {
+  readonly totalMs: number;
+  /** How long the server may send nothing. */
+  readonly silenceMs: number;
+  /** Of the decompressed content; the rest is left out. */
+  readonly mostBytes: number;
+}
+
+export interface Exchanged {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** The content continues after what was read of it. */
+  readonly isCut: boolean;
+}
+
+/** Who is asked, in words, and for how long. */
+interface Asked {
+  readonly who: string;
+  readonly limits: ExchangeLimits;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export function isRedirect({ status, headers }: Pick<Exchanged, "status" | "headers">): boolean {
+  return REDIRECTS.has(status) && headers.location !== undefined;
+}
+
+/** Asks within the limit for all of it. Throws a WebError that names who was asked, or the signal's reason. */
+export async function withinTime<T>(
+  { who, limits: { totalMs } }: Asked,
+  ask: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const time = AbortSignal.timeout(totalMs);
+  const stop = AbortSignal.any([signal, time]);
+  try {
+    // A name lookup cannot be aborted, so it is not waited for.
+    return await unlessAborted(ask(stop), stop);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof WebError) throw error;
+    if (time.aborted) throw tooSlow(who, `it did not finish within ${totalMs / 1000} s`);
+    const { code, message } = innermost(error);
+    const reason = /CERT|ERR_TLS|UNABLE_TO_|SELF_SIGNED/.test(code)
+      ? "its certificate is not trusted; add the authority that signed it with NODE_EXTRA_CA_CERTS"
+      : message.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 300);
+    const suffix = code === "" ? "" : ` (${code})`;
+    throw new WebError("unreachable", `${who} could not be reached: ${reason}${suffix}.`);
+  }
+}
+
+/** One request and the content of its response; a redirect has none. */
+export async function exchange(
+  request: HttpRequest,
+  { who, limits }: Asked,
+  signal: AbortSignal,
+): Promise<Exchanged> {
+  const connection = new AbortController();
+  const watch = new SilenceWatch(limits.silenceMs, connection);
+  try {
+    const answer = await httpRequest(request, AbortSignal.any([signal, connection.signal]));
+    const { status, headers } = answer;
+    if (isRedirect(answer)) return { status, headers, bytes: Buffer.alloc(0), isCut: false };
+    const encoding = headers["content-encoding"] ?? "";
+    const content = await readBody(watch.listen(answer.body), encoding, limits.mostBytes);
+    return { status, headers, ...content };
+  } catch (error) {
+    throw watch.isOver ? tooSlow(who, `it sent nothing for ${limits.silenceMs / 1000} s`) : error;
+  } finally {
+    watch.stop();
+    connection.abort();
+  }
+}
+
+function tooSlow(who: string, what: string): WebError {
+  return new WebError("timeout", `${who} timed out: ${what}.`);
+}
