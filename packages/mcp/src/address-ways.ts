@@ -9,7 +9,7 @@ import { type OAuthNeeds, withLogin } from "./oauth-fetch.ts";
 
 /** One way to connect to a server. */
 export interface Way {
-  readonly open: () => Transport | Promise<Transport>;
+  readonly open: () => Transport;
   /** Servers of the newest protocol may not know the handshake of the older ones. */
   readonly negotiates: boolean;
   readonly lastWords: () => string;
@@ -26,49 +26,30 @@ interface AddressNeeds {
 /** Streamable HTTP with both handshakes, then the older SSE; or only the one in the settings. */
 export function waysToAddress(needs: AddressNeeds): Way[] {
   const { type } = needs.definition;
-  const newer = type === "sse" ? [] : [false, true].map((negotiates) => streamable(needs, negotiates));
-  return type === "http" ? newer : [...newer, olderSse(needs)];
-}
-
-function streamable(needs: AddressNeeds, negotiates: boolean): Way {
-  return {
+  const ways = [
+    { isOlder: false, negotiates: false },
+    { isOlder: false, negotiates: true },
+    { isOlder: true, negotiates: false },
+  ].filter(({ isOlder }) => (isOlder ? type !== "http" : type !== "sse"));
+  return ways.map(({ isOlder, negotiates }) => ({
     negotiates,
-    open: () => {
-      const { url, ...options } = optionsOf(needs);
-      return new HttpTransport(url, options);
-    },
+    open: () => transportTo(needs, { isOlder }),
     lastWords: () => "",
-    // Only for errors that mean "unknown request"; any other would happen the other way too.
-    isOtherWayWorthwhile: (error) =>
-      error instanceof SdkHttpError
-        ? [400, 404, 405, 406, 415].includes(error.status)
-        : isProtocolFault(error),
-  };
+    isOtherWayWorthwhile: (error) => !isOlder && isUnknownRequest(error),
+  }));
 }
 
-function olderSse(needs: AddressNeeds): Way {
-  return {
-    negotiates: false,
-    open: () => {
-      const { url, ...options } = optionsOf(needs);
-      return new SSEClientTransport(url, options);
-    },
-    lastWords: () => "",
-    isOtherWayWorthwhile: () => false,
-  };
-}
-
-function isProtocolFault(error: unknown): boolean {
+/** Only errors that mean "unknown request"; any other would happen the other way too. */
+function isUnknownRequest(error: unknown): boolean {
+  if (error instanceof SdkHttpError) return [400, 404, 405, 406, 415].includes(error.status);
   return error instanceof Error && (error.name === "ProtocolError" || error instanceof SseError);
 }
 
-function optionsOf(needs: AddressNeeds) {
+function transportTo(needs: AddressNeeds, { isOlder }: { readonly isOlder: boolean }): Transport {
   const { url, headers } = addressOf(needs);
-  return {
-    url,
-    fetch: withLogin(httpFetchIn(needs.environment), oauthNeeds(needs, url)),
-    requestInit: { headers },
-  };
+  const fetch = withLogin(httpFetchIn(needs.environment), oauthNeeds(needs, url));
+  const options = { fetch, requestInit: { headers } };
+  return isOlder ? new SSEClientTransport(url, options) : new HttpTransport(url, options);
 }
 
 /** What a login to the server needs. */

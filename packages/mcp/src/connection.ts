@@ -1,8 +1,9 @@
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
-import type { Client, StandardSchemaV1 } from "@modelcontextprotocol/client";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
+import type { CallRequest } from "./discovered-mcp-tool.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";
-import type { CallRequest, ServerLine } from "./server-port.ts";
 
 const CALL_MS = 600_000;
 /** A server that reports progress may take longer, but not for ever. */
@@ -14,7 +15,7 @@ const MOST_PAGES = 100;
 const MOST_ENTRIES = 20_000;
 
 /** The connection to one server: opened when it is first needed, and again after it broke. */
-export class McpConnection implements ServerLine {
+export class McpConnection {
   readonly #needs: OpenNeeds;
   readonly #closing = new AbortController();
   #open: Promise<OpenClient> | null = null;
@@ -45,22 +46,17 @@ export class McpConnection implements ServerLine {
 
   /** All tools in the server's own format. */
   async listTools(signal: AbortSignal): Promise<unknown[]> {
-    const { client } = await this.ready(signal);
-    if (client.getServerCapabilities()?.tools === undefined) return [];
-    return this.#pages(client, { method: "tools/list", key: "tools" }, signal);
+    return this.#pages(await this.ready(signal), "tools", signal);
   }
 
-  /** The prompts or resources of the server; none if it does not support them. */
-  async list(what: ListedKind, signal: AbortSignal): Promise<unknown[]> {
-    const { client } = await this.#readyInTime(signal);
-    if (client.getServerCapabilities()?.[what] === undefined) return [];
-    return this.#pages(client, LISTS[what], signal);
+  async list(what: "prompts" | "resources", signal: AbortSignal): Promise<unknown[]> {
+    return this.#pages(await this.#readyInTime(signal), what, signal);
   }
 
   /** One request; resolves to the server's own result. */
-  async request(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
-    const { client } = await this.#readyInTime(signal);
-    return this.#answered(client, { method, params, timeout: this.#requestMs }, signal);
+  async request(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
+    const open = await this.#readyInTime(signal);
+    return this.#answered(open, { method, params, timeout: this.#requestMs }, signal);
   }
 
   /** For all requests except calls, which may take long. */
@@ -85,10 +81,10 @@ export class McpConnection implements ServerLine {
   }
 
   async #answered(
-    client: Client,
+    { client }: OpenClient,
     { method, params, timeout }: TimedRequest,
     signal: AbortSignal,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<JsonRecord> {
     try {
       return await client.request({ method, params }, ANYTHING, {
         signal,
@@ -101,18 +97,20 @@ export class McpConnection implements ServerLine {
     }
   }
 
-  /** All pages together have the time limit of one request; a server that repeats a page has no more of them. */
-  async #pages(client: Client, { method, key }: List, signal: AbortSignal): Promise<unknown[]> {
+  /**
+   * One of its lists; empty if it does not support that. All pages together have the time limit of one request; a
+   * server that repeats a page has no more of them.
+   */
+  async #pages(open: OpenClient, what: Listed, signal: AbortSignal): Promise<unknown[]> {
+    if (open.client.getServerCapabilities()?.[what] === undefined) return [];
+    const method = `${what}/list`;
     const found: unknown[] = [];
     const cursors = new Set<string>();
     const until = Date.now() + this.#requestMs;
     for (let params = {}; cursors.size < MOST_PAGES && found.length < MOST_ENTRIES; ) {
       const timeout = Math.max(until - Date.now(), 1);
-      const { [key]: part, nextCursor: cursor } = await this.#answered(
-        client,
-        { method, params, timeout },
-        signal,
-      );
+      const page = await this.#answered(open, { method, params, timeout }, signal);
+      const { [what]: part, nextCursor: cursor } = page;
       for (const entry of Array.isArray(part) ? part.slice(0, MOST_ENTRIES) : []) found.push(entry);
       if (typeof cursor !== "string" || cursor === "" || cursors.has(cursor)) break;
       cursors.add(cursor);
@@ -197,29 +195,19 @@ export class McpConnection implements ServerLine {
   }
 }
 
-type ListedKind = "prompts" | "resources";
-
-const LISTS: Readonly<Record<ListedKind, List>> = {
-  prompts: { method: "prompts/list", key: "prompts" },
-  resources: { method: "resources/list", key: "resources" },
-};
+type Listed = "tools" | "prompts" | "resources";
 
 interface TimedRequest {
   readonly method: string;
-  readonly params: Record<string, unknown>;
+  readonly params: JsonRecord;
   readonly timeout: number;
 }
 
-interface List {
-  readonly method: string;
-  readonly key: string;
-}
-
 /** Lists are checked entry by entry, so that an invalid one does not affect the others. */
-const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
+const ANYTHING: StandardSchemaV1<unknown, JsonRecord> = {
   "~standard": {
     version: 1,
     vendor: "burin",
-    validate: (value) => ({ value: value as Record<string, unknown> }),
+    validate: (value) => ({ value: value as JsonRecord }),
   },
 };

@@ -13,8 +13,25 @@ import {
 } from "@burin/contract/tools";
 import { McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";
-import type { CallProgress, ServerLine } from "./server-port.ts";
 import { declaredName } from "./tool-names.ts";
+
+export interface CallRequest {
+  /** The server's own name. */
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly inputSchema: object;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: CallProgress) => void;
+  /** Whether it may run twice if the connection breaks. */
+  readonly mayRepeat: boolean;
+}
+
+/** The progress of a call, as its server reports it. */
+interface CallProgress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
 
 /** What a tool needs to know about its server. */
 export interface McpToolServer {
@@ -24,7 +41,7 @@ export interface McpToolServer {
   readonly isTrusted: boolean;
   /** Changes when the settings name another program or address. */
   readonly hash: string;
-  readonly connection: Pick<ServerLine, "callTool">;
+  readonly connection: { callTool(request: CallRequest): Promise<unknown> };
   /** By the server's own names: the definition that the user last approved, also in an earlier session. */
   readonly approved: Map<string, string>;
   onApproved(): void;

@@ -25,12 +25,15 @@ export function hasKeychain(): boolean {
   return loaded() !== null;
 }
 
+function entryOf(name: string): AsyncEntry | undefined {
+  const Entry = loaded();
+  return Entry ? new Entry(SERVICE, name) : undefined;
+}
+
 /** The secret with that name; null when there is none or the system's keychain does not work here. */
 export async function keychainGet(name: string): Promise<string | null> {
-  const Entry = loaded();
-  if (Entry === null) return null;
   try {
-    return (await new Entry(SERVICE, name).getPassword(AbortSignal.timeout(PATIENCE_MS))) ?? null;
+    return (await entryOf(name)?.getPassword(AbortSignal.timeout(PATIENCE_MS))) ?? null;
   } catch {
     return null;
   }
@@ -38,10 +41,8 @@ export async function keychainGet(name: string): Promise<string | null> {
 
 /** Returns false when the secret must be stored elsewhere. */
 export async function keychainSet(name: string, secret: string): Promise<boolean> {
-  const Entry = loaded();
-  if (Entry === null) return false;
   try {
-    await new Entry(SERVICE, name).setPassword(secret, AbortSignal.timeout(PATIENCE_MS));
+    await entryOf(name)?.setPassword(secret, AbortSignal.timeout(PATIENCE_MS));
     return (await keychainGet(name)) === secret;
   } catch {
     return false;
@@ -49,7 +50,7 @@ export async function keychainSet(name: string, secret: string): Promise<boolean
 }
 
 export async function keychainDelete(name: string): Promise<void> {
-  const Entry = loaded();
-  if (Entry === null) return;
-  await new Entry(SERVICE, name).deletePassword(AbortSignal.timeout(PATIENCE_MS)).catch(() => {});
+  await entryOf(name)
+    ?.deletePassword(AbortSignal.timeout(PATIENCE_MS))
+    .catch(() => {});
 }

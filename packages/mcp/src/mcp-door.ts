@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { PartUnion } from "@burin/contract/messages/parts";
-import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
+import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
 import { McpError } from "./mcp-error.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";
-import type { McpLogin, ServerPort } from "./server-port.ts";
 
 /** A prompt that a server offers, for the slash command `/server:name`. */
 export interface McpPrompt {
@@ -26,6 +26,14 @@ export interface McpPromptRequest {
   readonly server: string;
   readonly name: string;
   readonly args: Readonly<Record<string, string>>;
+}
+
+/** How the user takes part in a login. */
+export interface McpLogin {
+  /** Called with the address that the user has to open in a browser. */
+  readonly onAddress: (url: URL) => void;
+  /** What the user pastes if the browser cannot redirect to this machine: the address or the code in it. */
+  readonly pasted?: Promise<string>;
 }
 
 /** What servers offer besides tools, for the user. */
@@ -57,6 +65,18 @@ export interface McpReport {
   readonly resources: number;
 }
 
+/** A server as it is used here. The types do not name the SDK's, for programs that embed the core without it. */
+interface ServerPort {
+  readonly alias: string;
+  readonly connection: {
+    callTool(request: CallRequest): Promise<unknown>;
+    request(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
+    list(what: "prompts" | "resources", signal: AbortSignal): Promise<unknown[]>;
+  };
+  listed(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]>;
+  login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed">;
+}
+
 /** Gives access to the servers that `open` returns; they are opened with the first use. */
 export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
   const named = async (alias: string) => {
@@ -83,14 +103,12 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
     async prompt({ server, name, args }, signal = NEVER) {
       const { connection } = await named(server);
       const answer = await connection.request("prompts/get", { name, arguments: args }, signal);
-      const messages = isRecord(answer) && Array.isArray(answer.messages) ? answer.messages : [];
-      return messages.flatMap((message) => (isRecord(message) ? contentBlocks(message.content) : []));
+      return recordsIn(answer.messages).flatMap(({ content }) => contentBlocks(content));
     },
     async readResource(alias, uri, signal = NEVER) {
       const { connection } = await named(alias);
-      const answer = await connection.request("resources/read", { uri }, signal);
-      const contents = isRecord(answer) && Array.isArray(answer.contents) ? answer.contents : [];
-      return contents.map(resourcePart);
+      const { contents } = await connection.request("resources/read", { uri }, signal);
+      return (Array.isArray(contents) ? contents : []).map(resourcePart);
     },
     async callTool({ server: alias, tool: name, argumentsFor }, signal = NEVER) {
       const server = await named(alias);
@@ -132,11 +150,11 @@ const NEVER = new AbortController().signal;
 
 async function promptsOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpPrompt[]> {
   const listed = await connection.list("prompts", signal);
-  return listed.filter(isRecord).map((prompt) => ({
+  return recordsIn(listed).map(({ name, description = "", arguments: wanted }) => ({
     server: alias,
-    name: String(prompt.name),
-    description: String(prompt.description ?? ""),
-    arguments: (Array.isArray(prompt.arguments) ? prompt.arguments : []).filter(isRecord).map((one) => ({
+    name: String(name),
+    description: String(description),
+    arguments: recordsIn(wanted).map((one) => ({
       name: String(one.name),
       isRequired: one.required === true,
     })),
@@ -145,12 +163,16 @@ async function promptsOf({ alias, connection }: ServerPort, signal: AbortSignal)
 
 async function resourcesOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpResource[]> {
   const listed = await connection.list("resources", signal);
-  return listed.filter(isRecord).map(({ uri, name, description }) => ({
+  return recordsIn(listed).map(({ uri, name, description }) => ({
     server: alias,
     uri: String(uri),
     name: String(name ?? uri),
     description: String(description ?? ""),
   }));
+}
+
+function recordsIn(list: unknown): JsonRecord[] {
+  return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
 const COMMAND = /^\/([A-Za-z0-9_-]+):(\S+)\s*(.*)$/s;
@@ -168,7 +190,9 @@ async function withServerWords(
 ): Promise<string> {
   const [, server = "", name = "", rest = ""] = COMMAND.exec(text) ?? [];
   if (aliases.includes(server)) {
-    const args = await argumentsOf({ door, server, name }, rest, signal);
+    const prompts = rest === "" ? [] : await door.prompts(signal);
+    const found = prompts.find((prompt) => prompt.server === server && prompt.name === name);
+    const args = argumentsIn(rest, found?.arguments.map((one) => one.name) ?? []);
     return textOf(await door.prompt({ server, name, args }, signal));
   }
   const brought: string[] = [];
@@ -181,30 +205,19 @@ async function withServerWords(
 }
 
 /** Words without a name are the prompt's arguments in its own order. */
-async function argumentsOf(
-  { door, server, name }: { readonly door: McpDoor; readonly server: string; readonly name: string },
-  rest: string,
-  signal: AbortSignal,
-): Promise<Record<string, string>> {
-  const given = [...rest.matchAll(ARGUMENT)].map(([, key, double, single, bare]) => ({
-    key,
-    value: double ?? single ?? bare ?? "",
-  }));
-  if (given.length === 0) return {};
-  const prompts = await door.prompts(signal);
-  const known = prompts.find((prompt) => prompt.server === server && prompt.name === name)?.arguments ?? [];
-  const named = Object.fromEntries(
-    given.flatMap(({ key, value }) => (key === undefined ? [] : [[key, value]])),
-  );
-  const open = known.map((one) => one.name).filter((one) => named[one] === undefined);
-  const plain = given.flatMap(({ key, value }) => (key === undefined ? [value] : []));
+function argumentsIn(text: string, names: readonly string[]): Record<string, string> {
+  const args: Record<string, string> = {};
+  const plain: string[] = [];
+  for (const [, key, double, single, bare = ""] of text.matchAll(ARGUMENT)) {
+    const value = double ?? single ?? bare;
+    if (key === undefined) plain.push(value);
+    else args[key] = value;
+  }
+  const open = names.filter((name) => args[name] === undefined);
   // If only one argument is left, all the words go there, because users write sentences.
   const placed = open.length === 1 ? [plain.join(" ")] : plain;
-  for (const [index, value] of placed.entries()) {
-    const place = open[index];
-    if (place !== undefined && value !== "") named[place] = value;
-  }
-  return named;
+  for (const [index, name] of open.entries()) if (placed[index]) args[name] = placed[index];
+  return args;
 }
 
 function textOf(parts: readonly PartUnion[]): string {

@@ -5,9 +5,9 @@ import { McpConnection } from "./connection.ts";
 import { definitionHash } from "./definition.ts";
 import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
 import { ListCache } from "./list-cache.ts";
+import type { McpLogin } from "./mcp-door.ts";
 import { isWanted, readTools } from "./offered-tools.ts";
 import type { OpenNeeds } from "./open-client.ts";
-import type { McpLogin } from "./server-port.ts";
 
 export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
   /** The start of its tools' names. */
@@ -38,15 +38,16 @@ export class McpServer implements ToolSource {
   readonly #side: McpToolServer;
   readonly #closing = new AbortController();
   #onTools: (tools: readonly DiscoveredMCPTool[]) => void = () => {};
-  #raw: readonly unknown[] | null = null;
-  #wasLate = false;
+  #raw: readonly unknown[] | null;
+  #wasLate: boolean;
   /** The list of an earlier session, until it has been used. */
-  #known: readonly DiscoveredMCPTool[] | null = null;
+  #known: readonly DiscoveredMCPTool[] | null;
   #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
   #startNow: () => void = () => {};
   #relisting: NodeJS.Timeout | null = null;
   #hasChanged = false;
 
+  /** Also reads what earlier sessions know about it. */
   constructor(needs: McpServerNeeds) {
     const { alias, definition, home, prefix } = needs;
     this.#needs = needs;
@@ -56,25 +57,19 @@ export class McpServer implements ToolSource {
     this.connection = new McpConnection({ ...needs, onToolsChanged: () => this.#relistSoon() });
     const hash = definitionHash(definition);
     this.#cache = new ListCache(home, hash);
+    const { tools, approved, wasLate = false } = this.#cache.read();
     this.#side = {
       alias,
       prefix,
       hash,
       isTrusted: definition.trust,
       connection: this.connection,
-      approved: new Map(),
+      approved: new Map(Object.entries(approved)),
       onApproved: () => void this.#save(),
     };
-  }
-
-  /** Reads what earlier sessions know about it. Call once, before everything else. */
-  recall(): this {
-    const { tools, approved, wasLate } = this.#cache.read();
-    for (const [name, definition] of Object.entries(approved)) this.#side.approved.set(name, definition);
     this.#raw = tools;
-    this.#wasLate = wasLate ?? false;
+    this.#wasLate = wasLate;
     this.#known = tools === null ? null : this.#toolsOf(tools);
-    return this;
   }
 
   get patience(): number {

@@ -60,17 +60,11 @@ function withToken(init: RequestInit, token: string): RequestInit {
 }
 
 /** Refreshes, and does not start a new login without the user. */
-function refresher({ alias, store, settings }: OAuthNeeds): OAuthClient {
+function refresher(needs: OAuthNeeds): OAuthClient {
   const onAuthorize = () => {
-    throw needsLogin(alias);
+    throw needsLogin(needs.alias);
   };
-  return new OAuthClient({
-    store,
-    settings,
-    redirectUrl: "http://127.0.0.1/callback",
-    onAuthorize,
-    state: "",
-  });
+  return new OAuthClient({ ...needs, redirectUrl: "http://127.0.0.1/callback", onAuthorize, state: "" });
 }
 
 /** The next login asks for the scopes that this one lacked. */

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import { httpFetchIn } from "./http-transport.ts";
+import type { McpLogin } from "./mcp-door.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";
 import { OAuthClient } from "./oauth-client.ts";
 import type { OAuthNeeds } from "./oauth-fetch.ts";
-import type { McpLogin } from "./server-port.ts";
 
 interface LoginNeeds extends OAuthNeeds, McpLogin {
   /** From the settings; sent with the first request. */
@@ -27,14 +27,8 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
   const state = randomBytes(16).toString("base64url");
   const callback = await openCallback(state, needs.settings.callbackPort ?? 0);
   try {
-    const { store, settings } = needs;
-    const client = new OAuthClient({
-      store,
-      settings,
-      redirectUrl: callback.url,
-      onAuthorize: needs.onAddress,
-      state,
-    });
+    const { onAddress: onAuthorize, store } = needs;
+    const client = new OAuthClient({ ...needs, redirectUrl: callback.url, onAuthorize, state });
     client.invalidateCredentials("tokens");
     if (!(await isRegistered(needs, callback.url))) client.invalidateCredentials("client");
     const common = { serverUrl: needs.url, fetchFn: httpFetchIn(needs.environment), ...challenge };
@@ -125,19 +119,16 @@ interface Answer {
 
 /** Whichever comes first: the browser, or what the user pastes. */
 async function answered(
-  callback: Promise<Answer>,
+  callback: Promise<URL>,
   { pasted }: LoginNeeds,
   { state, limit }: { readonly state: string; readonly limit: AbortSignal },
 ): Promise<Answer> {
-  const typed = pasted?.then((text) => pastedAnswer(text.trim(), state));
+  const typed = pasted?.then((text) => (URL.canParse(text.trim()) ? new URL(text.trim()) : text.trim()));
   const first = Promise.race(typed ? [callback, typed] : [callback]);
-  return unlessAborted(first, limit).catch((error: unknown) => {
+  const answer = await unlessAborted(first, limit).catch((error: unknown) => {
     throw limit.aborted ? new McpError("mcp_needs_login", "The login was not completed.") : error;
   });
-}
-
-function pastedAnswer(text: string, state: string): Answer {
-  return URL.canParse(text) ? answerIn(new URL(text), state) : { code: text, iss: null };
+  return answer instanceof URL ? answerIn(answer, state) : { code: answer, iss: null };
 }
 
 function answerIn(url: URL, state: string): Answer {
@@ -155,13 +146,10 @@ function answerIn(url: URL, state: string): Answer {
 
 /** Waits on this machine for the browser's redirect. */
 async function openCallback(state: string, port: number) {
-  let settle: (answer: Answer) => void;
-  let refuse: (error: unknown) => void;
-  const answer = new Promise<Answer>((resolve, reject) => {
+  let settle: (answer: URL) => void;
+  const answer = new Promise<URL>((resolve) => {
     settle = resolve;
-    refuse = reject;
   });
-  answer.catch(() => {});
   const server = createServer((request, response) => {
     const [, target = ""] = /^(\/callback\?.*)$/.exec(request.url ?? "") ?? [];
     const url = new URL(target, "http://127.0.0.1");
@@ -171,12 +159,7 @@ async function openCallback(state: string, port: number) {
       connection: "close",
     });
     response.end(isOurs ? "Done. You can close this window and go back to Burin.\n" : "Nothing is here.\n");
-    if (!isOurs) return;
-    try {
-      settle(answerIn(url, state));
-    } catch (error) {
-      refuse(error);
-    }
+    if (isOurs) settle(url);
   });
   await new Promise<void>((resolve, reject) => {
     server.on("error", reject);

@@ -1,5 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
+import { innermost } from "@burin/machine/http/innermost-error";
 import type { ServerProcess, ServerRequest } from "@burin/machine/processes/server-processes";
 import {
   Client,
@@ -63,12 +64,10 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   if (fault instanceof UnauthorizedError || (fault instanceof SdkHttpError && fault.status === 401)) {
     throw needsLogin(alias);
   }
-  throw new McpError("mcp_unavailable", failureText(alias, fault, last?.lastWords() ?? ""));
-}
-
-function failureText(alias: string, fault: unknown, words: string): string {
+  const words = last?.lastWords() ?? "";
   const said = words === "" ? "" : ` Its last output: ${words}`;
-  return `The MCP server "${alias}" could not be started: ${reasonOf(fault)}.${said}`;
+  const why = `The MCP server "${alias}" could not be started: ${reasonOf(fault)}.${said}`;
+  throw new McpError("mcp_unavailable", why);
 }
 
 function waysTo(needs: OpenNeeds): Way[] {
@@ -114,7 +113,7 @@ async function connected(
   const client = new Client({ name: "burin", title: "Burin", version: VERSION }, options);
   answerRequests(client, needs);
   client.setNotificationHandler("notifications/tools/list_changed", () => needs.onToolsChanged());
-  const transport = await way.open();
+  const transport = way.open();
   try {
     await client.connect(transport, limits);
   } catch (error) {
@@ -151,14 +150,7 @@ export function lossOf(error: unknown): "unsent" | "unknown" | null {
     return error.code === SdkErrorCode.ConnectionClosed ? "unknown" : null;
   }
   if (error instanceof ProtocolError && error.code === ANSWER_LOST) return "unknown";
-  const code = systemCode(error);
-  if (code === null) return null;
+  const { code } = innermost(error);
+  if (!/^E[A-Z]/.test(code)) return null;
   return REFUSED.has(code) ? "unsent" : "unknown";
-}
-
-function systemCode(error: unknown): string | null {
-  for (let one = error; one instanceof Error; one = one.cause) {
-    if ("code" in one && typeof one.code === "string" && /^E[A-Z]/.test(one.code)) return one.code;
-  }
-  return null;
 }

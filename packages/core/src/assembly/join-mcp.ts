@@ -46,7 +46,7 @@ export async function mcpSources(
       isAwaited,
       report: (message: string) => report({ source, message }),
     };
-    return new McpServer(needs).recall();
+    return new McpServer(needs);
   });
 }
 
