@@ -7,14 +7,11 @@ import { Found, fields, type Places, text } from "./found.ts";
 import { entriesOf, filesBelow, settingsIn, textOf } from "./read-files.ts";
 import { addRecords, type Records, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
 
-export interface Agent {
+interface Agent {
   readonly name: string;
   readonly folder: string;
   /** The variable for another place of that folder. */
   readonly variable?: string;
-}
-
-interface ReadableAgent extends Agent {
   readonly settings: string;
   /** Its text for the model, in all projects. */
   readonly memory: string;
@@ -26,7 +23,7 @@ interface ReadableAgent extends Agent {
   readonly readMore?: (found: Found, places: Places) => void;
 }
 
-export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
+export const AGENTS: Readonly<Record<string, Agent>> = {
   claude: {
     name: "Claude Code",
     folder: ".claude",
@@ -72,7 +69,7 @@ export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
   },
 };
 
-export function readAgent(agent: ReadableAgent, places: Places): Found {
+export function readAgent(agent: Agent, places: Places): Found {
   const { settings: settingsFile, memory, learned, records, readMore } = agent;
   const found = new Found();
   const settings = inGroups(settingsIn(join(places.folder, settingsFile), found));

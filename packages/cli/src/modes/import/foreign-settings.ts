@@ -4,15 +4,15 @@ import { ownToolName } from "./foreign-tools.ts";
 import { type Fields, type Found, fields, list, text, texts } from "./found.ts";
 
 /** The settings that are imported, by key; no two of the agents use the same key differently. */
-const TAKEN: Readonly<Record<string, (found: Found, settings: Fields) => void>> = {
-  mcpServers: (found, { mcpServers }) => addServers(found, mcpServers),
-  mcp_servers: (found, { mcp_servers }) => addServers(found, mcp_servers),
-  permissions: (found, { permissions }) => addPermissions(found, permissions, false),
-  context: (found, settings) => addFileNames(found, fileNamesIn(settings)),
-  project_doc_fallback_filenames: (found, settings) => addFileNames(found, fileNamesIn(settings)),
-  tools: (found, { tools }) => addTools(found, fields(tools)),
+const TAKEN: Readonly<Record<string, (found: Found, value: unknown, settings: Fields) => void>> = {
+  mcpServers: addServers,
+  mcp_servers: addServers,
+  permissions: (found, permissions) => addPermissions(found, permissions, false),
+  context: addFileNames,
+  project_doc_fallback_filenames: addFileNames,
+  tools: addTools,
   model: addModel,
-  security: (found, { security }) => {
+  security: (found, security) => {
     if (fields(fields(security).auth).apiKey !== undefined)
       found.leave("security.auth.apiKey", "keys are not copied: set the variable of the service");
   },
@@ -44,8 +44,8 @@ export function inGroups(settings: Fields): Fields {
 }
 
 export function addSettings(found: Found, settings: Fields): void {
-  for (const key of Object.keys(settings)) {
-    if (Object.hasOwn(TAKEN, key)) TAKEN[key]?.(found, settings);
+  for (const [key, value] of Object.entries(settings)) {
+    if (Object.hasOwn(TAKEN, key)) TAKEN[key]?.(found, value, settings);
     else if (!KNOWN.has(key)) found.leave(`setting ${key}`, WHY_LEFT[key] ?? NO_SUCH_SETTING);
   }
 }
@@ -55,7 +55,8 @@ export function fileNamesIn({ context, project_doc_fallback_filenames: names }: 
   return texts(fields(context).fileName ?? names).filter((name) => name.trim() !== "");
 }
 
-function addFileNames(found: Found, names: readonly string[]): void {
+function addFileNames(found: Found, _value: unknown, settings: Fields): void {
+  const names = fileNamesIn(settings);
   if (names.length > 0)
     found.settings.push({ path: ["context", "fileNames"], value: [...new Set(["AGENTS.md", ...names])] });
 }
@@ -69,7 +70,8 @@ export function addPermissions(found: Found, given: unknown, isOfProject: boolea
     found.leave("permissions.additionalDirectories", "give --include-directories with each start");
 }
 
-function addTools(found: Found, { allowed, exclude, core, ...others }: Fields): void {
+function addTools(found: Found, tools: unknown): void {
+  const { allowed, exclude, core, ...others } = fields(tools);
   const isPart = (name: string) => name.includes("(");
   addRules(found, { allow: allowed, deny: texts(exclude).filter(isPart) });
   const excluded = texts(exclude).filter((name) => !isPart(name));
@@ -83,7 +85,8 @@ function addTools(found: Found, { allowed, exclude, core, ...others }: Fields): 
 }
 
 /** Adds a service of the user's own; services behind an account are left to Burin's settings. */
-function addModel(found: Found, { model, model_provider, model_providers, security }: Fields): void {
+function addModel(found: Found, model: unknown, settings: Fields): void {
+  const { model_provider, model_providers, security } = settings;
   const { base_url, env_key, wire_api } = fields(fields(model_providers)[text(model_provider)]);
   const { selectedType, baseUrl } = fields(fields(security).auth);
   const { name = model } = fields(model);

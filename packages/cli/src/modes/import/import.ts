@@ -28,12 +28,10 @@ export async function runImport(request: SubcommandRequest, { output }: Io): Pro
   if (!Object.hasOwn(AGENTS, from))
     throw new UsageError(`--from must be ${Object.keys(AGENTS).join(", ")}, not "${from}".`);
   const found = await offer(from);
-  if (own.apply === true) await takeOver(found, { home: burinHome(process.env), root });
   const applied = own.apply === true;
-  report(output, options.outputFormat, {
-    document: { ...plain(found), applied },
-    rows: rowsOf(found, applied),
-  });
+  if (applied) await takeOver(found, { home: burinHome(process.env), root });
+  const document = { ...plain(found), applied };
+  report(output, options.outputFormat, { document, rows: rowsOf(found, applied) });
   return EXIT.done;
 }
 
@@ -55,8 +53,8 @@ async function offerOf(from: string, { root, isAll, withProject }: Chosen): Prom
   for (const session of found.sessions) {
     const held = realFolder(session.folder);
     if (held !== null && (isAll || held === root)) {
-      const offered = offeredSession(session, from, held);
-      if (offered !== null) sessions.push({ ...offered, isKnown: known.has(offered.id) });
+      const id = `${from}-${session.id}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
+      sessions.push(...offeredSession(session, { id, root: held, isKnown: known.has(id) }));
     } else if (isAll)
       found.leave(
         session.file,
@@ -68,20 +66,18 @@ async function offerOf(from: string, { root, isAll, withProject }: Chosen): Prom
   }
   leaveElsewhere(found, elsewhere);
   sessions.sort((one, other) => (one.at < other.at ? -1 : 1));
-  return { from, agent: { ...agent, folder }, found, sessions };
+  return { from, name: agent.name, folder, found, sessions };
 }
 
-/** Returns null for a session without messages. */
+/** Empty for a session without messages. */
 function offeredSession(
   session: FoundSession,
-  from: string,
-  root: string,
-): Omit<OfferedSession, "isKnown"> | null {
+  own: Pick<OfferedSession, "id" | "root" | "isKnown">,
+): OfferedSession[] {
   const { steps } = session.read();
   const prompt = steps.find(({ kind }) => kind === "user");
-  if (prompt?.kind !== "user") return null;
-  const id = `${from}-${session.id}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
-  return { ...session, id, of: session.id, root, prompt: prompt.text, at: steps.at(-1)?.at ?? prompt.at };
+  if (prompt?.kind !== "user") return [];
+  return [{ ...session, ...own, of: session.id, prompt: prompt.text, at: steps.at(-1)?.at ?? prompt.at }];
 }
 
 function leaveElsewhere(found: Found, folders: readonly string[]): void {
@@ -130,19 +126,17 @@ function amounts({ found, sessions }: Offer): string {
 }
 
 function overview(offers: readonly Offer[]): string[] {
-  const rows = offers.map(
-    (offer) => `${offer.from.padEnd(7)} ${offer.agent.name}: ${amounts(offer) || "nothing"}`,
-  );
+  const rows = offers.map((offer) => `${offer.from.padEnd(7)} ${offer.name}: ${amounts(offer) || "nothing"}`);
   return [...rows, "What exactly, without changing anything: burin import --from NAME"];
 }
 
 function rowsOf(offer: Offer, isApplied: boolean): string[] {
-  const { from, agent, found, sessions } = offer;
+  const { from, name, folder, found, sessions } = offer;
   const isNothing = amounts(offer) === "";
   const taken = isNothing ? "Nothing to take" : isApplied ? "Taken" : "To be taken";
   const roots = [...new Set(sessions.map(({ root }) => root))];
   const rows = [
-    `${taken} from ${agent.name} (${agent.folder})${isNothing ? "." : ":"}`,
+    `${taken} from ${name} (${folder})${isNothing ? "." : ":"}`,
     ...roots.flatMap((root) => {
       const held = sessions.filter((session) => session.root === root);
       return block(`Sessions of ${root}`, held.map(shownSession));
@@ -177,11 +171,11 @@ function shownServer({ alias, definition }: Found["servers"][number]): string {
   return `${alias}: ${where.join(" ")}${names.length === 0 ? "" : `  (with ${names.join(", ")})`}`;
 }
 
-function plain({ from, agent, found, sessions }: Offer): object {
+function plain({ from, folder, found, sessions }: Offer): object {
   const { rules, settings, left } = found;
   return {
     from,
-    folder: agent.folder,
+    folder,
     sessions: sessions.map(({ read: _, ...session }) => session),
     rules,
     servers: found.servers.map(shownServer),

@@ -1,7 +1,6 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { changeSettings, loadSettings, openGrants, readText, writeSession } from "@burin/core";
-import type { Agent } from "./agents.ts";
 import { type Found, type FoundSession, fields, list } from "./found.ts";
 import { eventsOf } from "./talk-events.ts";
 
@@ -18,7 +17,9 @@ export interface OfferedSession extends FoundSession {
 
 export interface Offer {
   readonly from: string;
-  readonly agent: Agent;
+  /** The agent's name for users, and its folder. */
+  readonly name: string;
+  readonly folder: string;
   readonly found: Found;
   readonly sessions: readonly OfferedSession[];
 }
@@ -61,7 +62,7 @@ export async function takeOver(offer: Offer, ours: Ours): Promise<void> {
   }
   takeMemories(offer, join(ours.home, basename(settings.context.fileNames[0] ?? "AGENTS.md")));
   for (const { id, of, root, read } of offer.sessions) {
-    const events = eventsOf(read(), { id, root, from: `session ${of} of ${offer.agent.name}` });
+    const events = eventsOf(read(), { id, root, from: `session ${of} of ${offer.name}` });
     await writeSession({ home: ours.home, root, id, events, environment: process.env });
   }
 }
@@ -73,12 +74,12 @@ function isUnset(settings: object, path: readonly string[]): boolean {
 }
 
 /** A text that was imported before is not added again. */
-function takeMemories({ agent, found }: Offer, file: string): void {
+function takeMemories({ name, found }: Offer, file: string): void {
   for (const { text } of found.memories) {
     const before = readText(file, MOST_BYTES) ?? "";
     const words = text.trim();
     if (words === "" || before.includes(words)) continue;
     const gap = before === "" ? "" : `${before.endsWith("\n") ? "" : "\n"}\n`;
-    appendFileSync(file, `${gap}<!-- from ${agent.name} -->\n\n${words}\n`, { mode: 0o600 });
+    appendFileSync(file, `${gap}<!-- from ${name} -->\n\n${words}\n`, { mode: 0o600 });
   }
 }

@@ -1,19 +1,12 @@
 import { join } from "node:path";
-import type { Plugin } from "./read-plugin.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** What a plugin adds to the user's settings. */
-export interface PluginSettings {
-  readonly servers: Readonly<Record<string, Fields>>;
-  readonly hooks: readonly Fields[];
-}
+import type { Fields, Plugin } from "./read-plugin.ts";
 
 /** A plugin gets none of the user's variables: what looks like one in its servers stays literal. */
 const DOLLAR = `\${BURIN_DOLLAR:-$}`;
 
-/** In the form of settings, with the future paths of the plugin and its data. */
-export function settingsOf({ name, servers, hooks }: Plugin, home: string): PluginSettings {
+/** The plugin with its servers and hooks in the form of settings, with the future paths of its files and its data. */
+export function inSettings(plugin: Plugin, home: string): Plugin {
+  const { name, servers, hooks } = plugin;
   const place = join(home, "plugins", name);
   const places = { PLUGIN_ROOT: join(place, "files"), PLUGIN_DATA: join(place, "data") };
   const own = Object.entries(servers).map(([alias, server]) => {
@@ -22,7 +15,7 @@ export function settingsOf({ name, servers, hooks }: Plugin, home: string): Plug
   });
   const set = Object.entries(places).map(([key, path]) => `${key}=${quoted(path)}`);
   const ownHooks = hooks.map((hook) => ({ ...hook, command: `export ${set.join(" ")}; ${hook.command}` }));
-  return { servers: Object.fromEntries(own), hooks: ownHooks };
+  return { ...plugin, servers: Object.fromEntries(own), hooks: ownHooks };
 }
 
 type Places = Readonly<Record<"PLUGIN_ROOT" | "PLUGIN_DATA", string>>;
@@ -58,15 +51,11 @@ function quoted(path: string): string {
   return `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Describes what runs by itself. */
-export function describeSettings({ servers, hooks }: PluginSettings) {
-  const started = Object.entries(servers).map(([alias, { command, args, url, cwd }]) => {
+/** What starts by itself, for the user. */
+export function startedBy({ servers }: Plugin): string[] {
+  return Object.entries(servers).map(([alias, { command, args, url, cwd }]) => {
     const words = Array.isArray(args) ? args.map((one) => JSON.stringify(one)) : [];
-    return url === undefined ? `${alias}: ${[command, ...words].join(" ")}, in ${cwd}` : `${alias}: ${url}`;
+    const what = url === undefined ? `${[command, ...words].join(" ")}, in ${cwd}` : url;
+    return `${alias}: ${what}`.replaceAll(DOLLAR, "$");
   });
-  const run = hooks.map(({ event, tools, command }) => {
-    const when = tools === undefined ? event : `${event} of ${[tools].flat().join(", ")}`;
-    return `${when}: ${command}`;
-  });
-  return { started: started.map((line) => line.replaceAll(DOLLAR, "$")), run };
 }

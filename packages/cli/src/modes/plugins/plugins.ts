@@ -5,7 +5,7 @@ import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, lines, noteText, type Output, report } from "../../terminal/output.ts";
 import { placed, type Source, withPlugin } from "./fetch-plugin.ts";
-import { describeSettings, type PluginSettings, settingsOf } from "./plugin-settings.ts";
+import { inSettings, startedBy } from "./plugin-settings.ts";
 import { filesOf, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
 /** What was installed, so that it can be updated and removed. */
@@ -101,24 +101,19 @@ async function offer(source: Source, before: Installed | null, ground: Ground): 
   const { home, isApplied, output } = ground;
   const tell = (text: string) => output.out(lines(text));
   await withPlugin(source, async (folder, left) => {
-    const plugin = readPlugin(folder, left);
+    const plugin = inSettings(readPlugin(folder, left), home);
     if (before !== null) {
       if (plugin.name !== before.name)
         throw new UsageError(`where ${before.name} came from, there is ${plugin.name} now.`);
       if (plugin.fingerprint === before.fingerprint) return tell(`${titleOf(before)}: nothing is new.`);
       tell(`Instead of ${titleOf(before)} (files ${before.fingerprint}):`);
     }
-    const settings = settingsOf(plugin, home);
-    output.out(lines(...described(plugin, settings)));
-    if (isApplied) await install({ plugin, settings, source, before }, home);
-    const [done, undone] =
-      before === null
-        ? [
-            `Installed. To take it away again: burin plugins remove ${plugin.name}`,
-            "installed. To install it",
-          ]
-        : ["Updated.", "changed. To update it"];
-    tell(isApplied ? done : `Nothing was ${undone}: the same with --apply`);
+    output.out(lines(...described(plugin)));
+    if (isApplied) await install({ plugin, source, before }, home);
+    const isNew = before === null;
+    if (!isApplied)
+      tell(`Nothing was ${isNew ? "installed. To install" : "changed. To update"} it: the same with --apply`);
+    else tell(isNew ? `Installed. To take it away again: burin plugins remove ${plugin.name}` : "Updated.");
   });
 }
 
@@ -126,25 +121,25 @@ function titleOf({ name, version }: Pick<Plugin, "name" | "version">): string {
   return `${name} ${version}`.trim();
 }
 
-function described(plugin: Plugin, settings: PluginSettings): string[] {
-  const { description, skills, commands, left, fingerprint } = plugin;
-  const { started, run } = describeSettings(settings);
+function described(plugin: Plugin): string[] {
+  const { description, skills, commands, hooks, left, fingerprint } = plugin;
+  const run = hooks.map(({ event, tools, command }) => {
+    const when = tools === undefined ? event : `${event} of ${[tools].flat().join(", ")}`;
+    return `${when}: ${command}`;
+  });
+  const prompts = commands.map((one) => `/${one}`);
   return [
     `${titleOf(plugin)}${description === "" ? "" : `: ${description}`} (files ${fingerprint})`,
-    ...block("Starts with each session, as MCP servers whose tools ask", started),
+    ...block("Starts with each session, as MCP servers whose tools ask", startedBy(plugin)),
     ...block("Runs at these events without asking, and may allow, change or refuse calls", run),
     ...block("Tells the model of its skills", skills),
-    ...block(
-      "Offers its commands",
-      commands.map((one) => `/${one}`),
-    ),
+    ...block("Offers its commands", prompts),
     ...block("Left", left),
   ];
 }
 
 interface Installing {
   readonly plugin: Plugin;
-  readonly settings: PluginSettings;
   readonly source: Source;
   /** The installed version that it replaces. */
   readonly before: Installed | null;
@@ -159,9 +154,8 @@ function pathsOf({ skills, commands }: Pick<Plugin, "skills" | "commands">): Map
 }
 
 /** All or nothing: conflicts with existing files are found before anything is written. */
-async function install({ plugin, settings, source, before }: Installing, home: string): Promise<void> {
-  const { name, version, skills, commands, root, fingerprint } = plugin;
-  const { servers, hooks } = settings;
+async function install({ plugin, source, before }: Installing, home: string): Promise<void> {
+  const { name, version, skills, commands, servers, hooks, root, fingerprint } = plugin;
   const place = join(home, "plugins", name);
   const { settings: present } = await loadSettings({ home, root: home });
   const aliases = Object.keys(servers);
@@ -186,16 +180,19 @@ async function install({ plugin, settings, source, before }: Installing, home: s
     if (used.some((one) => path === one || path.startsWith(join(one, sep))))
       copy(join(root, path), join(home, path));
   }
-  const file = join(home, "settings.json");
   for (const [alias, definition] of Object.entries(servers))
-    await changeSettings(file, ["mcpServers", alias], definition);
+    await changeOwn(home, ["mcpServers", alias], definition);
   if (hooks.length > 0) await changeHooks(home, (all) => [...all, ...hooks]);
 }
 
 async function changeHooks(home: string, change: (all: readonly object[]) => object[]): Promise<void> {
   const { settings } = await loadSettings({ home, root: home });
   const after = change(settings.hooks);
-  await changeSettings(join(home, "settings.json"), ["hooks"], after.length === 0 ? undefined : after);
+  await changeOwn(home, ["hooks"], after.length === 0 ? undefined : after);
+}
+
+function changeOwn(home: string, path: readonly string[], value: unknown): Promise<void> {
+  return changeSettings(join(home, "settings.json"), path, value);
 }
 
 function copy(from: string, to: string): void {
@@ -211,8 +208,7 @@ async function remove(name: string, ground: Ground): Promise<void> {
 
 /** Removes everything but the data that the plugin has written itself. */
 async function takeAway(plugin: Installed, home: string): Promise<void> {
-  for (const alias of plugin.servers)
-    await changeSettings(join(home, "settings.json"), ["mcpServers", alias], undefined);
+  for (const alias of plugin.servers) await changeOwn(home, ["mcpServers", alias], undefined);
   const ownHooks = new Set(plugin.hooks.map((hook) => JSON.stringify(hook)));
   if (ownHooks.size > 0)
     await changeHooks(home, (all) => all.filter((hook) => !ownHooks.has(JSON.stringify(hook))));

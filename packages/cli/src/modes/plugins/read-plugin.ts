@@ -4,7 +4,7 @@ import { basename, join, relative, resolve, sep } from "node:path";
 import { type JsonSchema, parseRule, readText, SETTINGS_SCHEMA, schemaError } from "@burin/core";
 import { messageOf, UsageError } from "../../terminal/exit-code.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Plugin {
   readonly name: string;
@@ -94,22 +94,22 @@ export function readPlugin(folder: string, more: readonly string[] = []): Plugin
   const root = realpathSync(folder);
   const manifest = jsonIn(root, "plugin.json", MANIFEST);
   if (manifest === null) throw new UsageError(`${folder} has no plugin.json, so it is not an Agent Plugin.`);
+  const { name, version = "", description = "" } = manifest;
   const unknown = Object.keys(manifest).filter((key) => !Object.hasOwn(MANIFEST.properties ?? {}, key));
   const left = [...more, ...unknown.map((key) => `${key} of plugin.json: unknown`)];
   const parts = { root, left };
-  const skills = namesIn(parts, "skills").filter((name) => isFile(parts, join("skills", name, "SKILL.md")));
-  const commands = namesIn(parts, "commands").filter((name) => name.endsWith(".md"));
+  const skills = namesIn(parts, "skills").filter((skill) => isFile(parts, join("skills", skill, "SKILL.md")));
+  const texts = namesIn(parts, "commands").filter((file) => file.endsWith(".md"));
+  const commands = texts.filter((file) => isFile(parts, join("commands", file)));
   if (existsSync(join(root, "hooks")))
     left.push("hooks: those of other agents get other input; Burin's are in hooks.json");
   return {
-    name: String(manifest.name),
-    version: String(manifest.version ?? ""),
-    description: String(manifest.description ?? ""),
+    name: String(name),
+    version: String(version),
+    description: String(description),
     root,
     skills,
-    commands: commands
-      .filter((name) => isFile(parts, join("commands", name)))
-      .map((name) => name.slice(0, -3)),
+    commands: commands.map((file) => file.slice(0, -".md".length)),
     servers: serversIn(parts),
     hooks: hooksIn(parts),
     left,
