@@ -1,7 +1,7 @@
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { SdkHttpError, SSEClientTransport, SseError, type Transport } from "@modelcontextprotocol/client";
 import { CredentialStore } from "./credentials.ts";
-import { expanded, expandedValues } from "./definition.ts";
+import { expandEach, expandVariables } from "./definition.ts";
 import { HttpTransport, httpFetchIn } from "./http-transport.ts";
 import { McpError } from "./mcp-error.ts";
 import type { OAuthSettings } from "./oauth-client.ts";
@@ -12,7 +12,6 @@ export interface Way {
   readonly open: () => Transport;
   /** Servers of the newest protocol may not know the handshake of the older ones. */
   readonly negotiates: boolean;
-  readonly lastWords: () => string;
   readonly isOtherWayWorthwhile: (error: unknown) => boolean;
 }
 
@@ -34,7 +33,6 @@ export function waysToAddress(needs: AddressNeeds): Way[] {
   return ways.map(({ isOlder, negotiates }) => ({
     negotiates,
     open: () => transportTo(needs, { isOlder }),
-    lastWords: () => "",
     isOtherWayWorthwhile: (error) => !isOlder && isUnknownRequest(error),
   }));
 }
@@ -61,7 +59,7 @@ export function oauthNeeds({ alias, definition, environment, home }: AddressNeed
 /** The address and the headers with their variables replaced. */
 export function addressOf({ alias, definition, environment }: AddressNeeds) {
   const where = `the MCP server "${alias}"`;
-  const address = expanded(definition.url ?? "", environment, `the url of ${where}`);
+  const address = expandVariables(definition.url ?? "", environment, `the url of ${where}`);
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new McpError(
@@ -69,6 +67,6 @@ export function addressOf({ alias, definition, environment }: AddressNeeds) {
       `The url of ${where} is not a valid http:// or https:// URL: ${address}`,
     );
   }
-  const headers = expandedValues(definition.headers, environment, `in the headers of ${where},`);
+  const headers = expandEach(definition.headers, environment, `in the headers of ${where},`);
   return { url, headers };
 }

@@ -11,7 +11,7 @@ const VARIABLE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|([A-Za-z_][A-Z
  * without its key would fail later, with a less clear message. Only a `$NAME` inside other text stays as it is
  * then, because it may not be a variable.
  */
-export function expanded(text: string, environment: Environment, where: string): string {
+export function expandVariables(text: string, environment: Environment, where: string): string {
   return text.replace(VARIABLE, (all: string, ...found: (string | undefined)[]) => {
     const [braced, fallback, bare] = found;
     const name = braced ?? bare ?? "";
@@ -22,13 +22,16 @@ export function expanded(text: string, environment: Environment, where: string):
   });
 }
 
-export function expandedValues(
+export function expandEach(
   values: Readonly<Record<string, string>>,
   environment: Environment,
   where: string,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, expanded(value, environment, `${where} ${name}`)]),
+    Object.entries(values).map(([name, value]) => [
+      name,
+      expandVariables(value, environment, `${where} ${name}`),
+    ]),
   );
 }
 

@@ -35,7 +35,7 @@ export class McpServer implements ToolSource {
   readonly connection: McpConnection;
   readonly #needs: McpServerNeeds;
   readonly #cache: ListCache;
-  readonly #side: McpToolServer;
+  readonly #forTools: McpToolServer;
   readonly #closing = new AbortController();
   #onTools: (tools: readonly DiscoveredMCPTool[]) => void = () => {};
   #raw: readonly unknown[] | null;
@@ -58,7 +58,7 @@ export class McpServer implements ToolSource {
     const hash = definitionHash(definition);
     this.#cache = new ListCache(home, hash);
     const { tools, approved, wasLate = false } = this.#cache.read();
-    this.#side = {
+    this.#forTools = {
       alias,
       prefix,
       hash,
@@ -160,7 +160,7 @@ export class McpServer implements ToolSource {
   }
 
   #save(): Promise<void> {
-    const approved = Object.fromEntries(this.#side.approved);
+    const approved = Object.fromEntries(this.#forTools.approved);
     return this.#cache.write({ tools: this.#raw, approved, wasLate: this.#wasLate && this.#raw === null });
   }
 
@@ -171,7 +171,7 @@ export class McpServer implements ToolSource {
     }
     if (refused.length > 5) this.#needs.report(`${refused.length - 5} more of its tools were left out`);
     const wanted = offered.filter(({ name }) => isWanted(name, this.#needs.definition));
-    return wanted.map((tool) => new DiscoveredMCPTool(this.#side, tool));
+    return wanted.map((tool) => new DiscoveredMCPTool(this.#forTools, tool));
   }
 
   #relistSoon(): void {

@@ -10,11 +10,12 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { type Way, waysToAddress } from "./address-ways.ts";
 import { answerRequests, type ClientSide, capabilitiesOf } from "./client-requests.ts";
-import { expanded, expandedValues } from "./definition.ts";
+import { expandEach, expandVariables } from "./definition.ts";
 import { ANSWER_LOST } from "./http-transport.ts";
 import { McpError, needsLogin, reasonOf } from "./mcp-error.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -48,12 +49,13 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   const { alias, definition } = needs;
   const limit =
     definition.startTimeout ?? (definition.type === "stdio" ? START_MS.program : START_MS.address);
-  let last: Way | null = null;
+  let last: Transport | null = null;
   let fault: unknown;
   for (const way of waysTo(needs)) {
-    last = way;
     try {
-      return await connected(way, needs, { signal, timeout: limit });
+      last = way.open();
+      const client = await connected(last, way, { needs, signal, timeout: limit });
+      return { client, lastWords: () => lastWordsOf(last) };
     } catch (error) {
       signal.throwIfAborted();
       fault = error;
@@ -64,56 +66,52 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   if (fault instanceof UnauthorizedError || (fault instanceof SdkHttpError && fault.status === 401)) {
     throw needsLogin(alias);
   }
-  const words = last?.lastWords() ?? "";
+  const words = lastWordsOf(last);
   const said = words === "" ? "" : ` Its last output: ${words}`;
   const why = `The MCP server "${alias}" could not be started: ${reasonOf(fault)}.${said}`;
   throw new McpError("mcp_unavailable", why);
 }
 
+/** What a program wrote last outside the protocol; a service writes nothing. */
+function lastWordsOf(transport: Transport | null): string {
+  return transport instanceof StdioTransport ? transport.lastWords() : "";
+}
+
 function waysTo(needs: OpenNeeds): Way[] {
-  const { definition } = needs;
-  if (definition.type !== "stdio") return waysToAddress(needs);
-  return [false, true].map((negotiates) => {
-    let transport: StdioTransport | null = null;
-    return {
-      negotiates,
-      open: () => {
-        transport = new StdioTransport(() => startProgram(needs));
-        return transport;
-      },
-      lastWords: () => transport?.lastWords() ?? "",
-      isOtherWayWorthwhile: (error) => error instanceof ProtocolError,
-    };
-  });
+  if (needs.definition.type !== "stdio") return waysToAddress(needs);
+  return [false, true].map((negotiates) => ({
+    negotiates,
+    open: () => new StdioTransport(() => startProgram(needs)),
+    isOtherWayWorthwhile: (error) => error instanceof ProtocolError,
+  }));
 }
 
 function startProgram({ definition, environment, processes, roots, alias }: OpenNeeds) {
   const { command = "", args, env, cwd = ".", sandbox } = definition;
   const where = `the MCP server "${alias}"`;
-  const folder = expanded(cwd, environment, `the cwd of ${where}`);
+  const folder = expandVariables(cwd, environment, `the cwd of ${where}`);
   return processes.startServer({
-    command: expanded(command, environment, `the command of ${where}`),
-    args: args.map((word) => expanded(word, environment, `an argument of ${where}`)),
-    env: expandedValues(env, environment, `in the env of ${where},`),
+    command: expandVariables(command, environment, `the command of ${where}`),
+    args: args.map((word) => expandVariables(word, environment, `an argument of ${where}`)),
+    env: expandEach(env, environment, `in the env of ${where},`),
     cwd: isAbsolute(folder) ? folder : join(roots[0] ?? ".", folder),
     sandbox,
   });
 }
 
 async function connected(
-  way: Way,
-  needs: OpenNeeds,
-  limits: { readonly signal: AbortSignal; readonly timeout: number },
-): Promise<OpenClient> {
+  transport: Transport,
+  { negotiates }: Way,
+  { needs, ...limits }: { readonly needs: OpenNeeds; readonly signal: AbortSignal; readonly timeout: number },
+): Promise<Client> {
   const options = {
     capabilities: capabilitiesOf(needs),
     jsonSchemaValidator: ACCEPTING,
-    ...(way.negotiates ? { versionNegotiation: { mode: "auto" as const } } : {}),
+    ...(negotiates ? { versionNegotiation: { mode: "auto" as const } } : {}),
   };
   const client = new Client({ name: "burin", title: "Burin", version: VERSION }, options);
   answerRequests(client, needs);
   client.setNotificationHandler("notifications/tools/list_changed", () => needs.onToolsChanged());
-  const transport = way.open();
   try {
     await client.connect(transport, limits);
   } catch (error) {
@@ -121,7 +119,7 @@ async function connected(
     await transport.close().catch(() => {});
     throw error;
   }
-  return { client, lastWords: way.lastWords };
+  return client;
 }
 
 /** Results are data for the model, not values for this program, so the server's output schema is not enforced. */
