@@ -14,8 +14,8 @@ import {
 export const anthropicProtocol: FakeProtocol = {
   problem,
   returnsThoughts: true,
-  streamed,
-  whole: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: usageIn(reply) }),
+  eventsOf,
+  documentOf: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: usageIn(reply) }),
   errorBody,
   answeredCalls: (body) => blocksIn(body).filter(({ type }) => type === "tool_result").length,
 };
@@ -152,7 +152,7 @@ function blocksOf({ thought, text, calls }: WireReply): JsonRecord[] {
   ];
 }
 
-function streamed(reply: WireReply): object[] {
+function eventsOf(reply: WireReply): object[] {
   const { error } = reply;
   const usage = usageIn(reply);
   const whole = message(reply);

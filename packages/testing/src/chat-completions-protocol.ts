@@ -6,8 +6,8 @@ import { type FakeProtocol, list, pieces, type WireError, type WireReply } from 
 export const chatCompletionsProtocol: FakeProtocol = {
   problem,
   returnsThoughts: false,
-  streamed,
-  whole,
+  eventsOf,
+  documentOf,
   errorBody,
   answeredCalls: ({ messages }) => list(messages).filter(({ role }) => role === "tool").length,
 };
@@ -93,7 +93,7 @@ function replyProblem({ content, tool_calls: calls }: JsonRecord, ledger: CallLe
   });
 }
 
-function streamed(reply: WireReply): (object | string)[] {
+function eventsOf(reply: WireReply): (object | string)[] {
   const chunk = (fields: object) => ({ ...head(reply, "chat.completion.chunk"), ...fields });
   const delta = (fields: object, finish_reason: string | null = null) =>
     chunk({ choices: [{ index: 0, delta: fields, finish_reason }] });
@@ -111,7 +111,7 @@ function streamed(reply: WireReply): (object | string)[] {
   return [...events, delta({}, finishReason(reply)), chunk({ choices: [], usage: usageIn(reply) }), "[DONE]"];
 }
 
-function whole(reply: WireReply): object {
+function documentOf(reply: WireReply): object {
   const { thought, text } = reply;
   const calls = toolCalls(reply);
   const message = {

@@ -144,10 +144,10 @@ class FakeService {
     if (error?.status !== undefined) return sendJson(response, error.status, protocol.errorBody(error));
     const { body } = recorded;
     const reply = this.#wireReply(protocol, line, body);
-    if (protocol.whole && body.stream !== true)
-      return sendJson(response, 200, error ? protocol.errorBody(error) : protocol.whole(reply));
+    if (protocol.documentOf && body.stream !== true)
+      return sendJson(response, 200, error ? protocol.errorBody(error) : protocol.documentOf(reply));
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-    for (const data of protocol.streamed(reply)) {
+    for (const data of protocol.eventsOf(reply)) {
       if (response.destroyed) return;
       response.write(serverSentEvent(data));
       // One network packet each, so that the client sees the reply grow.

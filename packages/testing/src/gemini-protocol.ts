@@ -18,7 +18,7 @@ const REFUSED_KEYWORDS =
 export const geminiProtocol: FakeProtocol = {
   problem,
   returnsThoughts: true,
-  streamed,
+  eventsOf,
   errorBody,
   answeredCalls: (body) => partsIn(body).filter((part) => part.functionResponse).length,
 };
@@ -90,7 +90,7 @@ function errorBody({ message, status, type }: WireError): object {
   return { error: { code: status ?? 500, message, status: type ?? "INTERNAL" } };
 }
 
-function streamed({ thought, text, calls, usage, error }: WireReply): object[] {
+function eventsOf({ thought, text, calls, usage, error }: WireReply): object[] {
   const parts = [
     ...pieces(thought).map((piece) => ({ text: piece, thought: true })),
     ...pieces(text).map((piece) => ({ text: piece })),

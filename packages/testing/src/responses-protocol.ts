@@ -14,8 +14,8 @@ import {
 export const responsesProtocol: FakeProtocol = {
   problem,
   returnsThoughts: true,
-  streamed,
-  whole: (reply) => response(reply, "completed"),
+  eventsOf,
+  documentOf: (reply) => response(reply, "completed"),
   errorBody,
   answeredCalls: (body) => list(body.input).filter(({ type }) => type === "function_call_output").length,
 };
@@ -133,7 +133,7 @@ function itemsOf({ thought, text, calls }: WireReply): JsonRecord[] {
   ];
 }
 
-function streamed(reply: WireReply): object[] {
+function eventsOf(reply: WireReply): object[] {
   const { error } = reply;
   const ended = error ? "failed" : "completed";
   const failure = error && { error: { code: "server_error", message: error.message } };

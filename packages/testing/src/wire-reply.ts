@@ -24,9 +24,9 @@ export interface FakeProtocol {
   /** Whether a call that came with a thought must be sent back with it. */
   readonly returnsThoughts: boolean;
   /** The data of the server-sent events, in order, as a streaming service sends them. */
-  streamed(reply: WireReply): (object | string)[];
+  eventsOf(reply: WireReply): (object | string)[];
   /** The same reply as one JSON document, for a request without `stream`; missing if there is no such request. */
-  whole?(reply: WireReply): object;
+  documentOf?(reply: WireReply): object;
   errorBody(error: WireError): object;
   /** The number of answered calls in the conversation. */
   answeredCalls(body: JsonRecord): number;

@@ -32,7 +32,7 @@ const MARKETPLACE: JsonSchema = {
 export type Source = readonly [source: string, chosen?: string | undefined];
 
 /** The same in a form that does not depend on the current folder. */
-export function placed([source, chosen]: Source): Source {
+export function absoluteSource([source, chosen]: Source): Source {
   const from = isAddress(source) ? source : resolve(source);
   return chosen === undefined ? [from] : [from, chosen];
 }

@@ -4,7 +4,7 @@ import { burinHome, changeSettings, type JsonSchema, loadSettings } from "@burin
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, lines, noteText, type Output, report } from "../../terminal/output.ts";
-import { placed, type Source, withPlugin } from "./fetch-plugin.ts";
+import { absoluteSource, type Source, withPlugin } from "./fetch-plugin.ts";
 import { inSettings, startedBy } from "./plugin-settings.ts";
 import { filesOf, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
@@ -39,7 +39,7 @@ export async function runPlugins(
   const [action = "list", first, second, tooMuch] = words;
   const ground = { home: burinHome(process.env), isApplied: own.apply === true, output };
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
-  if (action === "add" && first !== undefined) await offer(placed([first, second]), null, ground);
+  if (action === "add" && first !== undefined) await offer(absoluteSource([first, second]), null, ground);
   else if (second !== undefined) throw new UsageError(USAGE);
   else if (action === "list" && first === undefined) list(ground, options.outputFormat);
   else if (action === "update") return update(first, ground);
