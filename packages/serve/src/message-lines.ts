@@ -1,21 +1,25 @@
 import type { Readable, Writable } from "node:stream";
 
 const NEWLINE = 10;
-export const PARSE_ERROR = -32700;
+const NO_MESSAGE = "The message is not a JSON-RPC 2.0 request, notification or response.";
+const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 
 /** Splits data that arrives in pieces into lines, one message each. */
-export class MessageLines {
+export class MessageLines<Message> {
   readonly #mostBytes: number;
+  readonly #read: (line: string) => Message;
   #parts: Buffer[] = [];
   #bytes = 0;
 
-  constructor(mostBytes: number) {
+  /** `read` throws for a line that is not a message. */
+  constructor(mostBytes: number, read: (line: string) => Message) {
     this.#mostBytes = mostBytes;
+    this.#read = read;
   }
 
-  /** Yields the non-empty lines that end in this piece; null for one that is too long, which is not kept. */
-  *endedBy(chunk: Buffer): Generator<string | null> {
+  /** Yields the messages that end in this piece; for a line that is too long, or none, the error to answer with. */
+  *endedBy(chunk: Buffer): Generator<Message | string> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       this.#keep(chunk.subarray(start, end));
@@ -24,8 +28,8 @@ export class MessageLines {
       const line = Buffer.concat(this.#parts).toString("utf8").trim();
       this.#parts = [];
       this.#bytes = 0;
-      if (isTooLong) yield null;
-      else if (line !== "") yield line;
+      if (isTooLong) yield faultLine(INVALID_REQUEST, `The message is longer than ${this.#mostBytes} bytes.`);
+      else if (line !== "") yield this.#messageIn(line);
     }
     this.#keep(chunk.subarray(start));
   }
@@ -36,8 +40,14 @@ export class MessageLines {
     else if (part.length > 0) this.#parts.push(part);
   }
 
-  get tooLong(): string {
-    return `The message is longer than ${this.#mostBytes} bytes.`;
+  #messageIn(line: string): Message | string {
+    try {
+      return this.#read(line);
+    } catch (error) {
+      return error instanceof SyntaxError
+        ? faultLine(PARSE_ERROR, `The message is not valid JSON: ${error.message}`)
+        : faultLine(INVALID_REQUEST, NO_MESSAGE, JSON.parse(line));
+    }
   }
 }
 
@@ -70,34 +80,17 @@ async function* messagesIn<Message>(
   output: Writable,
   mostBytes: number,
 ): AsyncGenerator<Message> {
-  const lines = new MessageLines(mostBytes);
+  const lines = new MessageLines(mostBytes, (line) => {
+    const value: unknown = JSON.parse(line);
+    if (!isMessage(value)) throw new TypeError(NO_MESSAGE);
+    return value as Message;
+  });
   for await (const chunk of input) {
-    for (const line of lines.endedBy(chunk)) {
-      const message =
-        line === null ? faultLine(INVALID_REQUEST, lines.tooLong) : messageOrFault<Message>(line);
+    for (const message of lines.endedBy(chunk)) {
       if (typeof message !== "string") yield message;
       else await writeLine(output, message);
     }
   }
-}
-
-function messageOrFault<Message>(line: string): Message | string {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    return faultLine(
-      PARSE_ERROR,
-      `The message is not valid JSON: ${error instanceof Error ? error.message : error}`,
-    );
-  }
-  return isMessage(value)
-    ? (value as Message)
-    : faultLine(
-        INVALID_REQUEST,
-        "The message is not a JSON-RPC 2.0 request, notification or response.",
-        value,
-      );
 }
 
 function isMessage(value: unknown): boolean {

@@ -5,7 +5,7 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
-import { faultLine, INVALID_REQUEST, MessageLines, PARSE_ERROR, writeLine } from "../message-lines.ts";
+import { MessageLines, writeLine } from "../message-lines.ts";
 
 /** The limit of the protocol's own library for one message. */
 const MOST_BYTES = 10 * 1024 * 1024;
@@ -18,7 +18,7 @@ export class StdioTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #onEnd: () => void;
-  readonly #lines = new MessageLines(MOST_BYTES);
+  readonly #lines = new MessageLines(MOST_BYTES, deserializeMessage);
   #isClosed = false;
 
   /** `onEnd` is called when the client is gone or the connection was closed. */
@@ -35,35 +35,12 @@ export class StdioTransport implements Transport {
   }
 
   readonly #take = (chunk: Buffer): void => {
-    for (const line of this.#lines.endedBy(chunk)) {
+    for (const message of this.#lines.endedBy(chunk)) {
       if (this.#isClosed) return;
-      if (line === null) this.#answer(faultLine(INVALID_REQUEST, this.#lines.tooLong));
-      else this.#takeLine(line);
+      if (typeof message !== "string") this.onmessage?.(message);
+      else this.#write(message).catch(() => {});
     }
   };
-
-  #takeLine(line: string): void {
-    let message: JSONRPCMessage;
-    try {
-      message = deserializeMessage(line);
-    } catch (error) {
-      const fault =
-        error instanceof SyntaxError
-          ? faultLine(PARSE_ERROR, `The message is not valid JSON: ${error.message}`)
-          : faultLine(
-              INVALID_REQUEST,
-              "The message is not a JSON-RPC 2.0 request, notification or response.",
-              JSON.parse(line),
-            );
-      this.#answer(fault);
-      return;
-    }
-    this.onmessage?.(message);
-  }
-
-  #answer(fault: string): void {
-    this.#write(fault).catch(() => {});
-  }
 
   send(message: JSONRPCMessage): Promise<void> {
     return this.#write(serializeMessage(message));
