@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { KeptAttributes } from "./file-attributes.ts";
 import { openTargetFolder } from "./target-folder.ts";
 
-if (process.platform === "linux")
+if (process.platform === "linux") {
   it("P49 attributes that cannot be copied are a refusal", async () => {
     const path = madeFile(temporaryFolder(), "a.txt", "one\n");
     execFileSync("setfattr", ["-n", "user.origin", "-v", "here", path]);
@@ -17,10 +17,26 @@ if (process.platform === "linux")
         file: "a.txt",
         stats: lstatSync(path, { bigint: true }),
       });
-      expect(() => attributes.giveTo("no-folder/new")).toThrow(/a\.txt has an access .* could not be kept/);
+      await expect(attributes.giveTo("no-folder/new")).rejects.toThrow(
+        /a\.txt has an access .* could not be kept/,
+      );
     } finally {
       closeSync(folder.descriptor);
     }
     expect(readdirSync(dirname(path))).toEqual(["a.txt"]);
     expect(readFileSync(path, "utf8")).toBe("one\n");
   });
+
+  it("P49 other work goes on while they are asked for", async () => {
+    const path = madeFile(temporaryFolder(), "a.txt", "one\n");
+    const folder = await openTargetFolder(path, [dirname(path)]);
+    let isGoingOn = false;
+    setImmediate(() => {
+      isGoingOn = true;
+    });
+    const stats = lstatSync(path, { bigint: true });
+    const hasSome = await new KeptAttributes({ folder, file: "a.txt", stats }).giveTo("b.txt");
+    closeSync(folder.descriptor);
+    expect([hasSome, isGoingOn]).toEqual([false, true]);
+  });
+}

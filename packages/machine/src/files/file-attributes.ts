@@ -1,7 +1,7 @@
 import { type BigIntStats, fstatSync } from "node:fs";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { findHelper } from "../processes/helper-program.ts";
-import { waitForOutput } from "../processes/wait-for-output.ts";
+import { messageOf } from "@burin/contract/text/error-message";
+import { runProgram } from "../processes/supervisor.ts";
 import type { TargetFolder } from "./target-folder.ts";
 
 /** A file that is replaced by another file next to it. */
@@ -39,28 +39,31 @@ const plain = new Map<string, string>();
  */
 export class KeptAttributes {
   readonly #replaced: Replaced;
-  readonly #found: Attributes;
+  readonly #asked: Promise<Attributes>;
+  #found = NONE;
 
-  /** Create this before anything is created in the folder. */
+  /** Create this before anything is created in the folder. tar answers while the new content goes to the disk. */
   constructor(replaced: Replaced) {
     this.#replaced = replaced;
     const isPlain = isKnown(replaced.stats) && isKnown(statsOf(replaced.folder.descriptor));
-    this.#found = isPlain || process.platform !== "linux" ? NONE : look(replaced);
+    this.#asked = isPlain || process.platform !== "linux" ? Promise.resolve(NONE) : look(replaced);
+    // A failure is reported where the answer is needed.
+    this.#asked.catch(() => {});
   }
 
   /** Sets them on the new file; throws when that fails. Returns whether there were any. */
-  giveTo(name: string): boolean {
-    const found = this.#found;
+  async giveTo(name: string): Promise<boolean> {
+    const found = await this.#asked;
+    this.#found = found;
     if (!found.some && !found.context) return false;
     const { folder, file } = this.#replaced;
     const kinds = found.context ? "mode,xattr,context" : "mode,xattr";
     const words = ["--attributes-only", `--preserve=${kinds}`, "--", `./${folder.name}`, `./${name}`];
-    const fault = run("cp", words, this.#replaced)?.fault;
+    const { fault } = await run("cp", words, this.#replaced);
     if (fault === null) return true;
-    const reason = fault?.trim() ?? "cp could not be started";
     throw new WorkspaceError(
       "io_error",
-      `${file} has an access control list or extended attributes that could not be kept (${reason}), so nothing was written.`,
+      `${file} has an access control list or extended attributes that could not be kept (${fault}), so nothing was written.`,
     );
   }
 
@@ -88,17 +91,16 @@ function isKnown(stats: BigIntStats): boolean {
   return plain.get(idOf(stats)) === String(stats.ctimeNs);
 }
 
-function look(replaced: Replaced): Attributes {
+async function look(replaced: Replaced): Promise<Attributes> {
   const { folder, file } = replaced;
-  const looked = run("tar", [...LOOK, "-cf", "-", "--", ".", `./${folder.name}`], replaced);
-  if (looked?.isLate) {
+  const looked = await run("tar", [...LOOK, "-cf", "-", "--", ".", `./${folder.name}`], replaced);
+  if (looked.isLate) {
     const message = `${file}: its access control list and attributes could not be read, so nothing was written.`;
     throw new WorkspaceError("io_error", message);
   }
   // A system whose tar cannot read attributes has no better program either.
-  const headers = looked?.output.toString("latin1") ?? "";
-  const contexts = [...headers.matchAll(CONTEXT)].map(([, context]) => typeIn(context));
-  return { some: ATTRIBUTE.test(headers), context: new Set(contexts).size > 1 };
+  const contexts = [...looked.output.matchAll(CONTEXT)].map(([, context]) => typeIn(context));
+  return { some: ATTRIBUTE.test(looked.output), context: new Set(contexts).size > 1 };
 }
 
 /** A new file gets the type of its folder, whatever the rest of its context is. */
@@ -106,10 +108,24 @@ function typeIn(context = ""): string | undefined {
   return context.split(":")[2];
 }
 
-/** Runs a program in exactly that folder, wherever its path leads. Returns null when there is none. */
-function run(name: string, args: readonly string[], { folder, environment = process.env }: Replaced) {
-  const program = findHelper(name, environment.PATH);
-  if (program === null) return null;
+/** Runs a program in exactly that folder, wherever its path leads. Never rejects. */
+async function run(
+  command: string,
+  args: readonly string[],
+  { folder, environment = process.env }: Replaced,
+) {
+  let output = "";
+  const onOutput = (bytes: Buffer) => {
+    output += bytes.toString("latin1");
+    return output.length <= MOST_HEADER_BYTES;
+  };
   const place = { cwd: folder.path("."), env: { LC_ALL: "C", PATH: environment.PATH } };
-  return waitForOutput(program, args, { ...place, longestMs: LONGEST_MS, mostBytes: MOST_HEADER_BYTES });
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  try {
+    const { exitCode, errors, stopped } = await runProgram({ command, args, ...place, signal, onOutput });
+    const fault = exitCode === 0 ? null : errors.trim() || "it failed";
+    return { output, fault, isLate: stopped === "abort" };
+  } catch (error) {
+    return { output, fault: messageOf(error), isLate: false };
+  }
 }

@@ -117,7 +117,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     const synced = sync(descriptor);
     replacement.content.meanwhile?.();
     await synced;
-    if (attributes?.giveTo(name)) await sync(descriptor);
+    if (await attributes?.giveTo(name)) await sync(descriptor);
     kept = replacement.onChange?.({
       real: replacement.real,
       present: old && target,

@@ -4,15 +4,12 @@ export interface ProgramOutput {
   readonly output: Buffer;
   /** Its error output when it failed, or why it was ended. */
   readonly fault: string | null;
-  readonly isLate?: boolean;
 }
 
 interface Waiting {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly longestMs: number;
-  /** With more output it is ended; what came until then is there. */
-  readonly mostBytes?: number;
 }
 
 /**
@@ -22,18 +19,18 @@ interface Waiting {
 export function waitForOutput(
   program: string,
   args: readonly string[],
-  { longestMs, mostBytes = MOST_ANSWER_BYTES, ...place }: Waiting,
+  { longestMs, ...place }: Waiting,
 ): ProgramOutput {
   const done = process.getBuiltinModule("node:child_process").spawnSync(program, args, {
     ...place,
     timeout: longestMs,
     killSignal: "SIGKILL",
-    maxBuffer: mostBytes,
+    maxBuffer: MOST_ANSWER_BYTES,
     stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
   });
   const output = done.stdout ?? Buffer.alloc(0);
   const { error, status, stderr } = done;
   if (error === undefined) return { output, fault: status === 0 ? null : String(stderr) || "it failed" };
-  return { output, fault: error.message, isLate: "code" in error && error.code === "ETIMEDOUT" };
+  return { output, fault: error.message };
 }
