@@ -62,18 +62,30 @@ function newOnes(found: readonly Placeholder[], old: readonly string[]): Placeho
   });
 }
 
+/** Without the lines that begin with a word and have no dots: most lines of a large text, which are not looked at. */
+function signedLines(text: string): string[] {
+  const lines: string[] = [];
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    end = text.indexOf("\n", start);
+    if (end === -1) end = text.length;
+    const line = text.slice(start, end).trim();
+    // A comment may begin with "rem".
+    const isPlain = /^[a-qs-z]/i.test(line) && !line.includes("..") && !line.includes("…");
+    if (!isPlain) lines.push(line);
+  }
+  return lines;
+}
+
 /**
  * The first line of a whole new text that stands for left-out lines and was not in the old text: writing it would
  * lose them. A comment of only dots counts only if the text also became shorter.
  */
 export function newOmission(oldText: string, newText: string): string | null {
   if (isBlank(oldText)) return null;
-  const newLines = newText.split("\n");
-  const found = placeholdersIn(newLines, omission);
+  const found = placeholdersIn(signedLines(newText), omission);
   if (found.length === 0) return null;
-  const oldLines = oldText.split("\n");
-  const known = placeholdersIn(oldLines, omission).map(({ line }) => line);
-  const isShorter = newLines.length < oldLines.length;
+  const known = placeholdersIn(signedLines(oldText), omission).map(({ line }) => line);
+  const isShorter = newText.split("\n").length < oldText.split("\n").length;
   return newOnes(found, known).find(({ isCertain }) => isCertain || isShorter)?.line ?? null;
 }
 
