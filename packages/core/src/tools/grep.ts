@@ -1,8 +1,8 @@
 import type { FileHits, SearchLine, SearchResult } from "@burin/contract/machine/search-request";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { Automaton } from "@burin/contract/patterns/automaton";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
+import { machineOf } from "@burin/contract/patterns/machine";
 import { PatternError } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
@@ -111,7 +111,7 @@ export class Grep extends BaseTool<GrepParams> {
     }
     try {
       const dialect = { caseSensitive: params.case_sensitive ?? false, fixed: params.fixed_strings ?? false };
-      new Automaton(parseSearchPattern(params.pattern, dialect), { whole: false });
+      machineOf(parseSearchPattern(params.pattern, dialect));
       for (const glob of [params.include, params.exclude]) {
         if (glob) parseGlob(glob, { caseSensitive: true, groups: true });
       }
