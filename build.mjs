@@ -27,7 +27,7 @@ const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 
 /** The module that every start of the command line loads, before it asks a model. */
 const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
-const MODEL = /[\\/]print[\\/]find-model\.ts$/;
+const MODEL = /[\\/]print[\\/](?:find-model|text-report)\.ts$/;
 /** What both the record of a session and calls need: `burin call` has no session. */
 const SHARED = [
   "core/src/assembly/load-ahead",

@@ -95,7 +95,7 @@ async function runPrompt(
     report.tell(event);
   }
   document.durationMs = Math.round(performance.now() - startedAt);
-  report.end(document);
+  await report.end(document);
   return document;
 }
 
@@ -157,5 +157,5 @@ async function printEvents(session: Session, output: Output): Promise<void> {
 
 interface Reporter {
   tell(event: AgentEvent): void;
-  end(document: RunDocument): void;
+  end(document: RunDocument): Promise<void> | void;
 }

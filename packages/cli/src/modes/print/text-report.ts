@@ -1,7 +1,6 @@
 import type { AgentEvent, CacheMiss, ToolDisplay } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 import { noteText, type Output, visible } from "../../terminal/output.ts";
-import { questionText } from "../../terminal/question-text.ts";
 import type { RunDocument } from "./run-document.ts";
 
 type Call = Extract<AgentEvent, { type: "tool_call" }>["call"];
@@ -42,12 +41,15 @@ export class TextReport {
   }
 
   /** Prints what remains at the end of the run. */
-  end(document: RunDocument): void {
+  async end(document: RunDocument): Promise<void> {
     const { result, confirmation, error, turns } = document;
     if (this.#isJson) this.#output.out(`${JSON.stringify(document)}\n`);
     else if (!this.#isLive && result !== "") this.#output.content(`${result.replace(/\n$/, "")}\n`);
     this.#endLine();
-    if (confirmation && !this.#isJson) this.#output.note(questionText(confirmation));
+    if (confirmation && !this.#isJson) {
+      const { questionText } = await import("../../terminal/question-text.ts");
+      this.#output.note(questionText(confirmation));
+    }
     if (error && !this.#told.has(error.message)) this.#output.note(noteText(error.message));
     if (error && this.#rules.size > 0) {
       const rules = [...this.#rules].map((rule) => ` --allow '${visible(rule)}'`).join("");
