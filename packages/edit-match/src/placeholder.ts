@@ -62,18 +62,9 @@ function newOnes(found: readonly Placeholder[], old: readonly string[]): Placeho
   });
 }
 
-/** Without the lines that begin with a word and have no dots: most lines of a large text, which are not looked at. */
-function signedLines(text: string): string[] {
-  const lines: string[] = [];
-  for (let start = 0, end = 0; start < text.length; start = end + 1) {
-    end = text.indexOf("\n", start);
-    if (end === -1) end = text.length;
-    const line = text.slice(start, end).trim();
-    // A comment may begin with "rem".
-    const isPlain = /^[a-qs-z]/i.test(line) && !line.includes("..") && !line.includes("…");
-    if (!isPlain) lines.push(line);
-  }
-  return lines;
+/** false for lines that begin with a word and have no dots: most of a large text. A comment may begin with "rem". */
+function isSigned(line: string): boolean {
+  return !/^\s*[a-qs-z]/i.test(line) || line.includes("..") || line.includes("…");
 }
 
 /**
@@ -82,10 +73,12 @@ function signedLines(text: string): string[] {
  */
 export function newOmission(oldText: string, newText: string): string | null {
   if (isBlank(oldText)) return null;
-  const found = placeholdersIn(signedLines(newText), omission);
+  const newLines = newText.split("\n");
+  const found = placeholdersIn(newLines.filter(isSigned), omission);
   if (found.length === 0) return null;
-  const known = placeholdersIn(signedLines(oldText), omission).map(({ line }) => line);
-  const isShorter = newText.split("\n").length < oldText.split("\n").length;
+  const oldLines = oldText.split("\n");
+  const known = placeholdersIn(oldLines.filter(isSigned), omission).map(({ line }) => line);
+  const isShorter = newLines.length < oldLines.length;
   return newOnes(found, known).find(({ isCertain }) => isCertain || isShorter)?.line ?? null;
 }
 
