@@ -9,7 +9,7 @@ const STEP_MS = 5;
 const THOUGHT_MS = 200;
 
 /** The built-in modules that the first program, hash or lock would load. */
-const BUILTINS = ["node:child_process", "node:crypto", "node:net", "node:cluster"];
+const BUILTINS = ["node:child_process", "node:crypto", "node:net", "node:cluster", "node:worker_threads"];
 
 interface Step {
   readonly pauseMs: number;
@@ -36,6 +36,8 @@ export class LoadAhead {
       () => import("../text/overwriting.ts"),
       () => import("../text/changing.ts"),
       ...BUILTINS.map((name) => async () => process.getBuiltinModule(name)),
+      // The first lock of a process takes five times as long as the next; no file has this path.
+      async () => (await import("@burin/machine/disk/path-lock")).lockPath("", async () => {}),
     ];
     const loads = code.map((load) => ({ pauseMs: STEP_MS, do: load }));
     const probes = commands ? [{ pauseMs: THOUGHT_MS, do: () => commands.sandbox() }] : [];
