@@ -1,5 +1,5 @@
 // The screen in a pseudo-terminal of 120x40, read by a headless xterm, and a model that says what it is given.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -9,7 +9,6 @@ import headless from "@xterm/headless";
 
 const { spawn: spawnPty } = createRequire(import.meta.url)("@lydell/node-pty");
 const BURIN = join(dirname(fileURLToPath(import.meta.url)), "../packages/cli/dist/burin.cjs");
-const TICKS_PER_SECOND = 100;
 
 /** @param {number} milliseconds */
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -123,9 +122,15 @@ export class Screen {
     });
   }
 
+  /** Of all its threads, in the kernel's nanoseconds: a tick of its coarser clock is ten milliseconds. */
   cpuMs() {
-    const fields = readFileSync(`/proc/${this.pty.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+    const threads = `/proc/${this.pty.pid}/task`;
+    return readdirSync(threads).reduce((sum, thread) => {
+      const [nanoseconds = 0] = readFileSync(join(threads, thread, "schedstat"), "utf8")
+        .split(" ")
+        .map(Number);
+      return sum + nanoseconds / 1e6;
+    }, 0);
   }
 
   peakMb() {

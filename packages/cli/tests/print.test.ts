@@ -41,6 +41,20 @@ function run(args: readonly string[], env: Record<string, string> = {}, more: Pa
   return burin(args, { cwd: root, env, ...more });
 }
 
+/** The lines that a prompt shows at a terminal. */
+async function atTerminal(env: Record<string, string>): Promise<string[]> {
+  const command = `${process.execPath} ${BURIN} -p go --no-session`;
+  const args = process.platform === "darwin" ? ["-q", "/dev/null", "sh", "-c", command] : ["-qec", command];
+  const child = spawn("script", process.platform === "darwin" ? args : [...args, "/dev/null"], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home"), NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let shown = "";
+  for await (const chunk of child.stdout.setEncoding("utf8")) shown += chunk;
+  return shown.replaceAll("\r", "").split("\n");
+}
+
 const reading = () => ({ name: "read_file", args: { absolute_path: join(root, "a.txt") } });
 
 describe("burin -p", () => {
@@ -67,22 +81,21 @@ describe("burin -p", () => {
 
   it("text: at a terminal the model's words come as they are written, each once", async () => {
     const env = await modelEnv({ text: "I look.", calls: [reading()] }, { text: "It says \u001b[2Jalpha." });
-    const command = `${process.execPath} ${BURIN} -p go --no-session`;
-    const args = process.platform === "darwin" ? ["-q", "/dev/null", "sh", "-c", command] : ["-qec", command];
-    const child = spawn("script", process.platform === "darwin" ? args : [...args, "/dev/null"], {
-      cwd: root,
-      env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home"), NO_COLOR: "1", ...env },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let shown = "";
-    for await (const chunk of child.stdout) shown += chunk;
-    const lines = shown.replaceAll("\r", "").split("\n");
-    expect(lines.slice(0, 4)).toEqual([
+    expect((await atTerminal(env)).slice(0, 4)).toEqual([
       "I look.",
       "> Read a.txt",
       "  Read 1 line.",
       "It says \\x1b[2Jalpha.",
     ]);
+  });
+
+  it("P42 text: at a terminal what joins emoji and letters stays, also between two pieces of a reply", async () => {
+    const emoji = "\u{1f468}\u{1f3fd}\u200d\u{1f469}\u200d\u{1f467} \u2764\ufe0f\u200d\u{1f525}";
+    const persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
+    // A reply comes in pieces of seven characters: of seven such lines, each is cut elsewhere.
+    const lines = Array.from({ length: 7 }, (_, n) => `${"x".repeat(n)} ${emoji} ${persian}`);
+    const shown = await atTerminal(await modelEnv({ text: `${lines.join("\n")}\nrm\u200b -\u200drf` }));
+    expect(shown.slice(0, 8)).toEqual([...lines, "rm\\u{200b} -\\u{200d}rf"]);
   });
 
   it("R37 text: what a tool shows of its result is shown, in short and without power over the terminal", async () => {

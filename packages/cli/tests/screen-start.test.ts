@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -30,6 +30,14 @@ function leftOn(written: string): string[] {
   const left = [...state].filter(([mode, isOn]) => isOn !== ON.has(mode)).map(([mode]) => mode);
   const titles = written.split("\u001b[22;2t").length - written.split("\u001b[23;2t").length;
   return [...left, ...(pushed === 0 ? [] : ["keyboard"]), ...(titles === 0 ? [] : ["title"])];
+}
+
+/** Longer than any clock of the screen. */
+const QUIET_MS = 2500;
+
+/** How often the program went to sleep, which it does once for each time that something wakes it. */
+function sleepsOf({ pid }: ScreenTerminal): number {
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
 describe("the first start", () => {
@@ -266,6 +274,38 @@ describe("the end", () => {
     await again.shows("It was alpha.");
   });
 });
+
+describe("the clock", () => {
+  it("P30 counts the seconds of work, and wakes nothing when there is none", async () => {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = async () => {
+      await released;
+      return { text: "Done." };
+    };
+    const terminal = await room.open([slow]);
+    await sleepsThrough(terminal);
+    terminal.type("go\r");
+    await terminal.shows(/ · 2 s/);
+    release();
+    await terminal.shows("Done.");
+    await sleepsThrough(terminal);
+  });
+});
+
+/** Waits for seconds in which it does not wake; for a start there is some work left when the prompt stands. */
+async function sleepsThrough(terminal: ScreenTerminal): Promise<void> {
+  let last = sleepsOf(terminal);
+  let since = performance.now();
+  await terminal.until(() => {
+    const sleeps = sleepsOf(terminal);
+    if (sleeps !== last) since = performance.now();
+    last = sleeps;
+    return performance.now() - since > QUIET_MS;
+  }, "rest");
+}
 
 describe("the command line", () => {
   it("opens the screen with a first prompt", async () => {

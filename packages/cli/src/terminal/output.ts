@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { visibleText as visible } from "@burin/core";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import { joiningPieces } from "./joined-text.ts";
 import { isInterrupted, withSignal } from "./signals.ts";
 
 /** Control characters in untrusted text could control the terminal; as escapes they cannot. */
@@ -48,14 +49,15 @@ export interface Output {
 
 export function terminalOutput(isPlain: boolean): Output {
   let hasResult = false;
+  const shown = joiningPieces();
   const write = (text: string): void => {
     hasResult = true;
-    stdout().write(process.stdout.isTTY ? text.replace(LEFT_BY_JSON, escaped) : text);
+    stdout().write(text);
   };
   const shows = () => !isPlain && process.stderr.isTTY === true && !process.env.NO_COLOR;
   return {
-    out: write,
-    content: (text) => write(process.stdout.isTTY ? visible(text) : text),
+    out: (text) => write(process.stdout.isTTY ? text.replace(LEFT_BY_JSON, escaped) : text),
+    content: (text) => write(process.stdout.isTTY ? shown(text) : text),
     get isTerminal() {
       return process.stdout.isTTY === true;
     },

@@ -1,5 +1,5 @@
-import { visibleText } from "@burin/core";
 import { graphemesOf, graphemeWidth, widthOf } from "./cell-width.ts";
+import { withJoiners } from "./joined-text.ts";
 
 /** The role of a text; a theme defines its look. */
 export type Style =
@@ -39,18 +39,8 @@ export function span(text: string, style?: Style): Span {
 
 /** The same without a style: for a text that is examined first. */
 export function shownText(text: string): string {
-  const shown = /\u200c|\u200d|\ufe0f/.test(text) ? withJoiners(text) : visibleText(text);
+  const shown = withJoiners(text);
   return /[\t\n]/.test(shown) ? shown.replace(/\t/g, "    ").replace(/\n/g, " ") : shown;
-}
-
-/** Characters that join emoji, and letters of many scripts, hide nothing in these places. */
-const JOINED =
-  /(?<=\p{Extended_Pictographic}\p{EMod}?\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{L}\p{M}])(?:\u200c|\u200d)(?=\p{L})|(?<=\p{Emoji})\ufe0f/gu;
-
-function withJoiners(text: string): string {
-  const joiners = text.match(JOINED) ?? [];
-  const parts = text.split(JOINED);
-  return parts.map((part, index) => visibleText(part) + (joiners[index] ?? "")).join("");
 }
 
 /** The lines of a text from outside, safe to show. */

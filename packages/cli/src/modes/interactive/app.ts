@@ -29,7 +29,6 @@ import type { Shown, View } from "./view.ts";
 import { Work } from "./work.ts";
 
 const MESSAGE_MS = 2000;
-const CLOCK_MS = 1000;
 
 /** The screen: keys and events come in, the state changes, and the changes are drawn. */
 export class App implements Desk {
@@ -87,12 +86,10 @@ export class App implements Desk {
   async run(first: string, { signal }: Io): Promise<ExitCode> {
     signal.addEventListener("abort", () => this.leave(EXIT.interrupted), { once: true });
     if (signal.aborted) this.leave(EXIT.interrupted);
-    const clock = setInterval(() => this.isWorking && this.view.later(), CLOCK_MS);
     try {
       this.#opening = this.#open(first);
       return await Promise.race([this.#left, this.#opening.then(() => this.#left)]);
     } finally {
-      clearInterval(clock);
       clearTimeout(this.#messageTimer);
       await this.#close();
     }

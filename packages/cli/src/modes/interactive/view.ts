@@ -53,6 +53,8 @@ const STREAM_MS = 60;
 const RESIZE_MS = 40;
 /** A window that has not changed for this long is stable. */
 const STEADY_MS = 300;
+/** The status line shows seconds while work goes on; else nothing wakes the process. */
+const CLOCK_MS = 1000;
 const MOST_PROMPT_ROWS = 12;
 /** After this many rows their memory is freed earlier, which costs a little time. */
 const MANY_ROWS = 500;
@@ -76,6 +78,7 @@ export class View {
   #next: NodeJS.Timeout | NodeJS.Immediate | null = null;
   #isUrgent = false;
   #rest: NodeJS.Timeout | undefined;
+  #clock: NodeJS.Timeout | undefined;
   #answers: number[] | null = null;
   #isClosed = false;
   /** Another program is writing to the terminal. */
@@ -190,6 +193,8 @@ export class View {
       ? null
       : { row: above.length + caret.row, column: Math.min(caret.column, columns - 1) };
     this.#screen.draw(final, [...above, ...painted], place);
+    clearTimeout(this.#clock);
+    if (this.#shown.status().isWorking) this.#clock = setTimeout(() => this.later(), CLOCK_MS);
     this.#askWidths();
   }
 
@@ -197,6 +202,7 @@ export class View {
   close(): void {
     this.#cancel();
     clearTimeout(this.#rest);
+    clearTimeout(this.#clock);
     const frame = this.#frame();
     const final: Row[] = this.#rows.takeFinal(this.#shown.transcript, frame);
     final.push(...this.#rows.live(this.#shown.transcript, frame));

@@ -1,5 +1,6 @@
 import type { AgentEvent, CacheMiss, ToolDisplay } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
+import { withJoiners } from "../../terminal/joined-text.ts";
 import { noteText, type Output, visible } from "../../terminal/output.ts";
 import type { RunDocument } from "./run-document.ts";
 
@@ -78,7 +79,7 @@ export class TextReport {
   #tellCall(call: Call): void {
     const words = this.#words.trim();
     this.#words = "";
-    if (words !== "") this.#note(visible(words));
+    if (words !== "") this.#note(withJoiners(words));
     if (call.status === "executing" && call.display === undefined) {
       this.#dim(`> ${visible(call.description)}`);
     }
@@ -158,7 +159,7 @@ function displayText(display: ToolDisplay): string {
   const left = lines.length - HEAD_LINES - TAIL_LINES;
   const shown =
     left <= 1 ? lines : [...lines.slice(0, HEAD_LINES), `[${left} lines]`, ...lines.slice(-TAIL_LINES)];
-  return shown.map((line) => `  ${visible(cut(line))}`).join("\n");
+  return shown.map((line) => `  ${withJoiners(cut(line))}`).join("\n");
 }
 
 function linesOf(display: ToolDisplay): string[] {
