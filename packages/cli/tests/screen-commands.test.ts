@@ -149,6 +149,10 @@ describe("a command", () => {
     terminal.type("/undo \r");
     await terminal.shows("taken back: a.txt");
     expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
+    terminal.type("/changes \r");
+    await terminal.shows("a.txt  1 of 1  taken back");
+    terminal.type("\u001b");
+    await terminal.shows("? for keys");
     terminal.type("/undo \r");
     await terminal.shows("There is nothing to undo.");
     terminal.type("/redo \r");
@@ -156,6 +160,8 @@ describe("a command", () => {
     expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
     terminal.type("/redo \r");
     await terminal.shows("There is nothing to put back.");
+    terminal.type("/changes \r");
+    await terminal.shows(/a\.txt {2}1 of 1$/m);
   });
 
   it("/rename gives the session a name, which lists show", async () => {

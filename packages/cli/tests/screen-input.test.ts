@@ -42,6 +42,20 @@ describe("what is written at the prompt", () => {
     await terminal.shows(/> eX\n/);
   });
 
+  it("P42 has the same keys in a Russian layout, however the terminal reports them", async () => {
+    const terminal = await room.open();
+    terminal.type("one two\u001b[1094::119;5u");
+    await terminal.shows(/> one\s*\n/);
+    terminal.type("\u001b[1092;5ux");
+    await terminal.shows("> xone");
+    terminal.type("\u001bаy\u001b\nz");
+    await terminal.shows(/> xoney\n {2}z/);
+    terminal.type("\u001b[1089::99;5u");
+    await terminal.shows("> Ask anything");
+    terminal.type("\u001b[1089::99999999;5u");
+    await terminal.shows("Press ctrl+c again to quit");
+  });
+
   it("P42 has wide characters in their cells, the caret behind them, and loses one at a time", async () => {
     const terminal = await room.open();
     terminal.type("日本語 e\u0301 한");

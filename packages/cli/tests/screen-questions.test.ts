@@ -36,6 +36,16 @@ describe("a question", () => {
     await expect(readFile(join(room.root, "made.txt"), "utf8")).resolves.toBe("");
   });
 
+  it("P42 is answered without a change of the keyboard's layout or of an input method", async () => {
+    const terminal = await room.open([running("touch one.txt"), running("touch two.txt"), { text: "Done." }]);
+    terminal.type("go\r");
+    await terminal.shows("│ touch one.txt");
+    await answer(terminal, "Н", "│ touch one.txt");
+    await terminal.shows("│ touch two.txt");
+    await answer(terminal, "ｙ", "│ touch two.txt");
+    await terminal.shows("Done.");
+  });
+
   it("does not take a key that was on its way when it came up", async () => {
     const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
     terminal.type("go\r");

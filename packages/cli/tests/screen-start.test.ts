@@ -26,7 +26,7 @@ const ON = new Set(["7", "25"]);
 function leftOn(written: string): string[] {
   const modes = [...written.matchAll(MODE)];
   const state = new Map(modes.map(([, mode = "", letter]) => [mode, letter === "h"]));
-  const pushed = written.split("\u001b[>1u").length - written.split("\u001b[<u").length;
+  const pushed = written.split("\u001b[>5u").length - written.split("\u001b[<u").length;
   const left = [...state].filter(([mode, isOn]) => isOn !== ON.has(mode)).map(([mode]) => mode);
   const titles = written.split("\u001b[22;2t").length - written.split("\u001b[23;2t").length;
   return [...left, ...(pushed === 0 ? [] : ["keyboard"]), ...(titles === 0 ? [] : ["title"])];
@@ -253,7 +253,7 @@ describe("the end", () => {
   it("is still there after ctrl+z where there is no shell to go back to", async () => {
     const terminal = await room.open([{ text: "Still here." }]);
     terminal.type("words\u001a");
-    await terminal.until(() => terminal.written.split("\u001b[>1u").length === 3, "its return");
+    await terminal.until(() => terminal.written.split("\u001b[>5u").length === 3, "its return");
     await terminal.shows(/^> words\n.*default {2}\? for keys$/m);
     expect(terminal.text().match(/> words/g)).toHaveLength(1);
     terminal.type("\r");

@@ -141,7 +141,14 @@ async function resume(desk: CommandDesk, id: string): Promise<void> {
 async function fork(desk: CommandDesk): Promise<void> {
   const id = desk.session?.id;
   if (id === undefined || desk.session?.history.length === 0) desk.note(say("fork.none"));
-  else await changeTo(desk, { kind: "take-up", id, isFork: true });
+  else {
+    await changeTo(desk, { kind: "take-up", id, isFork: true });
+    tellOfCopy(desk, id);
+  }
+}
+
+function tellOfCopy(desk: CommandDesk, id: string): void {
+  if (desk.session?.id !== id) desk.note(say("fork.done", { id }));
 }
 
 /** Goes back to before an earlier prompt, in a new session; the prompt can then be edited. */
@@ -164,6 +171,7 @@ async function goBack(desk: CommandDesk): Promise<void> {
       const id = await forkSession({ home, root, place, turn });
       await changeTo(desk, { kind: "take-up", id, isFork: false });
     }
+    tellOfCopy(desk, session?.id ?? "");
     desk.buffer.set(wordsOf(text));
   };
   choose(desk, { title: say("back.title"), choices, chosen: (value) => void take(value) });

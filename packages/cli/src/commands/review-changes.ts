@@ -1,9 +1,11 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
-import { burinHome, findSession, hunksOf, readLog, type ToolCall } from "@burin/core";
+import { burinHome, findSession, hunksOf, readLog, readText, type ToolCall } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { type Change, ReviewPanel } from "../ui/review-panel.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
+
+const MOST_BYTES = 16 * 1024 * 1024;
 
 export const reviewCommands: readonly ScreenCommand[] = [{ name: "changes", run: showChanges }];
 
@@ -30,9 +32,23 @@ async function changesOf(desk: CommandDesk): Promise<Change[]> {
     const { returnDisplay: diff, description } = call;
     if (typeof diff === "string" || diff.kind !== "file_diff") continue;
     const file = isAbsolute(diff.fileName) ? relative(root, diff.fileName) : diff.fileName;
-    changes.push(...hunksOf(diff).map((hunk) => ({ file, call: description, hunk, isTakenBack: false })));
+    const text = textIn(resolve(root, file));
+    for (const hunk of hunksOf(diff)) {
+      const { before, after } = sidesOf(hunk);
+      const isTakenBack = text !== "" && !text.includes(after) && text.includes(before);
+      changes.push({ file, call: description, hunk, isTakenBack });
+    }
   }
   return changes;
+}
+
+/** What a file holds now shows which changes are still in effect; empty where it cannot be read. */
+function textIn(file: string): string {
+  try {
+    return (readText(file, MOST_BYTES) ?? "").replaceAll("\r\n", "\n");
+  } catch {
+    return "";
+  }
 }
 
 /** The calls in its log; without a log, the last ones, which the screen still has. */

@@ -43,6 +43,20 @@ const CODES: Readonly<Record<number, string>> = {
   57414: "enter",
 };
 
+/** The letters of Russian and Ukrainian keyboards, and what the same keys have on an English one. */
+const CYRILLIC = new Map(
+  [..."йцукенгшщзхъфывапролджэячсмитьбюіїє"].map((letter, at) => [
+    letter,
+    "qwertyuiop[]asdfghjkl;'zxcvbnm,.s]'"[at] ?? "",
+  ]),
+);
+
+/** The key on an English keyboard, where a letter is a command: nobody has to switch the layout for it. */
+export function commandKey(text: string): string {
+  const letter = text.normalize("NFKC").toLowerCase();
+  return CYRILLIC.get(letter) ?? letter;
+}
+
 const CSI = new RegExp(`^${"\u001b"}\\[([?<>=]?)([\\d;:]*)([@-~])`);
 const REPORT = new RegExp(`^${"\u001b"}[\\]P]([\\s\\S]*?)(?:${"\u0007"}|${"\u001b"}\\\\)`);
 const PLAIN = /^\P{Cc}+/u;
@@ -113,7 +127,7 @@ export class KeyReader {
     if (rest[1] === "\u001b") return rest.length === 2 ? null : this.#took(1, ESCAPE);
     const character = String.fromCodePoint(rest.codePointAt(1) ?? 0);
     const isControl = character < " " || character === "\u007f";
-    const name = isControl ? controlKey(character.charCodeAt(0)).name : character.toLowerCase();
+    const name = isControl ? controlKey(character.charCodeAt(0)).name : commandKey(character);
     return this.#took(1 + character.length, { name: `alt+${name}`, text: "" });
   }
 
@@ -161,14 +175,14 @@ function sequenceKey([, mark = "", numbers = "", letter = ""]: RegExpExecArray):
   const [first = "", second = "", third = ""] = fields;
   if (letter === "R" && fields.length === 2) return { name: "cursor", text: numbers };
   if (letter === "t") return first === "6" ? { name: "cell", text: numbers } : NOTHING;
-  if (letter === "u") return codeKey(Number(first.split(":")[0]), second);
-  if (letter === "~" && first === "27") return codeKey(Number(third), second);
+  if (letter === "u") return codeKey(first.split(":").map(Number), second);
+  if (letter === "~" && first === "27") return codeKey([Number(third)], second);
   const name = letter === "~" ? NUMBERS[first] : LETTERS[letter];
   return name === undefined ? NOTHING : { name: `${modifiers(second)}${name}`, text: "" };
 }
 
-/** A key by its code, in the kitty keyboard protocol and in xterm's. */
-function codeKey(code: number, modified: string): Key {
+/** A key by its code, in the kitty keyboard protocol, which adds that of an English keyboard, and in xterm's. */
+function codeKey([code = 0, , english = 0]: readonly number[], modified: string): Key {
   if (!(code > 0 && code < 0x110000) || modified.endsWith(":3")) return NOTHING;
   const before = modifiers(modified);
   const known = CODES[code];
@@ -177,7 +191,9 @@ function codeKey(code: number, modified: string): Key {
     return { name: `${before}${known}`, text: "" };
   if (before === "" || before === "shift+")
     return { name: "text", text: before === "" ? character : character.toUpperCase() };
-  return { name: `${before}${character.toLowerCase()}`, text: "" };
+  const isOtherScript = code > 127 && english > 0 && english < 128;
+  const name = isOtherScript ? String.fromCharCode(english) : commandKey(character);
+  return { name: `${before}${name}`, text: "" };
 }
 
 function modifiers(field: string): string {

@@ -3,7 +3,7 @@ import { type Key, KeyReader, REPORTS } from "./keys.ts";
 import type { ScreenPort } from "./screen.ts";
 
 /** Turns on bracketed paste, focus reports and the kitty keyboard protocol, and saves the title. */
-const ENTER = "\u001b[?2004h\u001b[?1004h\u001b[>1u\u001b[22;2t";
+const ENTER = "\u001b[?2004h\u001b[?1004h\u001b[>5u\u001b[22;2t";
 const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?1004l\u001b[?2004l\u001b[?2026l\u001b[?7h\u001b[?25h";
 /** Asks for the background colour, the terminal by number and by name, and the size of a cell. */
 const ASK = "\u001b]11;?\u0007\u001b[>c\u001b[>q\u001b[16t";

@@ -24,7 +24,7 @@ const ROWS: readonly (readonly [keys: readonly string[], edit: Edit])[] = [
   [["alt+y"], (buffer) => buffer.yankBefore()],
   [["ctrl+_", "ctrl+-"], (buffer) => buffer.undo()],
   [["alt+_"], (buffer) => buffer.redo()],
-  [["newline", "ctrl+j", "alt+enter", "shift+enter"], (buffer) => buffer.insert("\n")],
+  [["newline", "ctrl+j", "alt+ctrl+j", "alt+enter", "shift+enter"], (buffer) => buffer.insert("\n")],
   [["shift+space"], (buffer) => buffer.insert(" ")],
 ];
 const EDITS = new Map(ROWS.flatMap(([keys, edit]) => keys.map((key) => [key, edit] as const)));

@@ -1,6 +1,6 @@
 import { say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
-import type { Key } from "../terminal/keys.ts";
+import { commandKey, type Key } from "../terminal/keys.ts";
 import { type Line, sideBySide } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
@@ -108,6 +108,7 @@ export class TextPanel implements Panel {
   key({ name, text }: Key): void {
     const steps = { up: -1, down: 1, home: -Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
     if (this.#scroll.key(text === " " ? "pagedown" : name, steps)) return;
-    if (name === "escape" || name === "ctrl+o" || name === "enter" || text === "q") this.#needs.close();
+    if (name === "escape" || name === "ctrl+o" || name === "enter" || commandKey(text) === "q")
+      this.#needs.close();
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
-import type { Key } from "../terminal/keys.ts";
+import { commandKey, type Key } from "../terminal/keys.ts";
 import { type Line, type Span, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
 import { planLines } from "./displays/call-lines.ts";
 import { diffLines } from "./displays/file-diff.ts";
@@ -187,7 +187,7 @@ export class QuestionPanel extends Standing implements Panel {
     const { confirmation } = this.#needs.question;
     const isPlan = confirmation.kind === "plan";
     if (name === "escape") this.#needs.stop();
-    switch (name === "text" ? text.toLowerCase() : "") {
+    switch (name === "text" ? commandKey(text) : "") {
       case "y":
         this.#needs.answer(isPlan ? { outcome: "approved_plan", mode: "auto-edit" } : { outcome: "once" });
         return;
@@ -219,7 +219,7 @@ export class QuestionPanel extends Standing implements Panel {
 
   #scopeKey({ name, text }: Key): void {
     const scopes: Readonly<Record<string, GrantScope>> = { s: "session", p: "project", e: "everywhere" };
-    const scope = scopes[text.toLowerCase()];
+    const scope = scopes[commandKey(text)];
     if (scope !== undefined) this.#needs.answer({ outcome: "always", scope });
     else if (name === "escape") this.#state = "choose";
   }
@@ -239,7 +239,7 @@ export class QuestionPanel extends Standing implements Panel {
     else if (name === "up" || name === "down") {
       this.#hunk = (this.#hunk + (name === "up" ? -1 : 1) + this.#hunks.length) % this.#hunks.length;
       this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
-    } else if (text === " " || text === "x") {
+    } else if (text === " " || commandKey(text) === "x") {
       if (!this.#taken.delete(this.#hunk)) this.#taken.add(this.#hunk);
     } else if (name === "enter" && confirmation.kind === "edit") {
       if (this.#taken.size === 0) this.#state = "reason";

@@ -1,5 +1,5 @@
 import { say } from "../locales/say.ts";
-import type { Key } from "../terminal/keys.ts";
+import { commandKey, type Key } from "../terminal/keys.ts";
 import { type Line, shownText } from "../terminal/styled-line.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { framed, keyHints, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
@@ -53,13 +53,14 @@ export class ReviewPanel implements Panel {
     const change = changes[this.#at];
     const steps: Record<string, number> = { up: -1, down: 1, left: -1, right: 1 };
     const step = steps[name];
+    const command = commandKey(text);
     if (step !== undefined) {
       this.#at = Math.max(0, Math.min(this.#at + step, changes.length - 1));
       this.#scroll.from = 0;
     } else if (this.#scroll.key(name)) return;
-    else if (name === "escape" || text === "q") close();
-    else if (text === "t" && change !== undefined) takeBack([change]);
-    else if (text === "f") takeBack(changes.filter(({ file }) => file === change?.file));
-    else if (text === "a") takeBack(changes);
+    else if (name === "escape" || command === "q") close();
+    else if (command === "t" && change !== undefined) takeBack([change]);
+    else if (command === "f") takeBack(changes.filter(({ file }) => file === change?.file));
+    else if (command === "a") takeBack(changes);
   }
 }

@@ -1,7 +1,7 @@
 import { APPROVAL_MODES } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import { EXIT } from "../../terminal/exit-code.ts";
-import type { Key } from "../../terminal/keys.ts";
+import { commandKey, type Key } from "../../terminal/keys.ts";
 import { choose } from "../../ui/choice-panel.ts";
 import { callsInFull } from "../../ui/displays/call-lines.ts";
 import { editKey } from "../../ui/edit-keys.ts";
@@ -72,7 +72,7 @@ export class PromptKeys {
     this.#isAgain = this.#last.name === key.name && now - this.#last.at < TWICE_MS;
     this.#last = { name: this.#isAgain ? "" : key.name, at: now };
     const { buffer } = this.#desk;
-    if (key.text === "?" && key.name === "text" && buffer.isEmpty) {
+    if (commandKey(key.text) === "?" && key.name === "text" && buffer.isEmpty) {
       void this.#command("/keys");
       return;
     }
