@@ -153,6 +153,36 @@ describe("what is written at the prompt", () => {
     expect(terminal.all()).toContain("> see @src/tally.js");
   });
 
+  it("completes paths that came after the first look", async () => {
+    const terminal = await room.open();
+    terminal.type("@");
+    await terminal.shows("  src/tally.js");
+    await writeFile(join(room.root, "later.txt"), "");
+    let last = 0;
+    // A reading is not repeated at once.
+    await terminal.until(() => {
+      const isDue = performance.now() - last > 400;
+      if (isDue) terminal.type(`${ctrl("u")}@lat`);
+      if (isDue) last = performance.now();
+      return terminal.text().includes("› later.txt");
+    }, "the new file");
+  });
+
+  it("is there again after up, if it was emptied and not sent", async () => {
+    const terminal = await room.open();
+    terminal.type("a long draft\u0003");
+    await terminal.shows("Press ctrl+c again to quit");
+    terminal.type("\u001b[A");
+    await terminal.shows("> a long draft");
+    terminal.type(", and more");
+    await terminal.shows("> a long draft, and more");
+    terminal.type("\u001b\u001b");
+    await terminal.shows("> Ask anything");
+    terminal.type("\u001b[A");
+    await terminal.shows("> a long draft, and more");
+    await expect(readFile(join(room.root, ".home/history.jsonl"), "utf8")).rejects.toThrow("ENOENT");
+  });
+
   it("runs a command of the person's own after !, and hands its output to the model after !!", async () => {
     const terminal = await room.open([{ text: "Nice." }]);
     terminal.type("!echo own-$((1+1))\r");

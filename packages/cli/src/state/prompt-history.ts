@@ -28,12 +28,16 @@ export class PromptHistory {
   }
 
   add(prompt: string): void {
+    if (this.putAside(prompt)) keep(this.#file, prompt);
+  }
+
+  /** For one that was not sent: it can be gone back to in this run. */
+  putAside(prompt: string): boolean {
     const known = this.#known;
-    if (prompt.trim() !== "" && known.at(-1) !== prompt) {
-      known.push(prompt);
-      keep(this.#file, prompt);
-    }
+    const isNew = prompt.trim() !== "" && known.at(-1) !== prompt;
+    if (isNew) known.push(prompt);
     this.#at = known.length;
+    return isNew;
   }
 
   /** The prompt before or after the one that is shown; null when there is none. */

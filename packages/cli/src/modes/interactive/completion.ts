@@ -5,12 +5,16 @@ import { type Choice, ChoiceList } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 
 const MOST_FILES = 300_000;
+/** Files come and go: their names are read again, for at most this part of the time. */
+const READING_PART = 0.05;
 
 /** The completions for the word before the caret, and where that word starts. */
 export class Completion {
   readonly #desk: Desk;
   #files: FileNames | null = null;
   #isReading = false;
+  /** Until then the files that were read are taken for those that there are. */
+  #freshUntil = 0;
   #known: readonly Choice[] = [];
   /** The session whose commands are known; undefined before any are. */
   #knownOf: Session | null | undefined;
@@ -26,7 +30,8 @@ export class Completion {
     return this.#desk.shown.completions !== null;
   }
 
-  update(): void {
+  /** With `kept`, this one stays chosen. */
+  update(kept?: string): void {
     const { buffer, shown } = this.#desk;
     const found = this.#find(buffer);
     const isClosed = found === null || found.word === this.#closedFor;
@@ -36,7 +41,7 @@ export class Completion {
       return;
     }
     this.#from = found.from;
-    shown.completions = new ChoiceList(found.choices);
+    shown.completions = new ChoiceList(found.choices, kept);
   }
 
   /** Replaces the word by the chosen completion; false when there is none. */
@@ -89,25 +94,34 @@ export class Completion {
   }
 
   #named(word: string): readonly Choice[] {
-    if (this.#files === null) void this.#readFiles();
-    return (this.#files?.find(word) ?? []).map((path) => ({ value: mention(path), label: path, more: "" }));
+    const found = this.#files?.find(word) ?? [];
+    if (word === "" || found.length === 0) void this.#readFiles();
+    return found.map((path) => ({ value: mention(path), label: path, more: "" }));
   }
 
   async #readFiles(): Promise<void> {
-    if (this.#isReading) return;
+    const began = performance.now();
+    if (this.#isReading || began < this.#freshUntil) return;
     this.#isReading = true;
     try {
       const { FileNames } = await import("../../state/file-names.ts");
       const paths = await projectFiles(this.#desk.options.root, MOST_FILES, new AbortController().signal);
       this.#files = new FileNames(paths);
+      this.#isReading = false;
     } catch (error) {
+      // Not tried again: it would be noted with each key.
       this.#desk.noteFault(error);
     }
+    const ended = performance.now();
+    this.#freshUntil = ended + (ended - began) / READING_PART;
     this.#again();
   }
 
+  /** Finds again. Where the user has moved to a completion, it stays chosen. */
   #again(): void {
-    this.update();
+    const { completions } = this.#desk.shown;
+    const chosen = completions?.chosen;
+    this.update(chosen === completions?.choices[0] ? undefined : chosen?.value);
     this.#desk.view.soon();
   }
 }

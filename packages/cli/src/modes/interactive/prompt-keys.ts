@@ -139,18 +139,24 @@ export class PromptKeys {
       this.#desk.flash(say("status.interrupting"));
     } else if (!this.#isAgain) this.#desk.flash(say("status.back"));
     else if (buffer.isEmpty) void this.#command("/back");
-    else buffer.clear();
+    else this.#putAside();
+  }
+
+  #putAside(): void {
+    const { buffer, history } = this.#desk;
+    history.putAside(buffer.content);
+    buffer.clear();
   }
 
   /** The first one never ends the program. */
   #interrupt(): void {
-    const { buffer, shown, questions } = this.#desk;
+    const { shown, questions } = this.#desk;
     if (this.#isAgain) {
       this.#desk.leave(EXIT.done);
       return;
     }
     if (this.#needs.work.isWorking) this.#needs.work.interrupt();
-    else buffer.clear();
+    else this.#putAside();
     if (questions.open.length === 0) shown.panel = null;
     this.#desk.flash(say("status.quit"));
   }
