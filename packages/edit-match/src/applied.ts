@@ -1,5 +1,5 @@
 import { commonEnds } from "./learned.ts";
-import { isBlank } from "./lines.ts";
+import { isBlank, placesOf } from "./lines.ts";
 
 const LEAST_SIGNS = 8;
 
@@ -10,9 +10,11 @@ const LEAST_SIGNS = 8;
 export function isApplied(content: string, oldText: string, newText: string): boolean {
   const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimEnd());
   const [oldLines, newLines] = [trimmedLines(oldText), trimmedLines(newText)];
-  const [had, has] = [new Set(oldLines), new Set(newLines)];
-  const added = [...has].filter((line) => !isBlank(line) && !had.has(line));
-  const removed = [...had].filter((line) => !isBlank(line) && !has.has(line));
+  const [had, has] = [placesOf(oldLines), placesOf(newLines)];
+  const timesIn = (lines: ReadonlyMap<string, readonly number[]>, line: string) =>
+    lines.get(line)?.length ?? 0;
+  const added = [...has.keys()].filter((line) => !isBlank(line) && timesIn(has, line) > timesIn(had, line));
+  const removed = [...had.keys()].filter((line) => !isBlank(line) && !has.has(line));
   const [was, is] = [oldText, newText].map((text) => text.replace(/\s/g, ""));
   if (added.length === 0 || was === is || (is ?? "").length < LEAST_SIGNS) return false;
   if (added.some((line) => isShortened(line, removed))) return false;
@@ -22,8 +24,9 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   if (!`\n${there.join("\n")}\n`.includes(`\n${fresh}\n`)) return false;
   // With lines around it the place itself is known; a single line may also occur elsewhere.
   const isKnown = newLines.some((line) => !isBlank(line) && had.has(line));
-  const still = new Set(isKnown ? there : there.map((line) => line.trim()));
-  return removed.every((line) => !still.has(isKnown ? line : line.trim()));
+  const looks = (line: string) => (isKnown ? line : line.replace(/\s/g, ""));
+  const still = new Set(there.map(looks));
+  return removed.every((line) => !still.has(looks(line)));
 }
 
 /** The line is a part of another line that is removed: that it is in the file means nothing. */

@@ -100,9 +100,91 @@ const KNOWN: readonly Row[] = [
     new: "if (isLast) {\n  one(1);\n}\n\nupdate(derived);\nreturn everything;",
     result: "if (isLast) {\n  one(1);\n}\n\nupdate(derived);\nreturn everything;\n",
   },
+  {
+    what: "a value that another line of the file has already",
+    content: "[live]\nstatus = enabled\n\n[staging]\nstatus    = disabled\n",
+    old: "status = disabled",
+    new: "status = enabled",
+    result: "[live]\nstatus = enabled\n\n[staging]\nstatus    = enabled\n",
+  },
+  {
+    what: "dots above and below all that is named",
+    content: "a() {\n  one(1);\n  two(2);\n  three(3);\n}\n",
+    old: "// ... existing code ...\n  two(2);\n// ... existing code ...",
+    new: "// ... existing code ...\n  two(22);\n// ... existing code ...",
+    result: "a() {\n  one(1);\n  two(22);\n  three(3);\n}\n",
+  },
+  {
+    what: "that the space after line numbers is not the file's, by a new text without numbers",
+    content: "      int jmp;\n      codegen(tree);\n      jumptohere(test);\n",
+    old: "7:      int jmp;\n8:      codegen(tree);\n9:      jumptohere(test);",
+    new: "     int jmp;\n     codegen(tree);\n     closeloop(test);",
+    result: "      int jmp;\n      codegen(tree);\n      closeloop(test);\n",
+  },
+  {
+    what: "a diff in which the lines that stay begin with a space, and others come at a depth of their own",
+    content: "  one() {\n    two(2);\n    three(3);\n  },\n",
+    old: "   one() {\n-    two(2);\n     three(3);\n   },",
+    new: "   one() {\n+    if (a) {\n+      two(2);\n+    }\n     three(3);\n   },",
+    result: "  one() {\n    if (a) {\n      two(2);\n    }\n    three(3);\n  },\n",
+  },
 ];
 
 const DOUBTS: readonly Row[] = [
+  {
+    what: "the old text has two backslashes for each, and the new one has one, which may be the file's or an escape",
+    content: "  '<!(node -e \"require(\\'nan\\')\")',\n",
+    old: "  '<!(node -e \"require(\\\\'nan\\\\')\")',",
+    new: "  '<!(node -p \"require(\\'addon\\').dir\")',",
+  },
+  {
+    what: "all lines are further in, and of those that go some were around the one that stays",
+    content: "one();\nif (a) {\n    two();\n}\nend();\n",
+    old: "    if (a) {\n        two();\n    }",
+    new: "    two();",
+  },
+  {
+    what: "some lines of the old text are shifted, and the new one has them at a third depth",
+    content: "    one(1);\n    two(2);\n#endif\n    end();\n",
+    old: "one(1);\ntwo(2);\n#endif",
+    new: "  one(1);\n  two(22);\n#endif",
+  },
+  {
+    what: "the one indented line is at half its depth, and new lines are at other depths",
+    content: "void grow() {\n  if (a) flush();\n}\n#endif\n",
+    old: "void grow() {\n if (a) flush();\n}\n#endif",
+    new: "void grow() {\n if (a) flush();\n}\n\nint size() {\n  return 2;\n}\n#endif",
+  },
+  {
+    what: "all lines but the first are further in than in the file, and new ones are further in still",
+    content: "if (a) {\n    /**\n     * One.\n     *\n     * Two.\n     */\n",
+    old: "    /**\n      * One.\n      *\n      * Two.\n      */",
+    new: "        /**\n          * One.\n          *\n          * Three.\n          */",
+  },
+  {
+    what: "a new line may be an added line of a diff",
+    content: "/*\n * one\n * two\n */\n",
+    old: "  * one\n  * two",
+    new: "  * one\n+ * more\n  * two",
+  },
+  {
+    what: "signs stand with entities and without in the new text",
+    content: "begin();\nread(a < b);\nend();\n",
+    old: "begin();\nread(a &lt; b);\nend();",
+    new: 'begin();\nlook(c < d, "&lt;");\nend();',
+  },
+  {
+    what: "backslashes are lost in one pattern, and a new one in another may be half of two",
+    content: "one: /^[^\\\\]+$/,\ntwo: /[\\s*]/,\n",
+    old: "one: /^[^\\]+$/,\ntwo: /[\\s*]/,",
+    new: "one: /^[^\\]+$/,\ntwo: /[\\s*\\]/,",
+  },
+  {
+    what: "an escaped text has a new string that would go over several lines",
+    content: "has 'one';\n\nsub add {\n  go(1);\n}\n",
+    old: "has 'one';\\n\\nsub add {\\n  go(1);",
+    new: "has 'one';\\n\\nmy $NOTE = \"# Cookies\\n# Made by hand\\n\\n\";\\n\\nsub add {\\n  go(1);",
+  },
   {
     what: "one new line is the old one to the byte, and another is the file's",
     content: "#if a\n# en\u200bdif\nlast();\n",

@@ -113,6 +113,12 @@ const PROVEN: readonly Required<Row>[] = [
 
 const LOST: readonly Row[] = [
   {
+    what: "as the last of several lines, behind one that came",
+    content: "type A = {\n  /**\n   * One.\n   *\n   * Two.\n   */\n",
+    old: "type A = {\n  /**\n   * One.\n   *",
+    new: "type A = {\n  /**\n   * Three.\n   *\n   */\n  three: 3;\n  /**\n   ...",
+  },
+  {
     what: "as the first of several lines, where all lines come again further down",
     content: "start(1);\n  #endif\n#endif\n\nlast(2);\nend(3);\n",
     old: "  #endif\n#endif\n\nlast(2);",

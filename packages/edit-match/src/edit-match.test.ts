@@ -155,6 +155,12 @@ describe("edits that must fail", () => {
 
   it("P1 tells that the change is already there", () => {
     expect(edit(DONE, AREA, AREA2)).toMatchObject({ status: "none", alreadyApplied: true });
+    const again = "import 'one';\nimport 'two';\nimport 'one';\nstart();\n";
+    const [before, after] = [
+      "import 'one';\nimport 'two';\nstart();",
+      "import 'one';\t\nimport 'two';\nimport 'one';\nstart();",
+    ];
+    expect(edit(again, before, after)).toMatchObject({ alreadyApplied: true });
   });
 
   it("P31 does not take a like place elsewhere when the change is already there", () => {

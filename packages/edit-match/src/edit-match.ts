@@ -21,7 +21,7 @@ import { findExactly } from "./exact.ts";
 import type { Depth } from "./fold.ts";
 import { findPlaces, type Place, type Search, SearchedFile, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
-import { type Reading, readingsOf, withoutForeign, withoutNewFence } from "./reading.ts";
+import { mixesForms, type Reading, readingsOf, withoutForeign, withoutNewFence } from "./reading.ts";
 import { findSlips } from "./slip.ts";
 import { withLineEnd } from "./write.ts";
 
@@ -75,15 +75,15 @@ function findByReading(request: EditRequest): EditMatch {
   const readings = readingsOf(texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
-    if (found.some(isNearest) || isFilled(request, found)) break;
+    if (found.some(isNearest)) break;
     if (step.find === findSlips && request.isOutdated === true) continue;
-    const candidates = candidatesOf(file, { ...step, readings: step.readings(readings) }).filter(
-      ({ mistakes }) => !leaveOut.some((name) => mistakes.has(name)),
-    );
     const known = [...found];
-    found.push(...candidates.filter((one) => !known.some((other) => isBeside(one, other))));
+    const isOpen = (one: Candidate) =>
+      !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => isBeside(one, other));
+    found.push(...candidatesOf(file, step.readings(readings), step).filter(isOpen));
   }
-  return (found.length > 0 ? chosen(request, found) : undefined) ?? notFound(false);
+  const isClear = found.length > 0 && !mixesForms(content, request);
+  return (isClear ? chosen(request, found) : undefined) ?? notFound(false);
 }
 
 /** No place with other mistakes can be as near. */
@@ -91,24 +91,11 @@ function isNearest({ mistakes }: Candidate): boolean {
   return [...mistakes].every((name) => name === "trailing spaces");
 }
 
-/** The maximum length of a text, relative to its length in the file. */
-const MOST_TIMES_LONGER = 8;
-
-/** There is no room for another place besides those that were found. */
-function isFilled({ content, oldText }: EditRequest, found: readonly Candidate[]): boolean {
-  const taken = found.reduce((sum, { place }) => sum + place.end - place.start, 0);
-  return taken > 0 && (content.length - taken) * MOST_TIMES_LONGER < oldText.length;
-}
-
 function isBeside({ place: one }: Candidate, { place: other }: Candidate): boolean {
   return one.start <= other.end && other.start <= one.end;
 }
 
-interface Tried extends Omit<Step, "readings"> {
-  readonly readings: readonly Reading[];
-}
-
-function candidatesOf(file: SearchedFile, { readings, depths, find }: Tried): Candidate[] {
+function candidatesOf(file: SearchedFile, readings: readonly Reading[], { depths, find }: Step): Candidate[] {
   const { content } = file;
   return depths.flatMap((depth) =>
     readings.flatMap((reading) => {

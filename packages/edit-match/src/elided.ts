@@ -1,4 +1,4 @@
-import type { Block } from "./lines.ts";
+import { type Block, isBlank } from "./lines.ts";
 import { findPlaces, linesIn, type Place, placeAround, type Search, type SearchedFile } from "./place.ts";
 import { omission } from "./placeholder.ts";
 
@@ -9,36 +9,27 @@ function isDots(line: string, content: string): boolean {
   return isElision && !(content.includes(dots) && content.split("\n").some((other) => other.trim() === dots));
 }
 
-/** Lines of the old text between those that stand for others. */
-interface Part {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** The place of an old text with dots instead of some lines: each part of it must be in the file once, in order. */
 export function findElided(file: SearchedFile, search: Search): Place[] {
   const { content, said } = search;
-  const parts = partsBetween(said.oldLines, content);
-  if (parts.length < 2) return [];
+  const { oldLines } = said;
+  if (!oldLines.some((line) => isDots(line, content))) return [];
+  const parts = partsBetween(oldLines, content);
   const found = parts.map(({ from, to }) => {
-    const lines = said.oldLines.slice(from, to);
-    const part = { ...search, said: { ...said, oldLines: lines, above: 0, below: 0 } };
-    return findPlaces(file, part);
+    const part = { ...said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };
+    return findPlaces(file, { ...search, said: part });
   });
   const places = inOrder(found);
   const [first, last] = [places?.[0], places?.at(-1)];
   if (places === undefined || first === undefined || last === undefined) return [];
   const stretch = { start: first.start, end: last.end };
   const linesTo = (end: number) => linesIn(content, { start: stretch.start, end }).length;
-  const apart = places.slice(1).map(({ start }, at): Block => {
-    const [oldFrom, oldTo] = [parts[at]?.to ?? 0, parts[at + 1]?.from ?? 0];
-    return {
-      oldFrom,
-      oldTo,
-      fileFrom: linesTo(places[at]?.end ?? 0),
-      fileTo: linesTo(start) - 1,
-      isElided: true,
-    };
+  const apart = [...parts, undefined].flatMap((part, at): Block[] => {
+    const [before, place] = [places[at - 1], places[at]];
+    const [oldFrom, oldTo] = [parts[at - 1]?.to ?? 0, part?.from ?? oldLines.length];
+    const fileFrom = before === undefined ? 0 : linesTo(before.end);
+    const fileTo = before && place ? linesTo(place.start) - 1 : fileFrom;
+    return oldFrom === oldTo ? [] : [{ oldFrom, oldTo, fileFrom, fileTo, isElided: true }];
   });
   const place = placeAround(search, stretch, { apart, slips: ["left-out lines"] });
   return place === undefined ? [] : [place];
@@ -50,14 +41,11 @@ function inOrder(found: readonly (readonly Place[])[]): Place[] | undefined {
   return places.length === found.length && places.every(isAfter) ? places : undefined;
 }
 
-function partsBetween(lines: readonly string[], content: string): Part[] {
+/** The lines of the old text between those that stand for others. */
+function partsBetween(lines: readonly string[], content: string) {
   const cuts = lines.flatMap((line, at) => (isDots(line, content) ? [at] : []));
-  const parts: Part[] = [];
-  let from = 0;
-  for (const cut of [...cuts, lines.length]) {
-    if (lines.slice(from, cut).some((line) => line.trim() !== "")) parts.push({ from, to: cut });
-    else return [];
-    from = cut + 1;
-  }
-  return parts;
+  return [...cuts, lines.length].flatMap((to, at) => {
+    const from = (cuts[at - 1] ?? -1) + 1;
+    return lines.slice(from, to).every(isBlank) ? [] : [{ from, to }];
+  });
 }

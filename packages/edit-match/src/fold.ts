@@ -47,20 +47,16 @@ const ENTITIES: Readonly<Record<string, string>> = {
   quot: '"',
   apos: "'",
   nbsp: " ",
-  "#39": "'",
-  "#x27": "'",
-  "#34": '"',
-  "#x22": '"',
-  "#60": "<",
-  "#62": ">",
-  "#38": "&",
 };
-const ENTITY = /&([a-z]{2,4}|#x?\d\d);/g;
+export const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#x?[2-6]\d);/g;
 const ENTITY_HERE = new RegExp(ENTITY.source, "y");
 
 /** The text with HTML entities replaced by their characters. */
 export function decodeEntities(text: string): string {
-  return text.replace(ENTITY, (whole, name: string) => ENTITIES[name] ?? whole);
+  return text.replace(
+    ENTITY,
+    (entity) => ENTITIES[entity.slice(1, -1)] ?? String.fromCharCode(Number(`0${entity.slice(2, -1)}`)),
+  );
 }
 
 function plainOf(code: number): string {
@@ -185,11 +181,9 @@ class Folder {
 
   #takeEntity(start: number): number {
     ENTITY_HERE.lastIndex = start;
-    const found = ENTITY_HERE.exec(this.#source);
-    const plain = ENTITIES[found?.[1] ?? ""];
-    const end = plain === undefined ? start + 1 : ENTITY_HERE.lastIndex;
-    this.#take(plain === undefined ? AMPERSAND : plain.charCodeAt(0), start, end);
-    return end;
+    const [entity = "&"] = ENTITY_HERE.exec(this.#source) ?? [];
+    this.#take(decodeEntities(entity).charCodeAt(0), start, start + entity.length);
+    return start + entity.length;
   }
 }
 

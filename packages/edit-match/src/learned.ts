@@ -1,5 +1,5 @@
 import { type Depth, type Folded, fold, foldedText, isLookAlike } from "./fold.ts";
-import { type LineParts, partsOf } from "./lines.ts";
+import { type LineParts, partsOf, type Sides } from "./lines.ts";
 
 /** A line of the old text, the same line in the file, and the line of the new text that it became. */
 export interface Triple {
@@ -29,23 +29,23 @@ export interface Learned {
   trail(trail: string): string;
 }
 
-export function learn(triples: readonly Triple[], newLines: readonly string[], depth: Depth): Learned {
+export function learn(triples: readonly Triple[], { newLines, depth, content }: Sides): Learned {
   const parts = triples.map(tripleParts);
   const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
-  const indentMap = new IndentMap(parts.filter(({ old }) => old.body !== ""));
+  const filled = parts.filter(({ old }) => old.body !== "");
+  const indentMap = new IndentMap(filled);
   const indents = mannerOf(parts, "indent") ?? unshownIndents(parts, freshParts);
-  const isShifted = indents === "as file" && indentMap.isOneWay;
+  const isMoved = indents === "as file" && indentMap.isOneWay && movesAll(filled, freshParts);
   const signs = mannerOf(parts, "body") ?? "as old";
-  const signMap = new SignMap(parts, depth);
+  const signMap = new SignMap(parts, depth, content);
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
   return {
     isAsFile: indents === "as file",
     indent: (fresh, from) => {
+      if (isMoved) return undefined;
       if (from !== undefined && fresh === from.old && indents !== "as file") return from.file;
       if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
-      // Lines put around others that moved in by the amount by which the old text is shifted.
-      if (isShifted && indentMap.isSaid(fresh) && indentMap.isAround(fresh)) return undefined;
       return applied(indents, fresh, () => indentMap.apply(fresh));
     },
     signs: (part) => applied(signs, part.line.slice(part.start, part.end), () => signMap.apply(part)),
@@ -54,6 +54,18 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
       return trail === "" || more.length > 0 ? trail : inFile;
     },
   };
+}
+
+/** Whether lines around all that stay come or go: what stays may have moved by as much as the old text is shifted. */
+function movesAll(parts: readonly TripleParts[], [come]: readonly LineParts[]): boolean {
+  const [first] = parts;
+  const goes = first !== undefined && first.old.indent.length > first.file.indent.length;
+  const outer = goes ? first.old : come;
+  const isInside = ({ old, fresh }: TripleParts) =>
+    !fresh || (goes ? old : fresh).indent.length > (outer?.indent.length ?? 0);
+  return (
+    !(goes && first.fresh) && parts.some(({ old }) => old.indent === outer?.indent) && parts.every(isInside)
+  );
 }
 
 /** Whether one rule leads from the indentation of each line to that of the file. */
@@ -157,13 +169,17 @@ class IndentMap {
   readonly #known = new Map<string, Set<string>>();
   readonly #rules: readonly IndentRule[];
   readonly #isPartly: boolean;
-  readonly #isOneOff: boolean;
+  /** The file's indentation of the only line that is shifted. */
+  readonly #oneOff: string | undefined;
+  readonly #isMostly: boolean;
 
   constructor(parts: readonly TripleParts[]) {
     for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
     const pairs = [...this.#known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
     const shift = pairs.find(({ old, file }) => old !== file);
-    this.#isOneOff = parts.filter(({ old, file }) => old.indent !== file.indent).length === 1;
+    const shiftedLines = parts.filter(({ old, file }) => old.indent !== file.indent);
+    this.#oneOff = shiftedLines.length === 1 ? shiftedLines[0]?.file.indent : undefined;
+    this.#isMostly = shiftedLines.length > parts.length / 2;
     this.#isPartly = pairs.some(({ old, file }) => old === file);
     const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
     this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
@@ -173,25 +189,18 @@ class IndentMap {
     return this.#rules.length > 0;
   }
 
-  isSaid(indent: string): boolean {
-    return this.#known.has(indent);
-  }
-
-  isAround(indent: string): boolean {
-    return [...this.#known.values()].every((files) =>
-      [...files].every(({ length }) => length > indent.length),
-    );
-  }
-
   /** Lines keep their indentation unless all lines were shifted alike. */
   apply(indent: string): string | undefined {
     const known = this.#known.get(indent);
     const [only] = known?.size === 1 ? known : [];
     if (this.#rules.length === 0 && this.#isPartly) {
-      // One shifted line says nothing about others; several suggest that this one may be shifted.
-      return this.#isOneOff || (only ?? indent) === indent ? indent : undefined;
+      // One shifted line says nothing about others; several suggest that this one may be shifted, most that it is.
+      return this.#oneOff !== undefined || (only ?? (this.#isMostly ? undefined : indent)) === indent
+        ? indent
+        : undefined;
     }
     if (only !== undefined) return only;
+    if (this.#isPartly && indent === this.#oneOff) return undefined;
     const results = new Set(this.#rules.flatMap((rule) => rule(indent) ?? []));
     return results.size === 1 ? [...results][0] : undefined;
   }
@@ -226,6 +235,7 @@ function addTo(map: Map<string, Set<string>>, key: string, value: string): void 
   else known.add(value);
 }
 
+const BACKSLASH = /\\/;
 /** Places where characters have more often lost an escape. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|?{}]\s*\/(?!\*)/;
 
@@ -240,11 +250,14 @@ class SignMap {
   /** Plain characters that the file has where the model wrote a look-alike. */
   readonly #plain = new Set<string>();
   readonly #depth: Depth;
+  readonly #content: string;
   #changesAny = false;
-  #losesAny = false;
+  /** Where a new line may have lost an escape, as the old text has. */
+  readonly #lost = new Set<RegExp>();
 
-  constructor(parts: readonly TripleParts[], depth: Depth) {
+  constructor(parts: readonly TripleParts[], depth: Depth, content: string) {
     this.#depth = depth;
+    this.#content = content;
     // If everything is written alike there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
     for (const { old, file } of parts) this.#learn(old.body, file.body);
@@ -257,7 +270,11 @@ class SignMap {
       for (const key of [written, ...besideOf(part)]) addTo(this.#known, key, inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
-      if (inFile.length > written.length) this.#losesAny = true;
+      if (inFile.length > written.length && inFile.includes("\\")) {
+        this.#lost.add(PATTERN);
+        // One backslash stands for two.
+        if (written.startsWith("\\")) this.#lost.add(BACKSLASH);
+      }
       if (isLookAlike(written.replace(/^\\+/, "")) && PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
     }
   }
@@ -267,8 +284,7 @@ class SignMap {
     // If an escape and a line break or a tab count as the same, it may be either.
     if (this.#depth === "escapes" && /\\[nrt]|\t/.test(body)) return undefined;
     if (!this.#changesAny) return body;
-    const losesEscapes = this.#losesAny && (this.#depth === "backslashes" || this.#depth === "escapes");
-    if (losesEscapes && PATTERN.test(body)) return undefined;
+    if ([...this.#lost].some((sign) => sign.test(body))) return undefined;
     const folded = fold(body, this.#depth);
     const pieces: string[] = [];
     let done = 0;
@@ -289,7 +305,9 @@ class SignMap {
     const written = part.line.slice(part.start, part.end);
     if (PLAIN_SIGN.test(written)) return this.#isLost(part, written) ? undefined : written;
     const known = this.#known.get(written);
-    if (known !== undefined) return known.size === 1 ? [...known][0] : undefined;
+    // A sign that the file has elsewhere may be meant.
+    const isMeant = isLookAlike(written) && known?.has(written) === false && this.#content.includes(written);
+    if (known !== undefined) return known.size === 1 && !isMeant ? [...known][0] : undefined;
     const plain = isLookAlike(written) ? foldedText(fold(written, "signs")) : "";
     if (this.#plain.has(plain)) return plain;
     return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;
@@ -318,15 +336,9 @@ function besideOf({ line, start, end }: Part): [string, string] {
   return [`${before}<${written}`, `${written}>${kindOf(line[end])}`];
 }
 
-interface Spelling {
-  readonly written: string;
-  readonly inFile: string;
-  readonly start: number;
-}
-
 /** The characters of two texts with the same folded form, side by side. */
-function spellings(old: Folded, file: Folded): Spelling[] {
-  const found: Spelling[] = [];
+function spellings(old: Folded, file: Folded) {
+  const found: { written: string; inFile: string; start: number }[] = [];
   if (foldedText(old) !== foldedText(file)) return found;
   for (let from = 0; from < old.length; ) {
     let to = from + 1;

@@ -33,6 +33,16 @@ export interface Block {
   readonly isElided?: true;
 }
 
+export interface Sides {
+  readonly oldLines: readonly string[];
+  readonly newLines: readonly string[];
+  /** The lines of the file that match the old lines, without their ends. */
+  readonly fileLines: readonly string[];
+  readonly blocks: readonly Block[];
+  readonly depth: Depth;
+  readonly content: string;
+}
+
 export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: Block): boolean {
   return oldTo - oldFrom === 1 && fileTo - fileFrom === 1;
 }

@@ -8,18 +8,10 @@ import {
   keptLines,
   keptLinesFromEnd,
   partsOf,
+  type Sides,
   turned,
 } from "./lines.ts";
 import type { Stretch } from "./windows.ts";
-
-export interface Sides {
-  readonly oldLines: readonly string[];
-  readonly newLines: readonly string[];
-  /** The lines of the file that match the old lines, without their ends. */
-  readonly fileLines: readonly string[];
-  readonly blocks: readonly Block[];
-  readonly depth: Depth;
-}
 
 /** A line to write, the line of the new text it comes from, and the index of the file's line whose end it gets. */
 export interface MergedLine {
@@ -65,13 +57,11 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   if (steps === undefined) return undefined;
   const partners = steps.flatMap((step) => ("hunk" in step ? [...partnersOf(sides, step.hunk)] : []));
   const partnerOf = new Map(partners);
-  const learned = learn(triplesOf(sides, newOf, partnerOf), sides.newLines, sides.depth);
+  const learned = learn(triplesOf(sides, newOf, partnerOf), sides);
+  const shown = { sides, newOf, partnerOf, learned };
   const merged: MergedLine[] = [];
   for (const step of steps) {
-    const lines =
-      "hunk" in step
-        ? changedLines(sides, step.hunk, { partnerOf, learned })
-        : keptBlock(sides, step.kept, { newOf, learned });
+    const lines = "hunk" in step ? changedLines(shown, step.hunk) : keptBlock(shown, step.kept);
     if (lines === undefined) return undefined;
     merged.push(...lines);
   }
@@ -88,6 +78,15 @@ function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }
   const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom]?.trimEnd() === text.trimEnd();
   return same.length === 0 || same.some(isFiles);
 }
+
+interface Shown {
+  readonly sides: Sides;
+  readonly newOf: Int32Array;
+  readonly partnerOf: ReadonlyMap<number, Block>;
+  readonly learned: Learned;
+}
+
+const isOneLine = (block: Block) => isOneToOne(block) && block.isElided !== true;
 
 type Step = { readonly kept: Block } | { readonly hunk: Hunk };
 
@@ -220,55 +219,84 @@ function likeness(old: string, fresh: string): number {
   return (head + tail) / Math.min(one.length, other.length);
 }
 
+/** For a line of the old text, the same line in the file and what the new text made of it. */
 function triplesOf(sides: Sides, newOf: Int32Array, partnerOf: ReadonlyMap<number, Block>): Triple[] {
   const freshOf = new Map([...partnerOf].map(([fresh, { oldFrom }]) => [oldFrom, fresh]));
-  return sides.blocks
-    .filter((block) => isOneToOne(block) && block.isElided !== true)
-    .map(({ oldFrom, fileFrom }) => {
-      const paired = newOf[oldFrom] ?? -1;
-      const fresh = sides.newLines[paired >= 0 ? paired : (freshOf.get(oldFrom) ?? -1)];
-      const [old, file] = [sides.oldLines[oldFrom] ?? "", sides.fileLines[fileFrom] ?? ""];
-      return fresh === undefined ? { old, file } : { old, file, fresh };
-    });
+  return sides.blocks.filter(isOneLine).map(({ oldFrom, fileFrom }) => {
+    const paired = newOf[oldFrom] ?? -1;
+    const fresh = sides.newLines[paired >= 0 ? paired : (freshOf.get(oldFrom) ?? -1)];
+    const [old, file] = [sides.oldLines[oldFrom] ?? "", sides.fileLines[fileFrom] ?? ""];
+    return fresh === undefined ? { old, file } : { old, file, fresh };
+  });
 }
 
-interface KeptParts {
-  readonly newOf: Int32Array;
-  readonly learned: Learned;
-}
-
-function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): MergedLine[] | undefined {
-  const { oldLines, newLines, fileLines } = sides;
-  const fresh = newLines[newOf[block.oldFrom] ?? -1];
-  if (isOneToOne(block) && block.isElided !== true && fresh !== undefined) {
-    const [old, file] = [oldLines[block.oldFrom] ?? "", fileLines[block.fileFrom] ?? ""];
-    const text = keptLine({ old, file, fresh }, learned, sides.depth);
-    return text === undefined ? undefined : [{ text, fresh, like: block.fileFrom }];
+function keptBlock({ sides, newOf, learned }: Shown, block: Block): MergedLine[] | undefined {
+  const { fileFrom, fileTo } = block;
+  const fresh = sides.newLines[newOf[block.oldFrom] ?? -1];
+  if (!isOneLine(block) || fresh === undefined) {
+    return sides.fileLines.slice(fileFrom, fileTo).map((text, at) => ({ text, like: fileFrom + at }));
   }
-  return fileLines
-    .slice(block.fileFrom, block.fileTo)
-    .map((text, at) => ({ text, like: block.fileFrom + at }));
+  const text = writtenLine({ sides, learned }, fresh, block);
+  return text === undefined ? undefined : [{ text, fresh, like: fileFrom }];
 }
 
-/** Each part of the line is the file's, unless the new text has a third version. */
-function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
-  const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
-  const indent = indentOf(line, learned);
-  const body = bodyOf(line, learned, depth);
+function changedLines(
+  { sides, learned, partnerOf }: Shown,
+  { newFrom, newTo }: Hunk,
+): MergedLine[] | undefined {
+  const merged: MergedLine[] = [];
+  for (let at = newFrom; at < newTo; at += 1) {
+    const [fresh, partner] = [sides.newLines[at] ?? "", partnerOf.get(at)];
+    const text = isUnclear(sides, fresh) ? undefined : writtenLine({ sides, learned }, fresh, partner);
+    if (text === undefined) return undefined;
+    merged.push({ text, fresh, like: partner?.fileFrom });
+  }
+  return merged;
+}
+
+const QUOTES = ['"', "'", "`"];
+
+function isUnclear({ depth, oldLines, fileLines }: Sides, fresh: string): boolean {
+  // Where all lines begin with a space, it may mark an added line of a diff.
+  if (fresh.startsWith("+")) return oldLines.every((line) => line === "" || line.startsWith(" "));
+  // A string with a line break that lost its escape may continue at the beginning of the next line.
+  const isRest = /^\S/.test(fresh) && !fileLines.some((line) => /^\S/.test(line));
+  return depth === "escapes" && (isRest || QUOTES.some((quote) => isHalf(fresh, quote)));
+}
+
+/** A line of the new text. What it keeps of a line of the file is the file's, unless it has a third version. */
+function writtenLine(
+  { sides, learned }: Pick<Shown, "sides" | "learned">,
+  line: string,
+  from: Block | undefined,
+): string | undefined {
+  const fresh = partsOf(line);
+  if (from === undefined) {
+    if (fresh.body === "") return line === "" ? line : learned.indent(line);
+    const [indent, body] = [
+      learned.indent(fresh.indent),
+      learned.signs({ line: fresh.body, start: 0, end: fresh.body.length }),
+    ];
+    return indent === undefined || body === undefined
+      ? undefined
+      : indent + body + learned.trail(fresh.trail);
+  }
+  const old = partsOf(sides.oldLines[from.oldFrom] ?? "");
+  const file = partsOf(sides.fileLines[from.fileFrom] ?? "");
+  const indent = learned.indent(fresh.indent, { old: old.indent, file: file.indent });
+  const body = mergedBody({ old: old.body, file: file.body, fresh: fresh.body }, learned, sides.depth);
   const isSame = fresh.body === old.body || fresh.body === file.body;
   const isKept = isSame && fresh.trail === old.trail && indent === file.indent;
   const trail = isKept ? file.trail : learned.trail(fresh.trail);
   return indent === undefined || body === undefined ? undefined : indent + body + trail;
 }
 
-function indentOf(line: Required<Triple>, learned: Learned): string | undefined {
-  const [old, file] = [partsOf(line.old).indent, partsOf(line.file).indent];
-  return learned.indent(partsOf(line.fresh).indent, { old, file });
-}
-
 /** Where the old line differs from the file, what the new one keeps of it is the file's too. */
-function bodyOf(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
-  const [old, file, fresh] = [partsOf(line.old).body, partsOf(line.file).body, partsOf(line.fresh).body];
+function mergedBody(
+  { old, file, fresh }: Required<Triple>,
+  learned: Learned,
+  depth: Depth,
+): string | undefined {
   // Nobody changes the Unicode normal form on purpose.
   if (fresh === old || fresh.normalize() === file.normalize()) return file;
   const ends = commonEnds(old, fresh);
@@ -281,14 +309,8 @@ function bodyOf(line: Required<Triple>, learned: Learned, depth: Depth): string 
   return body === changedBody(folded, commonEnds(old, fresh, "end"), learned) ? body : undefined;
 }
 
-interface FoldedBodies {
-  readonly old: Folded;
-  readonly file: Folded;
-  readonly fresh: string;
-}
-
 function changedBody(
-  { old, file, fresh }: FoldedBodies,
+  { old, file, fresh }: { old: Folded; file: Folded; fresh: string },
   ends: CommonEnds,
   learned: Learned,
 ): string | undefined {
@@ -335,52 +357,4 @@ function seamAt(
   const seam = { old: gapOf(old), file: gapOf(file) };
   const [isInOld, isInFile] = [seam.old.start < seam.old.end, seam.file.start < seam.file.end];
   return (isInFile && !isInOld) || (isWithin && isInOld && !isInFile) ? undefined : seam;
-}
-
-interface ChangedParts {
-  readonly partnerOf: ReadonlyMap<number, Block>;
-  readonly learned: Learned;
-}
-
-function changedLines(
-  sides: Sides,
-  hunk: Hunk,
-  { partnerOf, learned }: ChangedParts,
-): MergedLine[] | undefined {
-  const merged: MergedLine[] = [];
-  for (let at = hunk.newFrom; at < hunk.newTo; at += 1) {
-    const fresh = sides.newLines[at] ?? "";
-    const text = changedLine(sides, { fresh, partner: partnerOf.get(at) }, learned);
-    if (text === undefined) return undefined;
-    merged.push({ text, fresh, like: partnerOf.get(at)?.fileFrom });
-  }
-  return merged;
-}
-
-const QUOTES = ['"', "'", "`"];
-
-interface FreshLine {
-  readonly fresh: string;
-  readonly partner: Block | undefined;
-}
-
-function changedLine(sides: Sides, { fresh, partner }: FreshLine, learned: Learned): string | undefined {
-  if (isBlank(fresh)) return fresh === "" ? fresh : learned.indent(fresh);
-  // A string with a line break that lost its escape may continue at the beginning of the next line.
-  const isRest = /^\S/.test(fresh) && !sides.fileLines.some((line) => /^\S/.test(line));
-  if (sides.depth === "escapes" && (isRest || QUOTES.some((quote) => isHalf(fresh, quote)))) return undefined;
-  const parts = partsOf(fresh);
-  if (partner !== undefined) {
-    const [old, file] = [sides.oldLines[partner.oldFrom] ?? "", sides.fileLines[partner.fileFrom] ?? ""];
-    const [indent, body] = [
-      indentOf({ old, file, fresh }, learned),
-      bodyOf({ old, file, fresh }, learned, sides.depth),
-    ];
-    return indent === undefined || body === undefined
-      ? undefined
-      : indent + body + learned.trail(parts.trail);
-  }
-  const part = { line: parts.body, start: 0, end: parts.body.length };
-  const [indent, body] = [learned.indent(parts.indent), learned.signs(part)];
-  return indent === undefined || body === undefined ? undefined : indent + body + learned.trail(parts.trail);
 }

@@ -1,6 +1,5 @@
 import { type Depth, type Folded, fold, positionsOf } from "./fold.ts";
-import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf, shifted } from "./lines.ts";
-import type { Sides } from "./merge.ts";
+import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf, type Sides, shifted } from "./lines.ts";
 import { type Stretch, Windows } from "./windows.ts";
 
 /** The two texts of an edit in lines, without blank lines at their beginning or end that both have. */
@@ -195,7 +194,7 @@ export function placeAround(
     if (block.oldFrom < oldEnd || block.fileFrom < fileEnd) blocks.push(block);
     [oldAt, fileAt] = [block.oldTo, block.fileTo];
   }
-  const sides = { oldLines, newLines, fileLines, blocks, depth };
+  const sides = { oldLines, newLines, fileLines, blocks, depth, content };
   const isOpen = !fitsAround(content, stretch, said);
   return { ...stretch, sides, isOpen, mistakes: new Set([...slips, ...mistakesIn(sides)]) };
 }

@@ -28,6 +28,10 @@ describe("a line that stands for lines left out", () => {
     "// ... keep existing code ...",
     "// same as before...",
     "<!-- existing content unchanged -->",
+    "// (...rest of implementations)",
+    "// (...no changes around here)",
+    "# ... no other changes ...",
+    "// ... all other tests ...",
   ])("P2 is seen: %s", (line) => {
     expect(omission(line)).toBe("certain");
     expect(newOmission("a\nb\n", `a\n${line}\nb\n`)).toBe(line.trim());
@@ -54,6 +58,8 @@ describe("a line that stands for lines left out", () => {
     "The rest of the file is read by the next stage.",
     "# Rest API",
     "// rest parameters must come last",
+    "// No changes",
+    "// no change of the state may be lost",
     "// existing users keep their name",
     "print('loading...')",
     "// wait...",

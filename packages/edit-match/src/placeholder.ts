@@ -4,8 +4,8 @@ const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(
 const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
 const BRACKETS = /^[[(<{]\s*(.*?)\s*[\])>}]$/;
 
-const LEFT_OUT = String.raw`(?:(?:the\s+)?(?:rest|remainder)\b|remaining|existing|previous|earlier|original|other|same|unchanged|unmodified|omitted|truncated|snip(?:ped)?|keep|as\s+(?:before|above|is)|and\s+so\s+on|more\s+code|code)`;
-const THING = String.raw`(?:\s+(?:of|the|this|that|your|all|existing|remaining|other|original|previous|file|files|code|contents?|text|document|page|class|component|module|script|functions?|methods?|imports?|implementation|logic|body|rows?|lines?|sections?|items?|entries|props|styles?|tests?|cases|definitions?|configuration|config|fields?))*`;
+const LEFT_OUT = String.raw`(?:all\s+)?(?:(?:the\s+)?(?:rest|remainder)\b|remaining|existing|previous|earlier|original|other|same|unchanged|unmodified|omitted|truncated|snip(?:ped)?|keep|no\s+(?:other\s+|further\s+)?changes?|as\s+(?:before|above|is)|and\s+so\s+on|more\s+code|code)`;
+const THING = String.raw`(?:\s+(?:of|the|this|that|your|all|existing|remaining|other|original|previous|around|code|text|logic|body|entries|props|class(?:es)?|config|(?:file|content|document|page|component|module|script|function|method|import|implementation|row|line|section|item|style|test|case|definition|configuration|field)s?))*`;
 const KEPT = String.raw`(?:\s*[,:(-]?\s*(?:(?:code|content|file)\s+)?(?:(?:remains?|stays?|is|are|kept|left|goes|follows?)\s*)?(?:here|(?:the\s+)?same(?:\s+as\s+(?:before|above))?|unchanged|unmodified|untouched|omitted|as\s+(?:it\s+)?(?:is|was|before|above)|for\s+brevity)?\s*(?:\s*for\s+brevity)?\)?)`;
 const PHRASE = new RegExp(`^${LEFT_OUT}${THING}${KEPT}$`, "i");
 const KEPT_AT_END =
@@ -118,8 +118,9 @@ function standsFor({ oldLines, newLines }: Texts, kept: Int32Array | undefined, 
   const stays = new Set(kept);
   const gone = oldLines.filter((_, index) => !stays.has(index));
   if (gone.length === oldLines.length) return gone.length >= LEAST_GONE;
-  // A body of only dots comes after its head: as the first of several lines, dots stand for what is above.
-  if (at === 0 && newLines.length > 1) return true;
+  // A body of only dots comes after its head: at the edge of several lines, dots stand for what is beyond.
+  const isLast = at === newLines.length - 1 && gone.length > 0 && !/[:{(]$/.test(newLines[at - 1] ?? "");
+  if (newLines.length > 1 && (at === 0 || isLast)) return true;
   const isKept = (line = -1) => line >= 0;
   if (isKept(kept[at - 1]) || isKept(kept[at + 1])) return gone.length > 0;
   const from = kept.slice(0, at).findLast(isKept) ?? -1;

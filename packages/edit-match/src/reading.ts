@@ -1,6 +1,6 @@
-import { decodeEntities } from "./fold.ts";
+import { decodeEntities, ENTITY } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
-import { isHalf } from "./lines.ts";
+import { isBlank, isHalf } from "./lines.ts";
 
 interface EditTexts {
   readonly oldText: string;
@@ -25,9 +25,16 @@ function inNumbers(texts: EditTexts): EditTexts[] {
   const [spaced, tight] = [true, false].map((isSpaced) => {
     const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
     const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
-    return oldText === undefined ? [] : [inSigns(texts, oldText, read)];
+    return oldText === undefined ? undefined : inSigns(texts, oldText, read);
   });
-  return isTight ? (tight ?? []) : [...(spaced ?? []), ...(tight ?? [])];
+  if (!spaced || !tight) return [];
+  if (isTight) return [tight];
+  // A new text without numbers shows which lines are its own.
+  const hasSpaced = new Set(spaced.oldText.split("\n"));
+  const isSpaced =
+    tight.newText === texts.newText &&
+    texts.newText.split("\n").some((line) => !isBlank(line) && hasSpaced.has(line));
+  return isSpaced ? [spaced] : [spaced, tight];
 }
 
 type Read = (text: string) => string;
@@ -41,6 +48,21 @@ function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): E
   return { oldText: read, newText: isPlain ? newText : repair(newText) };
 }
 
+const FORMS = new RegExp(`\\\\[\\\\"'\`$]|${ENTITY.source}`, "g");
+
+/** Whether new lines have a sign both as it is and in another form that only the old text has, which may be meant. */
+export function mixesForms(content: string, { oldText, newText }: EditTexts): boolean {
+  const had = new Set(oldText.split("\n"));
+  const fresh = newText
+    .split("\n")
+    .filter((line) => !had.has(line))
+    .join("\n");
+  const bare = fresh.replace(FORMS, "");
+  const isBoth = (form: string) => fresh.includes(form) && bare.includes(decodeEntities(form).slice(-1));
+  return [...new Set(oldText.match(FORMS))].some((form) => !content.includes(form) && isBoth(form));
+}
+
+const ESCAPES = /\\[\s\S]/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
 function unescaping(signs: string): Read {
@@ -63,10 +85,12 @@ function inEscapes(signs: string): Repair {
   return [
     "escapes",
     (texts) => {
-      const shown = [...signs].filter((sign) => texts.oldText.includes(`\\${sign}`)).join("");
+      const escaped = new Set(texts.oldText.match(ESCAPES));
+      const shown = [...signs].filter((sign) => escaped.has(`\\${sign}`)).join("");
       if (shown === "" || (signs.includes("n") && isOfSeveralLines(texts.oldText))) return [];
-      const oldText = unescaping(shown)(texts.oldText);
-      const read = [...new Set([shown, signs])].map((some) => inSigns(texts, oldText, unescaping(some)));
+      const read = [...new Set([shown, signs])].map((some) =>
+        inSigns(texts, unescaping(shown)(texts.oldText), unescaping(some)),
+      );
       return read.filter((one) => !splitsString(texts.oldText, one));
     },
   ];
@@ -89,9 +113,11 @@ const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/** Odd spaces that the file does not have are a slip; so is another Unicode normal form. */
+/** Odd spaces are a slip if the file does not have them, or the text has no others; so is another Unicode normal form. */
 export function withoutForeign(content: string, { oldText, newText }: EditTexts): Reading {
-  const foreign = FOREIGN.filter(([signs]) => oldText.search(signs) >= 0 && content.search(signs) < 0);
+  const isAll = !/\S \S/.test(oldText);
+  const isForeign = (signs: RegExp) => oldText.search(signs) >= 0 && (isAll || content.search(signs) < 0);
+  const foreign = FOREIGN.filter(([signs]) => isForeign(signs));
   const form = (["NFC", "NFD"] as const).find((one) => content.normalize(one) === content);
   const formed = (text: string) =>
     form !== undefined && oldText.normalize(form) !== oldText ? text.normalize(form) : text;
@@ -136,9 +162,7 @@ function splitsString(said: string, { oldText, newText }: EditTexts): boolean {
   const had = new Set(oldText.split("\n"));
   const lines = newText.split("\n");
   const isOpen = (line: string, quote: string) => !had.has(line) && isHalf(line, quote);
-  return ['"', "'"].some((quote) =>
-    lines.some((line, at) => at > 0 && isOpen(line, quote) && isOpen(lines[at - 1] ?? "", quote)),
-  );
+  return ['"', "'"].some((quote) => lines.filter((line) => isOpen(line, quote)).length > 1);
 }
 
 /** How much of a text is in `one` and not in `other`. */
@@ -206,7 +230,12 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
   return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;
 }
 
-/** Only added and removed lines have a marker. */
+/** Only added and removed lines have a marker; all others may begin with a space for it. */
 function withoutMarkers({ oldText, newText }: EditTexts): EditTexts[] {
-  return [{ oldText: oldText.replace(/^-/gm, ""), newText: newText.replace(/^\+/gm, "") }];
+  const read = (gone: RegExp, come: RegExp) => ({
+    oldText: oldText.replace(gone, ""),
+    newText: newText.replace(come, ""),
+  });
+  const isSpaced = !/^[^ \n-]/m.test(oldText) && !/^[^ \n+]/m.test(newText);
+  return [...(isSpaced && /^-/m.test(oldText) ? [read(/^[ -]/gm, /^[ +]/gm)] : []), read(/^-/gm, /^\+/gm)];
 }
