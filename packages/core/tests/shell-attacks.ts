@@ -220,6 +220,7 @@ const OUTSIDE = [
   'for f in */names/*; do echo "$f"; done',
   'for f in file.txt l??k/[n]ames/*; do echo "x$f"; done',
   "sh -c 'for f in */names/*; do echo $f; done'",
+  "sh -c 'cd sub &> /dev/null && cat ../outside/secret.txt'",
   "echo */names/*",
   "printf '%s ' l*/names/*",
   "basename -a link/*/*",

@@ -15,7 +15,14 @@ import {
   launchFinding,
   unknownFinding,
 } from "./programs/finding.ts";
-import { isShell, isTransparent, isWrapper, type Launch, launchesOf } from "./programs/launches.ts";
+import {
+  isShell,
+  isTransparent,
+  isWrapper,
+  type Launch,
+  launchesOf,
+  readsAsBash,
+} from "./programs/launches.ts";
 import { readProgram } from "./programs/read-program.ts";
 import { attachedValue } from "./programs/simple-programs.ts";
 import type { PartVerdict } from "./verdict.ts";
@@ -251,7 +258,7 @@ function launchedFindings(
 ): Finding[] {
   return launches.flatMap((launch) => {
     if (launch.kind === "words") return launchedWordsFindings(words, launch, judging);
-    return launch.kind === "script" ? scriptFindings(launch, judging) : [];
+    return launch.kind === "script" ? scriptFindings(launch, words[0]?.value ?? "", judging) : [];
   });
 }
 
@@ -309,10 +316,14 @@ function handedWords(
   return launched.flatMap((each) => (each.value !== placeholder ? [each] : isMany ? [word, word] : [word]));
 }
 
-function scriptFindings({ text, at }: Extract<Launch, { kind: "script" }>, judging: Judging): Finding[] {
+function scriptFindings(
+  { text, at }: Extract<Launch, { kind: "script" }>,
+  shell: string,
+  judging: Judging,
+): Finding[] {
   if (text === null || judging.depth > DEEPEST)
     return [launchFinding("it runs a command line that is not known", at)];
-  const line = parseShellCommand(text);
+  const line = parseShellCommand(text, readsAsBash(shell));
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
   const open = judgeLine(line, inner).find(({ verdict }) => verdict === "ask");
   const what = line.problems[0] ?? open?.reason;

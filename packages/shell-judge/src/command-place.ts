@@ -40,6 +40,8 @@ export interface CommandPlace {
   readonly projectFolderOf?: (program: string) => string | null;
   /** The command is for cmd or PowerShell, whose grammar is not parsed here. */
   readonly isOtherShell?: boolean;
+  /** The shell is not bash, and understands no more than every POSIX shell. */
+  readonly isPosixShell?: boolean;
   /**
    * What git would do in that folder besides what its words say, or null. Without this function only the first
    * folder is trusted.

@@ -30,7 +30,7 @@ export interface CommandRequest {
  */
 export function judgeCommand({ command, mode, rules, place }: CommandRequest): Verdict {
   if (place?.isOtherShell) return judgeUnread(command, mode, rules);
-  const line = parseShellCommand(command);
+  const line = parseShellCommand(command, place?.isPosixShell !== true);
   const denied = ruleThatMentions(commandRules(rules.deny), line);
   if (denied?.isCertain) {
     const reason = `the rule deny ${denied.rule.text} forbids \`${denied.part}\``;

@@ -39,11 +39,17 @@ export function coversEverything({ words, isUnclear }: CommandRule): boolean {
   return words.length === 0 && !isUnclear;
 }
 
+/** An address, or a bare name that programs take for one. A rule that names an address is about no other. */
+const ADDRESS =
+  /^(?:-\w*|--[\w-]+=)?[a-z][a-z0-9+.-]*:\/\/|^(?!\d+(?:\.\d+)?$)(?:[^\s/@]+@)?[\w-]+(?:\.[\w-]+)+\.?(?::\d+)?(?:[/?#]|$)/i;
+
 /** How many words of the command the rule spells out; 0 when it does not cover it. */
 export function coveredWords(rule: CommandRule, command: readonly Argument[]): number {
   const { words, isExact, isUnclear } = rule;
   if (isUnclear) return 0;
   if (isExact && words.length !== command.length) return 0;
+  const more = command.slice(words.length);
+  if (words.some((word) => word.includes("://")) && more.some(({ value }) => ADDRESS.test(value))) return 0;
   const agrees = words.every((word, index) => command[index]?.value === word && !command[index]?.isGlob);
   return agrees ? words.length : 0;
 }

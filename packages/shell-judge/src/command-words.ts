@@ -1,6 +1,6 @@
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { launchesOf } from "./programs/launches.ts";
+import { launchesOf, readsAsBash } from "./programs/launches.ts";
 
 /** The words of one command that would run, as far as they are known; null stands for any number of words. */
 export interface CommandWords {
@@ -52,14 +52,14 @@ function launchedWords(words: readonly (string | null)[], inside: Inside): Comma
       found.push(...launchedWords(launch.isOpen ? [...launched, null] : launched, deeper));
     } else {
       const texts = launch.kind === "script" ? [launch.text] : fed.length > 0 ? fed : [null];
-      found.push(...texts.flatMap((text) => scriptWords(text, deeper)));
+      found.push(...texts.flatMap((text) => scriptWords(text, words[0] ?? "", deeper)));
     }
   }
   return found;
 }
 
-function scriptWords(text: string | null, { depth, part }: Inside): CommandWords[] {
+function scriptWords(text: string | null, shell: string, { depth, part }: Inside): CommandWords[] {
   if (text === null) return [{ words: [null], part }];
-  const line = parseShellCommand(text);
+  const line = parseShellCommand(text, readsAsBash(shell));
   return [...linesWords(line, depth, part), ...(line.isWhole ? [] : [{ words: [null], part }])];
 }

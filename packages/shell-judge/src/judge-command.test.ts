@@ -249,4 +249,28 @@ describe("what may do more than its words say", () => {
     expect(judged("cd sub && cat top").verdict).toBe("allow");
     expect(judged("cat link").verdict).toBe("allow");
   });
+
+  it("P21 what only bash reads like this is asked about for another shell", () => {
+    const rules = { allow: [], ask: [], deny: [] };
+    const asked = (command: string, isPosixShell: boolean) =>
+      judgeCommand({ command, mode: "plan", rules, place: { ...PLACE, isPosixShell } }).verdict;
+    const lines = [
+      "[[ a > b ]]",
+      "if ls; then [[ ! a < b ]]; fi",
+      "cd sub &> /dev/null && cat ../a",
+      "cd sub |& cat",
+      "cat <(ls)",
+      "cat <<< a",
+      'for i in {1..3}; do cat "$i"; done',
+      "cat <<$'A'\nb\n$A",
+    ];
+    for (const line of lines) {
+      expect(asked(line, false), line).toBe("allow");
+      expect(asked(line, true), line).toBe("deny");
+    }
+    expect(asked("bash -c '[[ a > b ]]'", true)).toBe("allow");
+    expect(asked("sh -c '[[ a > b ]]'", false)).toBe("deny");
+    for (const line of ['grep "[[:space:]]" a | cat 2>&1', "cat <<A\nb\nA", 'for i in a; do cat "$i"; done'])
+      expect(asked(line, true), line).toBe("allow");
+  });
 });

@@ -30,6 +30,7 @@ export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGr
       root: roots[0] ?? "",
       includeDirectories: roots.slice(1),
       isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
+      isPosixShell: shell.kind === "sh",
     };
     return (request: ApprovalRequest, ...given: [ApprovalMode, Rules]) =>
       knowing(facts, (known) => judge({ ...request, place: { ...ground, ...known } }, ...given));

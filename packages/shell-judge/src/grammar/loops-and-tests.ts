@@ -78,6 +78,30 @@ export function readNames(node: Extract<SyntaxNode, { type: "While" }>): readonl
   return names.length > 0 && names.every(isPlainName) ? names : null;
 }
 
+const ONLY_BASH: ReadonlySet<SyntaxNode["type"]> = new Set([
+  ...ASSIGNING_NODES,
+  "TestCommand",
+  "HereString",
+  "ProcessSubstitution",
+] as const);
+
+/** Whether another shell may find other commands, files or folders in it: for some `[[ a > b ]]` writes a file. */
+export function isOnlyBash(node: SyntaxNode): boolean {
+  if (ONLY_BASH.has(node.type) || (node.type === "For" && node.wordlist?.some(isBraced))) return true;
+  if (node.type === "Pipeline" && node.operators.includes("|&")) return true;
+  if (node.type === "Redirect" && node.operator.startsWith("&")) return true;
+  if (node.type === "HereDoc" && node.delimiter?.text.includes("$")) return true;
+  let isOnly = false;
+  forEachChild(node, (child) => {
+    isOnly ||= isOnlyBash(child);
+  });
+  return isOnly;
+}
+
+function isBraced({ text }: Word): boolean {
+  return text.startsWith("{");
+}
+
 interface Comparison {
   readonly text: string;
   readonly operator: string;

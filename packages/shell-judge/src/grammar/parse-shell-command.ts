@@ -9,20 +9,22 @@ import type {
   SimpleCommand,
 } from "./command-parts.ts";
 import { readWord, type Variable, type WordReading } from "./literal-word.ts";
-import { isPlainName, loopWords, mayAssign, readNames, testWords } from "./loops-and-tests.ts";
+import { isOnlyBash, isPlainName, loopWords, mayAssign, readNames, testWords } from "./loops-and-tests.ts";
 
 /** Longer lines are not parsed, and so never understood. */
 const LONGEST = 100_000;
 
 /**
- * Parses a command line for a POSIX shell with the grammar of bash. Never throws: what cannot be parsed is a
- * problem.
+ * Parses a command line with the grammar of bash. Never throws: what cannot be parsed is a problem, and for another
+ * shell so is what only bash reads like this.
  */
-export function parseShellCommand(line: string): ShellCommand {
+export function parseShellCommand(line: string, isBash = true): ShellCommand {
   if (line.length > LONGEST) return { commands: [], problems: ["it is too long to be read"], isWhole: false };
   const reader = new Reader(line);
   try {
-    reader.readScript(parse(line), START);
+    const script = parse(line);
+    reader.readScript(script, START);
+    if (!isBash && isOnlyBash(script)) reader.fail("only bash reads it like this");
   } catch (error) {
     reader.fail(messageOf(error));
   }

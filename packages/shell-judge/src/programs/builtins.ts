@@ -55,12 +55,15 @@ const read: ProgramReader = (words) =>
     return [launchFinding(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
   });
 
+/** What sets a variable of the shell itself, evaluates what is in a variable now or later, or replaces a command. */
+const REACHES_ON =
+  /^(?:\w+ (?:PATH|IFS|ENV|BASH_\w+|LD_\w+|GIT_\w+)$|let |(?:enable|hash) -\w*[fp]|(?:mapfile|readarray|declare|typeset|local|readonly|export) -\w*[Cin])/;
+
 /** They evaluate text in brackets, and set variables that affect other programs. */
 const assigning: ProgramReader = (words) => [
   unknownFinding(`\`${words[0]?.value}\` changes the shell`),
   ...words.flatMap(({ value }, index) => {
-    const isPlain =
-      /^-[a-zA-Z]+$|^\w+$/.test(value) && !/^(?:PATH|IFS|ENV|BASH_\w+|LD_\w+|GIT_\w+)$/.test(value);
+    const isPlain = /^-[a-zA-Z]+$|^\w+$/.test(value) && !REACHES_ON.test(`${words[0]?.value} ${value}`);
     return isPlain ? [] : [launchFinding(`\`${value}\` may be evaluated`, index)];
   }),
 ];

@@ -101,6 +101,11 @@ export function isShell(name: string): boolean {
   return SHELLS.has(name);
 }
 
+/** Whether the text that it is given is for bash, and not for a shell that understands less. */
+export function readsAsBash(program: string): boolean {
+  return /^(?:bash|eval)$/.test(baseName(program));
+}
+
 export function baseName(program: string): string {
   return program.slice(program.lastIndexOf("/") + 1);
 }

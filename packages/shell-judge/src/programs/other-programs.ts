@@ -46,6 +46,8 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   // Such a file names programs that bring passwords.
   ...alike("kubectl helm oc", { long: "--kubeconfig --post-renderer --server --raw" }),
   ...alike("docker podman", { letters: "H", long: "--config --host --context --connection --url" }),
+  // It takes the words that log in elsewhere along.
+  ...alike("gh glab", { long: "--hostname" }),
   make: { letters: "fCIE", long: "--file --makefile --eval --directory", words: /^\w+[:?+]?=/ },
   cargo: { letters: "CZ", long: "--config --manifest-path --target-dir", words: /^\+/ },
   go: {
