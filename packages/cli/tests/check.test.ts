@@ -133,6 +133,17 @@ describe("a rule of the command line that names no tool", () => {
       "--allow read_fiel: there is no tool of that name here; did you mean read_file?",
     );
     await server?.close();
+    const file = join(root, "names.json");
+    const permissions = { deny: ["web_fetch", "write_fiel(*.md)"] };
+    await writeFile(
+      file,
+      JSON.stringify({ permissions, tools: { exclude: ["web_fetch", "web_serch", "x*"] } }),
+    );
+    const named = await burin(["tools", "--settings", file], { cwd: root });
+    expect(named.stderr.split("\n").filter((line) => line.includes("no tool of that name"))).toEqual([
+      "burin: permissions.deny write_fiel: there is no tool of that name here; did you mean write_file?",
+      "burin: tools.exclude web_serch: there is no tool of that name here; did you mean web_search?",
+    ]);
     expect((await run(["--allow", "read_file", "--deny", "x__*"], SAYING)).stderr).not.toContain(
       "no tool of that name",
     );

@@ -336,6 +336,24 @@ describe("burin -p", () => {
     },
   );
 
+  it.runIf(existsSync("/dev/full"))(
+    "P44 a run whose notes cannot be written succeeds all the same",
+    async () => {
+      const env = await modelEnv({ text: "done" });
+      const child = spawn("bash", ["-c", '"$@" 2> /dev/full', "bash", process.execPath, BURIN, "-p", "hi"], {
+        cwd: root,
+        env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
+        stdio: ["ignore", "pipe", "ignore"],
+      });
+      let stdout = "";
+      child.stdout.on("data", (chunk) => {
+        stdout += chunk;
+      });
+      const code = await new Promise((resolve) => child.on("close", resolve));
+      expect([code, stdout.trim()]).toEqual([0, "done"]);
+    },
+  );
+
   it("a closed output pipe ends the run in words, without a stack", async () => {
     const env = await modelEnv({ text: "x".repeat(300_000) });
     const child = spawn(

@@ -9,7 +9,7 @@ import {
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, messageOf, UsageError } from "../terminal/exit-code.ts";
-import { noteFailures, noteNotices, noteUnknownRules } from "../terminal/notes.ts";
+import { noteFailures, noteNotices, noteUnknownNames } from "../terminal/notes.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
@@ -36,7 +36,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
     overwriteUnread: true,
     record: options.session.kind !== "unrecorded",
   });
-  if (!settings.tools.toolDiscoveryCommand) noteUnknownRules(options, toolbox.registry, io.output);
+  noteUnknownNames(settings, options, toolbox.registry, io.output);
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
   noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);

@@ -1,7 +1,7 @@
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { goOnWithoutNotes, noteText } from "../terminal/output.ts";
+import { noteText } from "../terminal/output.ts";
 
 declare const BURIN_VERSION: string;
 
@@ -16,7 +16,6 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
     throw new UsageError(`burin serve ${face} takes no "${rest[0]}"${port}.`);
   }
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
-  goOnWithoutNotes();
   const ground = groundOf(options, io);
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));
   else if (isHttp) await serveHttp(ground, own.port);

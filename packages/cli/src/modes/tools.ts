@@ -2,7 +2,7 @@ import { createToolbox } from "@burin/core";
 import { openSettings } from "../request/options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
-import { noteFailures, noteNotices } from "../terminal/notes.ts";
+import { noteFailures, noteNotices, noteUnknownNames } from "../terminal/notes.ts";
 import { report, visible } from "../terminal/output.ts";
 
 const TOLD_AFTER_MS = 500;
@@ -16,6 +16,7 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
   noteNotices(notices, output);
   const toolbox = createToolbox({ root: options.root, settings });
   const { registry } = toolbox;
+  noteUnknownNames(settings, options, registry, output);
   signal.addEventListener("abort", () => void toolbox.close(), { once: true });
   const starting = Object.keys(settings.mcpServers);
   const told = setTimeout(() => {

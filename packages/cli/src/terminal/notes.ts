@@ -1,4 +1,4 @@
-import { type DiscoveryFailure, nearNames, parseRule, type ToolRegistry } from "@burin/core";
+import { type DiscoveryFailure, nearNames, parseRule, type Settings, type ToolRegistry } from "@burin/core";
 import { noteText, type Output } from "./output.ts";
 
 /** Prints the notices of reading the settings on stderr. */
@@ -14,20 +14,34 @@ export function noteFailures(failures: readonly DiscoveryFailure[], output: Outp
   );
 }
 
-interface Named {
-  readonly allow: readonly string[];
-  readonly deny: readonly string[];
-}
-
-/** Reports rules of the command line that name no tool. Tools that sources add later are not known yet. */
-export function noteUnknownRules({ allow, deny }: Named, registry: ToolRegistry, output: Output): void {
-  const known = registry.getAllTools().map(({ name }) => name);
-  for (const [option, rules] of [["--allow", allow] as const, ["--deny", deny] as const]) {
-    for (const { tool } of rules.map(parseRule)) {
-      if (known.includes(tool) || tool.includes("*") || tool.includes("__")) continue;
-      const [near] = nearNames(tool, known);
-      const hint = near === undefined ? "" : `; did you mean ${near}?`;
-      noteNotices([`${option} ${tool}: there is no tool of that name here${hint}`], output);
-    }
+/** Reports names in rules and lists that no tool has. Tools that sources add later are not known yet. */
+export function noteUnknownNames(
+  { permissions, tools }: Pick<Settings, "permissions" | "tools">,
+  given: Readonly<Record<"allow" | "deny", readonly string[]>>,
+  registry: ToolRegistry,
+  output: Output,
+): void {
+  if (tools.toolDiscoveryCommand) return;
+  // Only where there is a model, or many tools, are these two among the tools.
+  const known = [
+    ...registry.getAllTools().map(({ name }) => name),
+    ...registry.leftOut,
+    "task",
+    "tool_search",
+  ];
+  const places = (["allow", "ask", "deny"] as const).flatMap((list) =>
+    permissions[list].map((rule) => ({
+      place: list !== "ask" && given[list].includes(rule) ? `--${list}` : `permissions.${list}`,
+      name: parseRule(rule).tool,
+    })),
+  );
+  const lists = (["include", "exclude"] as const).flatMap((list) =>
+    tools[list].map((name) => ({ place: `tools.${list}`, name })),
+  );
+  for (const { place, name } of [...places, ...lists]) {
+    if (known.includes(name) || /[*?{[]|__/.test(name)) continue;
+    const [near] = nearNames(name, known);
+    const hint = near === undefined ? "" : `; did you mean ${near}?`;
+    noteNotices([`${place} ${name}: there is no tool of that name here${hint}`], output);
   }
 }

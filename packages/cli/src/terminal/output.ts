@@ -97,21 +97,10 @@ function stdout(): NodeJS.WriteStream {
 }
 
 function stderr(): NodeJS.WriteStream {
-  if (!isListening.stderr) process.stderr.on("error", leaveLostNotes);
+  // The work is worth more than its notes: it goes on without them.
+  if (!isListening.stderr) process.stderr.on("error", () => undefined);
   isListening.stderr = true;
   return process.stderr;
-}
-
-let areNotesNeeded = true;
-
-/** For a server: it continues for its clients even if its notes cannot be written. */
-export function goOnWithoutNotes(): void {
-  areNotesNeeded = false;
-}
-
-/** After a hang-up neither stream can be written, but the work is still ended properly. */
-function leaveLostNotes(): void {
-  if (areNotesNeeded && !isInterrupted()) process.exit(EXIT.failed);
 }
 
 /** The reader is gone, or writing failed: only stderr is left for a message. */

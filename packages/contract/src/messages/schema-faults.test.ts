@@ -132,6 +132,11 @@ describe("schemaFaults", () => {
       { o: {} },
       '"o.k" is required (string)',
     ],
+    [
+      { properties: { o: { anyOf: [{ required: ["a"] }, { required: ["b"] }] } } },
+      { o: {} },
+      '"o" needs one of "a", "b", got object {}',
+    ],
     [{ additionalProperties: false }, { b: 1 }, '"b" is not a parameter'],
   ])("R6 says what is wrong in words: %j %j", (schema, value, text) => {
     expect(schemaError(schema, value)).toBe(text);

@@ -358,8 +358,12 @@ function oneOf(place: Place, schemas: unknown): Faults {
 function unfit(place: Place, tried: readonly Faults[]): Faults {
   const meant = tried.filter((faults) => faults.every((fault) => fault.path.length > place.path.length));
   if (meant.length === 1 && meant[0] !== undefined) return meant[0];
-  const wishes = new Set(tried.map((faults) => faults.map((fault) => wish(fault, place)).join(" and ")));
-  return wishes.size === 0 ? [] : wrong(place, [...wishes].join(", or "));
+  const all = tried.map((faults) => faults.map((fault) => wish(fault, place)).join(" and "));
+  const wishes = [...new Set(all)];
+  const missing = wishes.flatMap((one) => /^("[^"]+") is required(?: \([^"]*\))?$/.exec(one)?.[1] ?? []);
+  if (wishes.length > 1 && missing.length === wishes.length)
+    return wrong(place, `needs one of ${missing.join(", ")}`);
+  return wishes.length === 0 ? [] : wrong(place, wishes.join(", or "));
 }
 
 function wish({ path, says }: SchemaFault, place: Place): string {

@@ -141,6 +141,7 @@ export class ToolSet {
     this.#toolsIn = this.#toolMaker(options, others, subagents?.(this));
     for (const tool of this.#toolsIn(workspace, said)) {
       if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
+      else registry.leftOut.push(tool.name);
     }
     for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
     this.runCalls = lazyCalls({

@@ -33,6 +33,8 @@ function isUsable(tool: Tool): boolean {
 export class ToolRegistry {
   readonly #tools = new Map<string, Registered>();
   readonly #sources: ToolSource[] = [];
+  /** Built-in tools that the settings leave out. */
+  readonly leftOut: string[] = [];
   readonly #isWanted: (name: string) => boolean;
 
   /** `isWanted` filters the tools of sources by name. */

@@ -44,9 +44,10 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     ...(options.session.kind === "take-up" ? await takenUp(options) : {}),
     ...(options.jsonSchemaFile === undefined ? {} : await boundTo(options.jsonSchemaFile)),
   });
-  if (options.allow.length + options.deny.length > 0 && !settings.tools.toolDiscoveryCommand) {
-    const { noteUnknownRules } = await import("../../terminal/notes.ts");
-    noteUnknownRules(options, session.registry, io.output);
+  const { permissions, tools } = settings;
+  if ([...Object.values(permissions), tools.include, tools.exclude].some(({ length }) => length > 0)) {
+    const { noteUnknownNames } = await import("../../terminal/notes.ts");
+    noteUnknownNames(settings, options, session.registry, io.output);
   }
   const documents: RunDocument[] = [];
   current = { document: newDocument(session.id), session };
