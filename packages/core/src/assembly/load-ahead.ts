@@ -22,8 +22,8 @@ export class LoadAhead {
   readonly #first: (() => unknown) | undefined;
   #isFirst = true;
 
-  /** Without `commands` no shell is examined. `first` is called while the first request is away, or never. */
-  constructor(commands?: MachineCommands, first?: () => unknown) {
+  /** `first` is called while the first request is away, or never. */
+  constructor(commands: MachineCommands, first?: () => unknown) {
     this.#first = first;
     // Each import is one file of the build.
     const code = [
@@ -40,8 +40,8 @@ export class LoadAhead {
       async () => (await import("@burin/machine/disk/path-lock")).lockPath("", async () => {}),
     ];
     const loads = code.map((load) => ({ pauseMs: STEP_MS, do: load }));
-    const probes = commands ? [{ pauseMs: THOUGHT_MS, do: () => commands.sandbox() }] : [];
-    this.#left = [...loads, ...probes];
+    // It starts a program, and so the first program that a call starts takes no longer than the next.
+    this.#left = [...loads, { pauseMs: THOUGHT_MS, do: () => commands.sandbox() }];
   }
 
   /** Takes the next step. Resolves to whether there are more. */

@@ -71,7 +71,7 @@ export class Toolbox {
   async #loadAhead(): Promise<void> {
     if (this.#isClosed) return;
     if (this.#running === 0) {
-      this.#ahead ??= new (await import("./load-ahead.ts")).LoadAhead();
+      this.#ahead ??= new (await import("./load-ahead.ts")).LoadAhead(this.#tools.commands);
       if (!(await this.#ahead.step())) return;
     }
     this.#quiet.refresh();
