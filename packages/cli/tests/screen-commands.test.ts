@@ -25,7 +25,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   demo: "The demo:",
   doctor: /Node/,
   export: /Written: .*\.md/,
-  fork: /^\/fork$[\s\S]*^> ask$[\s\S]*Answer\./m,
+  fork: /^\/fork$[\s\S]*^> ask$[\s\S]*Answer\.[\s\S]*This is a copy; .*burin -r \d{8}T/m,
   help: "ctrl+_, alt+_",
   hooks: "No hook is set.",
   init: "Made.",

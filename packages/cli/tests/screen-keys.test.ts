@@ -98,7 +98,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     options: { args: ["--approval-mode", "yolo"] },
     steps: [
       ["go\r", /^ +begun$/m],
-      [ctrl("b"), "It goes on."],
+      [ctrl("b"), /(?=[\s\S]*goes on in the background: )[\s\S]*^It goes on\.$/m],
     ],
   },
   "ctrl+r": { steps: [ASK, [ctrl("r"), /Earlier prompts[\s\S]*› ask/]] },

@@ -224,6 +224,7 @@ export const en = {
   "skills.none": "No skill is defined. One is a file ~/.burin/skills/NAME/SKILL.md",
   "tasks.title": "Running; enter ends the chosen one",
   "tasks.none": "Nothing runs in the background.",
+  "tasks.moved": "The command goes on in the background: /tasks shows and ends it.",
   "tasks.ended": "{id} was ended.",
   "context.next": "the next request (about)",
   "context.of": "{count} of {window} tokens",

@@ -226,6 +226,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "skills.none": "Aucune compétence n’est définie. C’est un fichier ~/.burin/skills/NOM/SKILL.md",
   "tasks.title": "En cours ; entrée arrête l’élément choisi",
   "tasks.none": "Rien ne tourne en arrière-plan.",
+  "tasks.moved": "La commande continue en arrière-plan : /tasks la montre et l’arrête.",
   "tasks.ended": "{id} a été arrêté.",
   "context.next": "la prochaine requête (environ)",
   "context.of": "{count} tokens sur {window}",

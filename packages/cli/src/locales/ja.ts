@@ -225,6 +225,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "skills.none": "スキルは定義されていません。スキルはファイル ~/.burin/skills/名前/SKILL.md です",
   "tasks.title": "実行中。enter で選んだものを終了します",
   "tasks.none": "バックグラウンドで実行中のものはありません。",
+  "tasks.moved": "コマンドはバックグラウンドで続きます。/tasks で確認と終了ができます。",
   "tasks.ended": "{id} を終了しました。",
   "context.next": "次のリクエスト（およそ）",
   "context.of": "{count} / {window} トークン",

@@ -225,6 +225,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "skills.none": "Навыки не заданы. Навык — это файл ~/.burin/skills/ИМЯ/SKILL.md",
   "tasks.title": "Выполняется; enter завершает выбранное",
   "tasks.none": "В фоне ничего не выполняется.",
+  "tasks.moved": "Команда продолжается в фоне: /tasks покажет её и завершит.",
   "tasks.ended": "Завершено: {id}.",
   "context.next": "следующий запрос (примерно)",
   "context.of": "{count} из {window} токенов",

@@ -223,6 +223,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "skills.none": "没有定义技能。技能是文件 ~/.burin/skills/名称/SKILL.md",
   "tasks.title": "正在运行；按回车结束所选项",
   "tasks.none": "后台没有运行的任务。",
+  "tasks.moved": "命令已转入后台，可用 /tasks 查看或结束。",
   "tasks.ended": "已结束 {id}。",
   "context.next": "下一次请求（约）",
   "context.of": "{count} / {window} 个 token",

@@ -163,13 +163,13 @@ export class PromptKeys {
 
   /** Moves the commands that calls wait for to the background. */
   async #toBackground(): Promise<void> {
-    const { session, buffer, isWorking, view } = this.#desk;
+    const { session, buffer, isWorking } = this.#desk;
     if (session === null || !isWorking) buffer.move("left");
     else {
       const waiting = (await session.commands.list()).filter(({ state }) => state === "foreground");
       for (const { id } of waiting) await session.commands.toBackground(id);
+      if (waiting.length > 0) this.#desk.note(say("tasks.moved"));
     }
-    view.soon();
   }
 
   /** Paths of images, e.g. of files dropped on the window, are replaced by marks for the images. */
