@@ -2,14 +2,14 @@ import { visibleText } from "@burin/core";
 
 /** Characters that join emoji, and letters of many scripts, hide nothing in these places. */
 const JOINED =
-  /(?<=\p{Extended_Pictographic}\p{EMod}?\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{L}\p{M}])(?:\u200c|\u200d)(?=\p{L})|(?<=\p{Emoji})\ufe0f/gu;
+  /(?<=\p{Extended_Pictographic}\p{EMod}?\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{L}\p{M}])(?:\u200c|\u200d)(?=\p{L})/gu;
 
 /** More than any of them looks back. */
 const LOOKS_BACK = 8;
 
 /** Text from outside, safe to show, with the characters that join its letters and emoji; `before` is already shown. */
 export function withJoiners(text: string, before = ""): string {
-  if (!/\u200c|\u200d|\ufe0f/.test(text)) return visibleText(text);
+  if (!/[\u200c\u200d]/.test(text)) return visibleText(text);
   const all = before + text;
   let at = before.length;
   let shown = "";
