@@ -132,6 +132,18 @@ const KNOWN: readonly Row[] = [
 
 const DOUBTS: readonly Row[] = [
   {
+    what: "a look-alike sign stands for one in new text that ends as the file does",
+    content: 'a("x");\nr = s.replace(/"/g, "c");\nb("y");\n',
+    old: "a(“x”);\nr = s.replace(/“/g, ”c”);\nb(“y”);",
+    new: 'a(“x”);\nr = s.replace(/[q“]/g, ”d");\nb(“y”);',
+  },
+  {
+    what: "one line has tabs for the file's spaces, and so have new ones",
+    content: "class A {\n    one: 1;\n}\n/**\n * Two.\n */\n",
+    old: "class A {\n\t\tone: 1;\n}\n/**\n * Two.\n */",
+    new: "class A {\n\t\tone: 1;\n}\nclass B {\n\t\ttwo: 2;\n}\n/**\n * Two.\n */",
+  },
+  {
     what: "the old text has two backslashes for each, and the new one has one, which may be the file's or an escape",
     content: "  '<!(node -e \"require(\\'nan\\')\")',\n",
     old: "  '<!(node -e \"require(\\\\'nan\\\\')\")',",
@@ -160,12 +172,6 @@ const DOUBTS: readonly Row[] = [
     content: "if (a) {\n    /**\n     * One.\n     *\n     * Two.\n     */\n",
     old: "    /**\n      * One.\n      *\n      * Two.\n      */",
     new: "        /**\n          * One.\n          *\n          * Three.\n          */",
-  },
-  {
-    what: "a new line may be an added line of a diff",
-    content: "/*\n * one\n * two\n */\n",
-    old: "  * one\n  * two",
-    new: "  * one\n+ * more\n  * two",
   },
   {
     what: "signs stand with entities and without in the new text",

@@ -4,6 +4,13 @@ import { findEdit } from "./edit-match.ts";
 
 const KNOWN: readonly Required<Row>[] = [
   {
+    what: "a diff in which lines only come",
+    content: "/*\n * one\n * two\n */\n",
+    old: "  * one\n  * two",
+    new: "  * one\n+ * more\n  * two",
+    result: "/*\n * one\n * more\n * two\n */\n",
+  },
+  {
     what: "a diff in which lines only go",
     content: "one();\ntwo();\nthree();\n",
     old: " one();\n-two();\n three();",

@@ -172,6 +172,7 @@ class IndentMap {
   /** The file's indentation of the only line that is shifted. */
   readonly #oneOff: string | undefined;
   readonly #isMostly: boolean;
+  readonly #hasTabs: boolean;
 
   constructor(parts: readonly TripleParts[]) {
     for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
@@ -179,6 +180,7 @@ class IndentMap {
     const shift = pairs.find(({ old, file }) => old !== file);
     const shiftedLines = parts.filter(({ old, file }) => old.indent !== file.indent);
     this.#oneOff = shiftedLines.length === 1 ? shiftedLines[0]?.file.indent : undefined;
+    this.#hasTabs = pairs.some(({ file }) => file.includes("\t"));
     this.#isMostly = shiftedLines.length > parts.length / 2;
     this.#isPartly = pairs.some(({ old, file }) => old === file);
     const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
@@ -194,6 +196,7 @@ class IndentMap {
     const known = this.#known.get(indent);
     const [only] = known?.size === 1 ? known : [];
     if (this.#rules.length === 0 && this.#isPartly) {
+      if (indent.includes("\t") && !this.#hasTabs) return undefined;
       // One shifted line says nothing about others; several suggest that this one may be shifted, most that it is.
       return this.#oneOff !== undefined || (only ?? (this.#isMostly ? undefined : indent)) === indent
         ? indent

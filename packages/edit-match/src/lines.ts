@@ -154,19 +154,15 @@ export function keptLines({ oldLines, newLines, there = [] }: Texts, depth?: Dep
   const one = oldLines.slice(head, from - tail);
   const other = newLines.slice(head, to - tail);
   if (one.length * other.length > MOST_COMPARED) return undefined;
-  const [oneKeys, otherKeys] = [keysOf(one, depth), keysOf(other, depth)];
+  const [oneKeys, otherKeys] = [one, other].map((lines) => depth && lines.map((line) => keyOf(line, depth)));
   const worth = (i: number, j: number) => {
     if (one[i] === other[j] || there[head + i] === other[j]) return SAME;
-    return oneKeys[i] === otherKeys[j] ? ALIKE : 0;
+    return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? ALIKE : 0;
   };
   for (const [oldAt, newAt] of commonLines([one.length, other.length], worth)) {
     kept[head + newAt] = head + oldAt;
   }
   return kept;
-}
-
-function keysOf(lines: readonly string[], depth: Depth | undefined): readonly string[] {
-  return depth === undefined ? lines : lines.map((line) => keyOf(line, depth));
 }
 
 function commonLines(

@@ -254,14 +254,10 @@ function changedLines(
   return merged;
 }
 
-const QUOTES = ['"', "'", "`"];
-
-function isUnclear({ depth, oldLines, fileLines }: Sides, fresh: string): boolean {
-  // Where all lines begin with a space, it may mark an added line of a diff.
-  if (fresh.startsWith("+")) return oldLines.every((line) => line === "" || line.startsWith(" "));
+function isUnclear({ depth, fileLines }: Sides, fresh: string): boolean {
   // A string with a line break that lost its escape may continue at the beginning of the next line.
   const isRest = /^\S/.test(fresh) && !fileLines.some((line) => /^\S/.test(line));
-  return depth === "escapes" && (isRest || QUOTES.some((quote) => isHalf(fresh, quote)));
+  return depth === "escapes" && (isRest || ['"', "'", "`"].some((quote) => isHalf(fresh, quote)));
 }
 
 /** A line of the new text. What it keeps of a line of the file is the file's, unless it has a third version. */
@@ -301,7 +297,9 @@ function mergedBody(
   if (fresh === old || fresh.normalize() === file.normalize()) return file;
   const ends = commonEnds(old, fresh);
   const inCommon = commonEnds(file, fresh);
-  if (inCommon.head + inCommon.tail > ends.head + ends.tail) return fresh;
+  if (inCommon.head + inCommon.tail > ends.head + ends.tail) {
+    return learned.signs({ line: fresh, start: 0, end: fresh.length }) === fresh ? fresh : undefined;
+  }
   const folded = { old: fold(old, depth), file: fold(file, depth), fresh };
   if (folded.old.length !== folded.file.length) return undefined;
   // What is equal at both ends may overlap: then either may be what stays.

@@ -129,7 +129,7 @@ export function withoutForeign(content: string, { oldText, newText }: EditTexts)
 
 /** The texts as they are, and without each mistake that the old one has; also without two at once. */
 export function readingsOf(first: Reading, leaveOut: readonly string[]): Reading[] {
-  const readings: Reading[] = [first];
+  const readings: Reading[] = [leaveOut.includes("diff markers") ? first : withoutPluses(first)];
   const isKnown = ({ oldText, newText }: Reading) =>
     readings.some((known) => known.oldText === oldText && known.newText === newText);
   for (const one of readings) {
@@ -231,11 +231,20 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
 }
 
 /** Only added and removed lines have a marker; all others may begin with a space for it. */
-function withoutMarkers({ oldText, newText }: EditTexts): EditTexts[] {
-  const read = (gone: RegExp, come: RegExp) => ({
-    oldText: oldText.replace(gone, ""),
-    newText: newText.replace(come, ""),
-  });
-  const isSpaced = !/^[^ \n-]/m.test(oldText) && !/^[^ \n+]/m.test(newText);
-  return [...(isSpaced && /^-/m.test(oldText) ? [read(/^[ -]/gm, /^[ +]/gm)] : []), read(/^-/gm, /^\+/gm)];
+function withoutMarkers(texts: EditTexts): EditTexts[] {
+  const isSpaced = !/^[^ \n-]/m.test(texts.oldText) && !/^[^ \n+]/m.test(texts.newText);
+  return [...(isSpaced ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
+}
+
+const withoutMargin = (texts: EditTexts) => withoutSigns(texts, /^[ -]/gm, /^[ +]/gm);
+
+function withoutSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegExp): EditTexts {
+  return { oldText: oldText.replace(gone, ""), newText: newText.replace(come, "") };
+}
+
+/** A diff in which lines only come: all others begin with a space, which is no indentation. */
+function withoutPluses(texts: Reading): Reading {
+  const isDiff =
+    /^\+/m.test(texts.newText) && !/^[^ \n]/m.test(texts.oldText) && !/^[^ \n+]/m.test(texts.newText);
+  return isDiff ? { ...withoutMargin(texts), repairs: [...texts.repairs, "diff markers"] } : texts;
 }
