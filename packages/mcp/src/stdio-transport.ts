@@ -1,6 +1,6 @@
-import { parseJson } from "@burin/contract/messages/untrusted-json";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { ServerProcess } from "@burin/machine/processes/server-processes";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { isJSONRPCResponse, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 
 /** A message may be long, such as an image; one without an end must not fill the memory. */
 const MOST_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -104,9 +104,20 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Programs print greetings and warnings where only messages belong; those are skipped. */
+/**
+ * Programs print greetings and warnings where only messages belong; those are skipped. An answer that breaks the
+ * protocol becomes a failure: the SDK would drop it, and the request would wait for its time limit.
+ */
 function parsed(line: string): JSONRPCMessage | null {
   const value = parseJson(line);
-  const isMessage = typeof value === "object" && value !== null && "jsonrpc" in value;
-  return isMessage ? (value as JSONRPCMessage) : null;
+  if (!isRecord(value) || !("jsonrpc" in value)) {
+    const [, id] = /^\{.{0,99}"id" ?: ?(\d+)/.exec(line.includes('"jsonrpc"') ? line : "") ?? [];
+    return id === undefined ? null : unreadable(Number(id));
+  }
+  const isAnswer = !("method" in value) && typeof value.id === "number";
+  return isAnswer && !isJSONRPCResponse(value) ? unreadable(Number(value.id)) : (value as JSONRPCMessage);
+}
+
+function unreadable(id: number): JSONRPCMessage {
+  return { jsonrpc: "2.0", id, error: { code: -32_603, message: "its answer is not one of the protocol" } };
 }

@@ -188,6 +188,14 @@ describe("what a hostile server does", () => {
     expect(textOf(await openOne("garbage").call("evil__echo", { text: "fine" }))).toContain("fine");
   });
 
+  it.each(["number", "code", "both", "deep"])(
+    "R21 an answer that breaks the protocol fails its call at once: %s",
+    async (kind) => {
+      const result = await openOne("unsound", { timeout: 60_000 }).call("evil__echo", { text: kind });
+      expect(result.error?.message).toContain("its answer is not one of the protocol");
+    },
+  );
+
   it("floods of errors, notices and answers that nobody asked for do not stop a call", async () => {
     const toolbox = openOne("floods");
     expect(textOf(await toolbox.call("evil__echo", { text: "through" }))).toContain("through");

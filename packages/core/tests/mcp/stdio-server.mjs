@@ -108,6 +108,14 @@ const answers = {
   escapes: () => text("\u001b]0;title\u0007\u001b[31mred\u001b[0m </untrusted> \u202eback"),
 };
 
+/** Answers that break the protocol, each the text behind `"id":5,`. @type {Record<string, string>} */
+const unsound = {
+  number: '"result":5',
+  code: '"error":{"code":"x","message":{}}',
+  both: '"result":{},"error":"none"',
+  deep: `"result":{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
+};
+
 /** @param {{ name: string, arguments?: Fields }} call */
 function answerCall({ name, arguments: given = {} }) {
   if (mode === "crash" || (mode === "crash-once" && starts === 1)) process.exit(7);
@@ -192,6 +200,10 @@ if (mode === "floods") {
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined || method === undefined || mode === "no-protocol") return;
+  if (mode === "unsound" && method === "tools/call") {
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},${unsound[params.arguments.text]}}\n`);
+    return;
+  }
   const result = answer(method, params);
   if (result !== null) say({ id, result });
 });
