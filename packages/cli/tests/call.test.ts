@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
+import { symlinkSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeAll, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
+import { BURIN, burin } from "./burin.ts";
 
 let root: string;
 const run = (...args: string[]) => burin(args, { cwd: root });
@@ -105,4 +107,47 @@ describe("burin call", () => {
     expect(stdout).toBe("");
     expect(code).toBe(wantedCode);
   });
+
+  /** `burin call` behind another program that prepares the surroundings. */
+  const callBehind = (prefix: readonly string[], tool: string, params: object) => {
+    const [program = "", ...words] = [
+      ...prefix,
+      process.execPath,
+      BURIN,
+      "call",
+      tool,
+      JSON.stringify(params),
+      "-y",
+    ];
+    const env = { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home") };
+    return spawnSync(program, words, { cwd: root, env, encoding: "utf8" });
+  };
+
+  it.runIf(process.platform === "linux")(
+    "R19 a command for which no more files can be opened fails in words",
+    () => {
+      const limits = [22, 24, 26, 28].map((limit) => ["bash", "-c", `ulimit -n ${limit}; "$@"`, "bash"]);
+      const ended = limits.map((prefix) => callBehind(prefix, "run_shell_command", { command: "true" }));
+      expect(ended.map(({ stderr }) => stderr).join("")).toMatch(/EMFILE|too many open files/i);
+      for (const { stderr } of ended) expect(stderr).not.toContain("iterable");
+    },
+  );
+
+  const WITHOUT_PROC = ["bwrap", "--dev-bind", "/", "/", "--tmpfs", "/proc"];
+  const canHide = spawnSync("bwrap", [...WITHOUT_PROC.slice(1), "true"]).status === 0;
+
+  it.runIf(canHide)(
+    "R48 files are read, written and searched where /proc is not mounted, and none outside",
+    () => {
+      const path = join(root, "new.txt");
+      expect(callBehind(WITHOUT_PROC, "write_file", { file_path: path, content: "written" }).status).toBe(0);
+      expect(callBehind(WITHOUT_PROC, "read_file", { path }).stdout).toContain("written");
+      expect(callBehind(WITHOUT_PROC, "search_file_content", { pattern: "writt" }).stdout).toContain(
+        "new.txt",
+      );
+      symlinkSync("/etc", join(root, "out"));
+      const outside = callBehind(WITHOUT_PROC, "read_file", { path: join(root, "out/hosts") });
+      expect(outside.stderr).toContain("outside the root");
+    },
+  );
 });

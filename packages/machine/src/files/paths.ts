@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
@@ -158,10 +158,13 @@ export async function openLocated({ absolute }: Located, roots: readonly string[
   }
 }
 
-/** Linux knows the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
+/** Linux does, where /proc is mounted. */
+export const NAMES_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
+
+/** The system knows the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
 export async function realPathOf(descriptor: number, absolute: string): Promise<string> {
   // The answer comes from the kernel's memory, never from a disk, so no other thread is needed.
-  if (process.platform === "linux") return readlinkSync(`/proc/self/fd/${descriptor}`);
+  if (NAMES_DESCRIPTORS) return readlinkSync(`/proc/self/fd/${descriptor}`);
   const realPath = await realpath(absolute);
   const named = await stat(realPath);
   const opened = fstatSync(descriptor);
@@ -171,9 +174,9 @@ export async function realPathOf(descriptor: number, absolute: string): Promise<
   return realPath;
 }
 
-/** Linux can name files in an open folder; elsewhere the real path of the folder is used. */
+/** The system can name files in an open folder; elsewhere the real path of the folder is used. */
 export function pathsIn(descriptor: number, folder: string): (name: string) => string {
-  const base = process.platform === "linux" ? `/proc/self/fd/${descriptor}` : folder;
+  const base = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
   return (name) => join(base, name);
 }
 

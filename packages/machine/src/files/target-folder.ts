@@ -3,7 +3,7 @@ import { lstat, mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { realOf } from "./disk-looks.ts";
-import { isWithinAny, type Located, outside, pathsIn, realPathOf } from "./paths.ts";
+import { isWithinAny, type Located, NAMES_DESCRIPTORS, outside, pathsIn, realPathOf } from "./paths.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 
 /** The folder in which a file is to be written, held open, so that a replaced name cannot lead elsewhere. */
@@ -105,9 +105,8 @@ async function makeFolder(folder: string, making: Making): Promise<number> {
 export function namesAt(folder: string): string[] {
   let descriptor: number | null = null;
   try {
-    const isLinux = process.platform === "linux";
-    if (isLinux) descriptor = openSync(folder, FOLDER);
-    const held = isLinux ? `/proc/self/fd/${descriptor}` : folder;
+    if (NAMES_DESCRIPTORS) descriptor = openSync(folder, FOLDER);
+    const held = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
     return realOf(held) === folder ? readdirSync(held) : [];
   } catch {
     return [];

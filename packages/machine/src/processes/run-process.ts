@@ -58,7 +58,8 @@ export function startChild(request: ChildRequest): Promise<Child> {
   return new Promise((resolve, reject) => {
     child.on("error", reject);
     // A pipe whose other end is gone is noticed by the end of its process; an unhandled error would end this one.
-    for (const stream of child.stdio) stream?.on("error", () => {});
+    // There is none where no more files can be opened.
+    for (const stream of child.stdio ?? []) stream?.on("error", () => {});
     const { pid } = child;
     if (pid === undefined) return;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);

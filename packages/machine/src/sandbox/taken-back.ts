@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { randomName } from "../disk/random-name.ts";
 import { lstatOf } from "../files/disk-looks.ts";
-import { isWithinAny } from "../files/paths.ts";
+import { isWithinAny, NAMES_DESCRIPTORS } from "../files/paths.ts";
 import { codeOf } from "../files/system-error.ts";
 import { idOf, type Place } from "./sandbox-place.ts";
 
@@ -45,9 +45,9 @@ export function takeBack(
     return null;
   }
   try {
-    const held = process.platform === "linux" ? `/proc/self/fd/${descriptor}` : folder;
+    const held = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
     if (keyIn(descriptor, join(held, name), place) !== place.key) return null;
-    if (process.platform === "linux" && !isWithinAny(readlinkSync(held), roots)) return null;
+    if (NAMES_DESCRIPTORS && !isWithinAny(readlinkSync(held), roots)) return null;
     const kept = moveAway(join(held, name), name, home);
     return { path: place.path, why, kept };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import { NAMES_DESCRIPTORS } from "../files/paths.ts";
 import { textOf } from "../files/text-format.ts";
 import type { Slices } from "../files/walk.ts";
 import { HitLines, type Wanted } from "./hit-lines.ts";
@@ -99,8 +100,7 @@ export class FileSearcher {
 
   /** Hits are rare, so the path is checked only when there is one. */
   #mayShow(descriptor: number, path: string): boolean {
-    const real =
-      process.platform === "linux" ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
+    const real = NAMES_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
     return this.#needs.mayOpen(real);
   }
 }
