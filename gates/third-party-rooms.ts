@@ -49,6 +49,8 @@ const PROCESS_ROOMS = [
   "packages/testing/src/made-files.ts",
   // The same command once more, for a task that may take down the process that works on it.
   "packages/fleet/src/open-worker.ts",
+  // Git's own commands at the end of each task.
+  "packages/fleet/src/run-command.ts",
 ];
 
 export function thirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKAGE): Verdict {

@@ -5,12 +5,11 @@ import { join } from "node:path";
 import { readText } from "@burin/core";
 import { applyChanges } from "./folder-changes.ts";
 import { FleetError } from "./ground.ts";
-import { quoted, runOwn } from "./run-command.ts";
+import { quoted, runGit, runOwn } from "./run-command.ts";
 import type { Submission } from "./steps.ts";
 import type { Store } from "./store.ts";
 
 const MOST_NAME_BYTES = 1000;
-const MOST_PATCH_BYTES = 256 * 1024 * 1024;
 
 /** A folder that tasks start from; it is never changed. */
 export interface Base {
@@ -83,17 +82,18 @@ export async function copyBase({ folder }: Base, to: string): Promise<void> {
 
 /** What was changed in a copy of the base, without what git ignores. */
 export async function patchAgainst({ git }: Base, copy: string, beside: string): Promise<string> {
-  const [index, patch] = [join(beside, "index"), join(beside, "patch")].map(quoted);
+  const index = quoted(join(beside, "index"));
   const env = `GIT_DIR=${quoted(git)} GIT_WORK_TREE=${quoted(copy)} GIT_INDEX_FILE=${index}`;
   // A new index: for a repository inside the folder that is already in the index, git would check for changes in it
   // and run what its settings name.
   const add = `rm ${index} && git -c core.autocrlf=false add -A`;
   const diff = "diff --cached --binary --no-color --no-ext-diff --no-textconv";
-  await runOwn(
+  // A command of the task may have removed it.
+  await mkdir(copy, { recursive: true });
+  return runGit(
     copy,
-    `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && ${add} && git ${diff} "$tree" > ${patch}`,
+    `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && ${add} && git ${diff} "$tree"`,
   );
-  return readText(join(beside, "patch"), MOST_PATCH_BYTES) ?? "";
 }
 
 async function clone(url: string, revision: string, to: string): Promise<void> {

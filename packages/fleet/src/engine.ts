@@ -42,9 +42,9 @@ export function loggerFor(note: (text: string) => void) {
 
 /** A client of the database: submits, reads and controls tasks; runs nothing. */
 export function openClient(url: string, pool: Pool): Promise<DBOSClient> {
-  const database = { systemDatabaseUrl: url, systemDatabasePool: pool };
   return DBOSClient.create({
-    ...database,
+    systemDatabaseUrl: url,
+    systemDatabasePool: pool,
     serializer: json,
     logger: loggerFor(() => {}),
     applicationName: NAME,

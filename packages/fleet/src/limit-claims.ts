@@ -15,6 +15,17 @@ const CLAIMS = "claims";
 const AT_WORK = `select queue_partition_key as key, count(*)::int as count from dbos.workflow_status
   where status = 'PENDING' and queue_partition_key is not null group by 1`;
 
+/** The engine also asks for what the fleet never has, and for tasks while this worker can take none. */
+export function askOnlyForTasks(system: SystemDatabase, most: number): void {
+  const partitions = system.getQueuePartitions.bind(system);
+  system.getQueuePartitions = async (queue) =>
+    system.countRunningWorkflowsForQueue(queue) < most ? partitions(queue) : [];
+  system.listQueues = async () => [];
+  system.listSchedules = async () => [];
+  system.transitionDelayedWorkflows = async () => {};
+  system.cancelTimedOutWorkflows = async () => [];
+}
+
 /** One worker at a time takes tasks from the queue, and only as many as the limits allow. */
 export function limitClaims(system: SystemDatabase, life: SignOfLife, limits: Limits): void {
   if (Object.values(limits).every((limit) => limit === undefined)) return;

@@ -53,10 +53,7 @@ export function status(fleet: Fleet): Promise<boolean> {
     const { out } = fleet.ground;
     if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
     else out(`${tableOf(states)}${countWords(countsIn(states))}\n`);
-    const left = await countOfOthers(
-      pool,
-      states.map(({ id }) => id),
-    );
+    const left = await countOfOthers(pool, idsOf(states));
     if (left > 0)
       fleet.ground.note(`${left} tasks need a worker of the version of Burin that they were submitted with`);
     return true;

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { type ShownEntry, shownEntries } from "./page-entries.ts";
+import { patchesOf } from "./states.ts";
 import { spentIn } from "./steps.ts";
 
 const PAGE_ROWS = 50;
@@ -140,9 +141,8 @@ export class PageData {
 
   /** What a task has changed, as a git patch. */
   async patch(id: string): Promise<string> {
-    const text = "select output from dbos.workflow_output where workflow_uuid = $1";
-    const [row] = (await this.#pool.query<{ output: string | null }>(text, [id])).rows;
-    return JSON.parse(row?.output ?? "{}").patch ?? "";
+    for await (const { patch } of patchesOf(this.#pool, [id])) return patch;
+    return "";
   }
 
   async #entries(id: string, from: number) {

@@ -1,12 +1,21 @@
+import { execFile } from "node:child_process";
+import { delimiter, isAbsolute } from "node:path";
+import { promisify } from "node:util";
 import { createToolbox, exitCodeIn, type ToolboxOptions } from "@burin/core";
 
 const MOST_MS = 600_000;
+const MOST_BYTES = 256 * 1024 * 1024;
 
 /** Runs a command line to its end. Throws with its output when it fails. */
-export async function runCommand(command: string, place: ToolboxOptions): Promise<void> {
+export async function runCommand(
+  command: string,
+  place: ToolboxOptions,
+  signal?: AbortSignal,
+): Promise<void> {
   const toolbox = createToolbox({ ...place, approvalMode: "yolo" });
   try {
-    const { llmContent, error } = await toolbox.call("run_shell_command", { command, timeout: MOST_MS });
+    const args = { command, timeout: MOST_MS };
+    const { llmContent, error } = await toolbox.call("run_shell_command", args, signal);
     if (error) throw new Error(error.message);
     const code = exitCodeIn(llmContent);
     const [, output = ""] = String(llmContent).split(/\nOutput:\n(.*)/s);
@@ -20,6 +29,14 @@ export async function runCommand(command: string, place: ToolboxOptions): Promis
 export function runOwn(folder: string, command: string, environment?: NodeJS.ProcessEnv): Promise<void> {
   const settings = { sandbox: { mode: "off" as const } };
   return runCommand(command, { root: folder, settings, ...(environment && { environment }) });
+}
+
+/** Returns the output. For what each task needs and leaves nothing running: the shell tool costs many times as much. */
+export async function runGit(folder: string, script: string): Promise<string> {
+  // The folder is the task's: no program is taken from it.
+  const PATH = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute).join(delimiter);
+  const place = { cwd: folder, env: { ...process.env, PATH }, maxBuffer: MOST_BYTES };
+  return (await promisify(execFile)("sh", ["-c", script], place)).stdout;
 }
 
 export function quoted(text: string): string {

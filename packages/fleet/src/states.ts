@@ -87,12 +87,7 @@ export async function submissionsOf(pool: Pool, run: string): Promise<Map<string
 export async function countsOf(pool: Pool, run: string): Promise<ReadonlyMap<State, number>> {
   const text = `select w.status, count(*)::int as count from dbos.workflow_status w where ${OF} group by 1`;
   const { rows } = await pool.query<{ status: string; count: number }>(text, [run]);
-  const counts = new Map<State, number>();
-  for (const { status, count } of rows) {
-    const state = STATES[status] ?? "failed";
-    counts.set(state, (counts.get(state) ?? 0) + count);
-  }
-  return counts;
+  return countsIn(rows.map(({ status, count }) => ({ state: STATES[status] ?? "failed", count })));
 }
 
 /** The number of these tasks that workers of this version leave to others. */
@@ -130,9 +125,12 @@ export function isOver({ state }: Pick<TaskState, "state">): boolean {
   return state !== "queued" && state !== "running";
 }
 
-export function countsIn(states: readonly TaskState[]): ReadonlyMap<State, number> {
+/** Of one task each, where no count is given. */
+export function countsIn(
+  states: readonly { readonly state: State; readonly count?: number }[],
+): ReadonlyMap<State, number> {
   const counts = new Map<State, number>();
-  for (const { state } of states) counts.set(state, (counts.get(state) ?? 0) + 1);
+  for (const { state, count = 1 } of states) counts.set(state, (counts.get(state) ?? 0) + count);
   return counts;
 }
 

@@ -6,6 +6,7 @@ import { DBOS } from "@dbos-inc/dbos-sdk";
 import { DBOSExecutor } from "@dbos-inc/dbos-sdk/internal/dbos-executor";
 import { DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk/internal/error";
 import type { SystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
+import { INTERNAL_QUEUE_NAME } from "@dbos-inc/dbos-sdk/internal/utils";
 import { registerInternalQueue } from "@dbos-inc/dbos-sdk/internal/wfqueue";
 import {
   ANSWERS,
@@ -19,7 +20,7 @@ import {
   STEPS_VERSION,
   WORKFLOW,
 } from "./engine.ts";
-import { type Limits, limitClaims } from "./limit-claims.ts";
+import { askOnlyForTasks, type Limits, limitClaims } from "./limit-claims.ts";
 import type { LiveTask } from "./live-task.ts";
 import { recordStepsAtOnce } from "./record-steps.ts";
 import { HELD_KEYS, SignOfLife } from "./sign-of-life.ts";
@@ -33,8 +34,9 @@ const MOST_RECOVERIES = 1000;
 /** Answering puts the task into the queue again and sends the answer directly after that. */
 const ANSWER_TIME = { timeoutSeconds: 10, pollingIntervalMs: 500 };
 const NO_TIME = { timeoutSeconds: 0 };
-const SWEEP_MS = 500;
+const SWEEP_MS = 1000;
 const POLL_MS = 200;
+const SELDOM_MS = 3_600_000;
 /** Beside one for each task at work: to take tasks, and to look at what others do. */
 const CONNECTIONS = 4;
 const MOST_CONNECTIONS = 40;
@@ -56,7 +58,7 @@ export interface WorkerOptions {
   /** Works only on tasks that may have crashed other workers. */
   readonly isLone: boolean;
   readonly begin: (id: string, submission: Submission, past: readonly Step[]) => LiveTask;
-  /** Called every half a second, with whether a task waits that must run alone. */
+  /** Called every second, with whether a task waits that must run alone. */
   readonly look: (hasLone: boolean, atWork: ReadonlySet<LiveTask>) => Promise<void>;
   readonly note: (text: string) => void;
 }
@@ -101,12 +103,15 @@ export class Worker {
       partitionWorkerConcurrency: concurrency,
       minPollingIntervalMs: POLL_MS,
     });
+    // The engine's own, in which the fleet has nothing.
+    registerInternalQueue(INTERNAL_QUEUE_NAME, { minPollingIntervalMs: SELDOM_MS });
     await this.#life.hold();
     await DBOS.launch();
     this.#system = DBOSExecutor.globalInstance?.systemDatabase;
     if (this.#system === undefined) throw new Error("The engine has no database.");
     recordStepsAtOnce(this.#system);
     limitClaims(this.#system, this.#life, limits);
+    askOnlyForTasks(this.#system, concurrency);
     this.#sweepLater();
   }
 
