@@ -62,6 +62,7 @@ export class LiveTask {
   readonly #needs: LiveNeeds;
   readonly #stop = new AbortController();
   readonly #halt = new AbortController();
+  readonly #ended = AbortSignal.any([this.#stop.signal, this.#halt.signal]);
   #record: RecordStep = async () => {};
   /** Why a step could not be recorded. */
   #lost: unknown = null;
@@ -139,7 +140,11 @@ export class LiveTask {
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const message = error instanceof Error ? error.message : String(error);
-      await this.#give({ end: this.#failed({ type: "failed", message }) }).catch(() => {});
+      const { aborted, reason } = this.#halt.signal;
+      const given = aborted
+        ? this.#giveLimit(String(reason))
+        : this.#give({ end: this.#failed({ type: "failed", message }) });
+      await given.catch(() => {});
     }
   }
 
@@ -195,7 +200,7 @@ export class LiveTask {
   async #followSession(session: Session): Promise<boolean> {
     const { submission, past } = this.#needs;
     try {
-      const signal = AbortSignal.any([this.#stop.signal, this.#halt.signal]);
+      const signal = this.#ended;
       const events = past.some(hasLines) ? session.goOn(signal) : session.run(submission.prompt, signal);
       let isParked = false;
       for await (const event of events) {
@@ -243,9 +248,8 @@ export class LiveTask {
       environment: { ...(given.environment ?? process.env), BURIN_HOME: join(place, "home") },
     };
     if (setup !== undefined) {
-      const { settings: own, environment } = options;
-      const at = { root, ...(own && { settings: own }), ...(environment && { environment }) };
-      await runCommand(setup, at).catch((error: Error) => {
+      const { settings: own = {}, environment = {} } = options;
+      await runCommand(setup, { root, settings: own, environment }, this.#ended).catch((error: Error) => {
         throw new Error(`The setup command failed: ${error.message}`);
       });
     }

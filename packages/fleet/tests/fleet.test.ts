@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -126,6 +126,27 @@ describe("burin fleet", () => {
         status: "success",
         result: "later",
       });
+    });
+
+    it("cancels a task with its setup command, also one that never ends", async () => {
+      const begun = join(room.folder, "preparing");
+      const file = await room.writeTasks([{ id: "stuck", setup: `echo $$ > ${begun}; exec sleep 600` }]);
+      await room.fleet("run", file, "--run", "stuck", "--no-follow");
+      await until(() => existsSync(begun) && readFileSync(begun, "utf8") !== "");
+      await room.fleet("cancel", "stuck.stuck");
+      const pid = Number(await readFile(begun, "utf8"));
+      await until(() => !existsSync(`/proc/${pid}`));
+      expect((await room.commands.states("stuck"))[0]?.state).toBe("cancelled");
+    });
+
+    it("ends a task that has removed its folder, with the removal as its result", async () => {
+      room.replies.set("remove all", commands('rm -rf "$PWD"'));
+      const file = await room.writeTasks([{ id: "gone", prompt: "remove all" }]);
+      await room.fleet("run", file, "--run", "gone", "--no-follow");
+      await until(() => room.hasEnded("gone.gone"));
+      const [result] = await room.commands.results("gone");
+      expect(result).toMatchObject({ status: "success", result: "done" });
+      expect(result?.patch).toContain("deleted file mode 100644\n");
     });
 
     it("keeps a question for whoever answers it later, and goes on with a budget of what is left", async () => {
