@@ -86,12 +86,12 @@ export async function patchAgainst({ git }: Base, copy: string, beside: string):
   const env = `GIT_DIR=${quoted(git)} GIT_WORK_TREE=${quoted(copy)} GIT_INDEX_FILE=${index}`;
   // A new index: for a repository inside the folder that is already in the index, git would check for changes in it
   // and run what its settings name.
-  const add = `rm ${index} && git -c core.autocrlf=false add -A`;
+  const add = `rm ${index} && git -C ${quoted(copy)} -c core.autocrlf=false add -A`;
   const diff = "diff --cached --binary --no-color --no-ext-diff --no-textconv";
   // A command of the task may have removed it.
   await mkdir(copy, { recursive: true });
   return runGit(
-    copy,
+    beside,
     `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && ${add} && git ${diff} "$tree"`,
   );
 }

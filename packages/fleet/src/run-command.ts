@@ -31,9 +31,11 @@ export function runOwn(folder: string, command: string, environment?: NodeJS.Pro
   return runCommand(command, { root: folder, settings, ...(environment && { environment }) });
 }
 
-/** Returns the output. For what each task needs and leaves nothing running: the shell tool costs many times as much. */
+/**
+ * Returns the output. For what each task needs and leaves nothing running: the shell tool costs many times as much.
+ * The folder must not be one that a task can write: programs and libraries may be looked for where they start.
+ */
 export async function runGit(folder: string, script: string): Promise<string> {
-  // The folder is the task's: no program is taken from it.
   const PATH = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute).join(delimiter);
   const place = { cwd: folder, env: { ...process.env, PATH }, maxBuffer: MOST_BYTES };
   return (await promisify(execFile)("sh", ["-c", script], place)).stdout;
