@@ -60,6 +60,14 @@ describe("the log of a session", () => {
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
   });
 
+  it("P19 holds no character that a terminal obeys, and gives each back", async () => {
+    const all = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).join("");
+    const event = asked(`${all}\\${all}\u009b31m`);
+    await write(event);
+    expect(readFileSync(path, "utf8")).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(read().events).toEqual([event]);
+  });
+
   it("joins the pieces of a text, and leaves live output and repeated states out", async () => {
     await write(said("a"), said("b"), call("validating"), call("validating"), call("executing"));
     const log = logAt(3);

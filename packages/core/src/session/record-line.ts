@@ -32,7 +32,9 @@ function sumOf(bytes: Buffer): number {
 /** A line of a log: plain JSON that starts with the length in bytes and the CRC-32 of all that follows. */
 export function recordLine(n: number, at: string, { event, seen }: RecordJson): Buffer {
   const known = seen === undefined ? "" : `,"seen":${seen}`;
-  const rest = Buffer.from(`"n":${n},"at":"${at}","event":${event}${known}}`);
+  const text = `"n":${n},"at":"${at}","event":${event}${known}}`;
+  // A terminal that shows the file would obey them.
+  const rest = Buffer.from(text.replace(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`));
   const sum = sumOf(rest).toString(16).padStart(8, "0");
   return Buffer.concat([Buffer.from(`{"len":${rest.length},"sum":"${sum}",`), rest, Buffer.of(LINE_END)]);
 }
