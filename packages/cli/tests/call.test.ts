@@ -133,8 +133,10 @@ describe("burin call", () => {
     },
   );
 
-  const WITHOUT_PROC = ["bwrap", "--dev-bind", "/", "/", "--tmpfs", "/proc"];
-  const canHide = spawnSync("bwrap", [...WITHOUT_PROC.slice(1), "true"]).status === 0;
+  const SANDBOX = "bwrap";
+  const HIDING = ["--dev-bind", "/", "/", "--tmpfs", "/proc"];
+  const WITHOUT_PROC = [SANDBOX, ...HIDING];
+  const canHide = spawnSync(SANDBOX, [...HIDING, "true"]).status === 0;
 
   it.runIf(canHide)(
     "R48 files are read, written and searched where /proc is not mounted, and none outside",
