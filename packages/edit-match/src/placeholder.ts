@@ -63,9 +63,7 @@ function newOnes(found: readonly Placeholder[], old: readonly string[]): Placeho
 }
 
 /** false for lines that begin with a word and have no dots: most of a large text. A comment may begin with "rem". */
-function isSigned(line: string): boolean {
-  return !/^\s*[a-qs-z]/i.test(line) || line.includes("..") || line.includes("…");
-}
+const isSigned = (line: string) => !/^\s*[a-qs-z]/i.test(line) || line.includes("..") || line.includes("…");
 
 /**
  * The first line of a whole new text that stands for left-out lines and was not in the old text: writing it would
