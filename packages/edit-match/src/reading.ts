@@ -242,7 +242,7 @@ function withoutSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegEx
   return { oldText: oldText.replace(gone, ""), newText: newText.replace(come, "") };
 }
 
-/** A diff in which lines only come: all others begin with a space, which is no indentation. */
+/** A diff in which lines only come: all others begin with a space, which the file does not have. */
 function withoutPluses(texts: Reading): Reading {
   const isDiff =
     /^\+/m.test(texts.newText) && !/^[^ \n]/m.test(texts.oldText) && !/^[^ \n+]/m.test(texts.newText);
