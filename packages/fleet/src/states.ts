@@ -30,7 +30,8 @@ const OF =
 const STATUS = "w.workflow_uuid as id, w.status, w.executor_id as worker, w.created_at::float8 as created";
 /** Patches are not loaded, because a run may have thousands; values that are not plain are read here as a whole. */
 const KEYS = ["status", "result", "error", "turns", "tokens", "cost", "check", "question"];
-const OBJECT = `json_build_object(${KEYS.map((key) => `'${key}', o.output::json->'${key}'`).join(", ")})::text`;
+const COLUMNS = KEYS.map((key) => `"${key}" json`).join(", ");
+const OBJECT = `(select row_to_json(kept)::text from json_to_record(o.output::json) kept(${COLUMNS}))`;
 const END = `case when burin_fleet.is_plain(o.output) then ${OBJECT} else o.output end`;
 const TASKS = `select ${STATUS}, case when o.output is not null then ${END} end as end, o.error
   from dbos.workflow_status w left join dbos.workflow_output o using (workflow_uuid) where ${OF} order by w.created_at, 1`;
