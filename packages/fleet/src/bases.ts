@@ -37,8 +37,13 @@ export class Bases {
     // A branch moves: its commit is looked up for each task, and kept in the task's steps.
     const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
     const made = await this.#once(key, (to) => clone(base.git, revision, to));
-    const head = readText(join(made.folder, ".git", "HEAD"), MOST_NAME_BYTES) ?? "";
-    return { ...made, commit: head.trim() };
+    const head = (readText(join(made.folder, ".git", "HEAD"), MOST_NAME_BYTES) ?? "").trim();
+    if (commit !== undefined) return { ...made, commit };
+    // Tasks that begin with the same commit share its folder.
+    const [own, shared] = [key, `commit-${head}`].map((name) => join(this.#folder, name)) as [string, string];
+    await rename(own, shared).catch(() => rm(own, { recursive: true, force: true }));
+    this.#opening.delete(key);
+    return this.open(base, head);
   }
 
   #once(key: string, make: (to: string) => Promise<void>): Promise<Base> {
