@@ -198,6 +198,8 @@ export class ScreenTerminal {
 
   async ended(): Promise<number> {
     await this.until(() => this.exitCode !== null, "its end");
+    // Its last words may still be on their way to the screen.
+    await new Promise<void>((resolve) => this.#terminal.write("", resolve));
     return this.exitCode ?? -1;
   }
 
