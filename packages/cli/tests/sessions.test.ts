@@ -109,6 +109,16 @@ describe("sessions on the command line", () => {
     expect(await run("sessions", "rm", id)).toMatchObject({ code: 2 });
   });
 
+  it("P13 says that a log has no record that can be read", async () => {
+    const run = await runner({ text: "One." });
+    const id = idIn((await run("-p", "first")).stderr);
+    const { path } = JSON.parse((await run("sessions", "show", id, "--json")).stdout);
+    await writeFile(path, '{"n":1,"at":"20\n');
+    const { stdout, stderr } = await run("sessions", "show", id);
+    expect(stdout).toBe("");
+    expect(stderr).toBe(`burin: ${path} has no record that can be read.\n`);
+  });
+
   it("P23 burin undo takes back what a run did to files, and puts it there again", async () => {
     const content = { file_path: join(root, "b.txt"), content: "b\n" };
     const call = { name: "write_file", args: content };

@@ -119,7 +119,9 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
     return;
   }
   const count = new TurnCount();
+  let isEmpty = true;
   for (const record of readLog(path)) {
+    isEmpty = false;
     if (outputFormat === "stream-json") {
       output.out(`${JSON.stringify(record.event)}\n`);
       continue;
@@ -129,6 +131,7 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
     const text = recordText(record);
     if (text !== "") output.out(`${visible(text)}\n`);
   }
+  if (isEmpty) output.note(`burin: ${visible(path)} has no record that can be read.`);
   const question = outputFormat === "text" ? parkedQuestion(path) : null;
   if (question === null) return;
   const answering = `answer with: burin sessions answer ${id} yes|no|always`;
