@@ -10,6 +10,8 @@ import type { Submission } from "./steps.ts";
 import type { Store } from "./store.ts";
 
 const MOST_NAME_BYTES = 1000;
+/** Of the user's settings these may name programs in the folder itself. */
+const GIT = "git -c core.hooksPath=/dev/null -c core.fsmonitor=false";
 
 /** A folder that tasks start from; it is never changed. */
 export interface Base {
@@ -64,7 +66,7 @@ export class Bases {
       await make(join(own, "folder"));
       await runOwn(
         own,
-        "git init -q --bare git && git -c core.autocrlf=false --git-dir=git --work-tree=folder add -A",
+        `git init -q --bare git && ${GIT} -c core.autocrlf=false --git-dir=git --work-tree=folder add -A`,
       );
       await rename(own, place).catch((error) => {
         if (!existsSync(place)) throw error;
@@ -91,24 +93,24 @@ export async function patchAgainst({ git }: Base, copy: string, beside: string):
   const env = `GIT_DIR=${quoted(git)} GIT_WORK_TREE=${quoted(copy)} GIT_INDEX_FILE=${index}`;
   // A new index: for a repository inside the folder that is already in the index, git would check for changes in it
   // and run what its settings name.
-  const add = `rm ${index} && git -C ${quoted(copy)} -c core.autocrlf=false add -A`;
+  const add = `rm ${index} && ${GIT} -C ${quoted(copy)} -c core.autocrlf=false add -A`;
   const diff = "diff --cached --binary --no-color --no-ext-diff --no-textconv";
   // A command of the task may have removed it.
   await mkdir(copy, { recursive: true });
   return runGit(
     beside,
-    `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && ${add} && git ${diff} "$tree"`,
+    `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && ${add} && ${GIT} ${diff} "$tree"`,
   );
 }
 
 async function clone(url: string, revision: string, to: string): Promise<void> {
   const [from, at] = [url, revision].map(quoted);
-  await runOwn(to, `git clone -q --no-checkout -- ${from} .`).catch(saying(`${url} could not be cloned`));
+  await runOwn(to, `${GIT} clone -q --no-checkout -- ${from} .`).catch(saying(`${url} could not be cloned`));
   // Of the branches only one is there by its own name.
   const find = (name: string) => `git rev-parse -q --verify --end-of-options ${name}'^{commit}'`;
   await runOwn(
     to,
-    `commit=$(${find(at ?? "")} || ${find(`origin/${at}`)}) && git checkout -q --detach "$commit"`,
+    `commit=$(${find(at ?? "")} || ${find(`origin/${at}`)}) && ${GIT} checkout -q --detach "$commit"`,
   ).catch(saying(`${url} has no revision "${revision}" that can be checked out`));
 }
 

@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { afterEach, expect, it, vi } from "vitest";
+import { Bases, copyBase, patchAgainst } from "./bases.ts";
+import type { Store } from "./store.ts";
+
+const NO_STORE = {} as Store;
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+it("P21 runs no hook of a repository or a task, where the user's settings name a folder of hooks in it", async () => {
+  const top = temporaryFolder();
+  const [home, repository, bases, copy, beside, ran] = [
+    "home",
+    "repository",
+    "bases",
+    "copy",
+    "beside",
+    "ran",
+  ].map((name) => join(top, name)) as [string, string, string, string, string, string];
+  for (const folder of [home, join(repository, ".githooks"), bases, beside, ran])
+    await mkdir(folder, { recursive: true });
+  for (const hook of ["post-checkout", "post-index-change"]) {
+    const path = join(repository, ".githooks", hook);
+    await writeFile(path, `#!/bin/sh\ntouch ${ran}/$$-${hook}\n`);
+    await chmod(path, 0o755);
+  }
+  const git = (...args: string[]) => execFileSync("git", ["-C", repository, ...args], { stdio: "pipe" });
+  git("init", "-q");
+  git("add", "-A");
+  git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "one");
+  await writeFile(join(home, ".gitconfig"), "[core]\n\thooksPath = .githooks\n");
+  vi.stubEnv("HOME", home);
+  vi.stubEnv("BURIN_HOME", join(home, "burin"));
+  const base = await new Bases(bases, NO_STORE).open({ git: repository, revision: "HEAD" });
+  await copyBase(base, copy);
+  await writeFile(join(copy, "new.txt"), "new\n");
+  expect(await patchAgainst(base, copy, beside)).toContain("+new\n");
+  expect(await readdir(ran)).toEqual([]);
+  git("checkout", "-q", "--detach");
+  expect(await readdir(ran)).not.toEqual([]);
+});
