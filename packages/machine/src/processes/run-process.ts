@@ -91,7 +91,9 @@ export function endWindowsTree(pid: number): void {
   programs().spawnSync(program, ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
 }
 
-/** Runs a short system program, for example to create named pipes. Never rejects. */
+const MOST_SHORT_MS = 20_000;
+
+/** Runs a short system program, for example to create named pipes. Never rejects; one that hangs has failed. */
 export function succeeds(
   name: string,
   args: readonly string[],
@@ -100,7 +102,8 @@ export function succeeds(
   const program = findHelper(name, PATH);
   if (program === null) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const child = programs().spawn(program, args, { stdio: "ignore", windowsHide: true });
+    const limits = { timeout: MOST_SHORT_MS, killSignal: "SIGKILL" } as const;
+    const child = programs().spawn(program, args, { stdio: "ignore", windowsHide: true, ...limits });
     child.on("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
   });
