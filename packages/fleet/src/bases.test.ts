@@ -1,19 +1,25 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Bases, copyBase, patchAgainst } from "./bases.ts";
 import type { Store } from "./store.ts";
 
 const NO_STORE = {} as Store;
 
-afterEach(() => {
+let top: string;
+
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), "burin-bases-"));
+});
+
+afterEach(async () => {
   vi.unstubAllEnvs();
+  await rm(top, { recursive: true });
 });
 
 it("P21 runs no hook of a repository or a task, where the user's settings name a folder of hooks in it", async () => {
-  const top = temporaryFolder();
   const [home, repository, bases, copy, beside, ran] = [
     "home",
     "repository",

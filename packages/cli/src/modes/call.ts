@@ -36,7 +36,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
     overwriteUnread: true,
     record: options.session.kind !== "unrecorded",
   });
-  noteUnknownNames(settings, options, toolbox.registry, io.output);
+  noteUnknownNames({ settings, options }, toolbox.registry, io.output);
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
   noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);

@@ -16,7 +16,7 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
   noteNotices(notices, output);
   const toolbox = createToolbox({ root: options.root, settings });
   const { registry } = toolbox;
-  noteUnknownNames(settings, options, registry, output);
+  noteUnknownNames({ settings, options }, registry, output);
   signal.addEventListener("abort", () => void toolbox.close(), { once: true });
   const starting = Object.keys(settings.mcpServers);
   const told = setTimeout(() => {

@@ -14,10 +14,15 @@ export function noteFailures(failures: readonly DiscoveryFailure[], output: Outp
   );
 }
 
+/** Where users name tools: in settings and on the command line. */
+interface NamedTools {
+  readonly settings: Pick<Settings, "permissions" | "tools">;
+  readonly options: Readonly<Record<"allow" | "deny", readonly string[]>>;
+}
+
 /** Reports names in rules and lists that no tool has. Tools that sources add later are not known yet. */
 export function noteUnknownNames(
-  { permissions, tools }: Pick<Settings, "permissions" | "tools">,
-  given: Readonly<Record<"allow" | "deny", readonly string[]>>,
+  { settings: { permissions, tools }, options }: NamedTools,
   registry: ToolRegistry,
   output: Output,
 ): void {
@@ -31,7 +36,7 @@ export function noteUnknownNames(
   ];
   const places = (["allow", "ask", "deny"] as const).flatMap((list) =>
     permissions[list].map((rule) => ({
-      place: list !== "ask" && given[list].includes(rule) ? `--${list}` : `permissions.${list}`,
+      place: list !== "ask" && options[list].includes(rule) ? `--${list}` : `permissions.${list}`,
       name: parseRule(rule).tool,
     })),
   );

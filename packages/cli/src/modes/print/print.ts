@@ -47,7 +47,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   const { permissions, tools } = settings;
   if ([...Object.values(permissions), tools.include, tools.exclude].some(({ length }) => length > 0)) {
     const { noteUnknownNames } = await import("../../terminal/notes.ts");
-    noteUnknownNames(settings, options, session.registry, io.output);
+    noteUnknownNames({ settings, options }, session.registry, io.output);
   }
   const documents: RunDocument[] = [];
   current = { document: newDocument(session.id), session };
