@@ -31,8 +31,8 @@ const MODEL = /[\\/]print[\\/](?:find-model|text-report)\.ts$/;
 /** What both the record of a session and calls need: `burin call` has no session. */
 const SHARED = [
   "core/src/assembly/load-ahead",
-  ...["disk/make-folders", "disk/path-lock"].map((file) => `machine/src/${file}`),
-  ...["disk-looks", "paths"].map((file) => `machine/src/files/${file}`),
+  ...["make-folders", "path-lock", "disk-looks"].map((file) => `machine/src/disk/${file}`),
+  "machine/src/paths/paths",
   ...["at-exit", "child-environment", "process-table"].map((file) => `machine/src/processes/${file}`),
 ];
 /** What stands on the screen before the rest of the app is loaded. */
@@ -44,16 +44,16 @@ const SCREEN = /[\\/]interactive[\\/]interactive\.ts$/;
  */
 const MOMENTS = Object.entries({
   shared: SHARED,
-  reply: ["session/event-log", "session/redactor", "models/src/(?:read-answer|own-call|text-calls)"],
+  reply: ["log/event-log", "log/redactor", "replies/read-answer", "calls/(?:own-call|text-calls)"],
   calls: [
     ...["agent/call-round", "scheduler/scheduler", "scheduler/sound-tool", "approval/judge-call"],
     "machine/src/files/files",
   ],
   processes: ["machine/src/processes/supervisor", "machine/src/sandbox/vouched-files"],
-  changes: ["machine/src/files/change-files", "core/src/text/overwriting", "session/undo-journal"],
+  changes: ["machine/src/files/change-files", "core/src/text/overwriting", "undo/undo-journal"],
   edits: ["core/src/text/changing"],
   searches: ["machine/src/search/search-files", "machine/src/files/find-files"],
-  commands: ["processes/running-commands", "processes/command-report", "sandbox/sandbox-probe"],
+  commands: ["commands/running-commands", "commands/command-report", "sandbox/sandbox-probe"],
   judging: ["approval/approval-policy", "machine/src/git/git-repository", "processes/command-surroundings"],
 });
 const LATE_GROUPS = MOMENTS.map(([name, files], index) => ({
@@ -72,7 +72,7 @@ const LIBRARY_GROUPS = [
     "door",
     ...["contract/src/(?:tools|define-tool|machine/workspace|settings/settings|text/visible-text)"],
     ...["core/src/tools/(?!built-in)[\\w-]+", "discovery/discovered-tool", "mcp/src/discovered-mcp-tool"],
-    ...["agent/budget", "session/turn-count", "session/recorded-model", "session/session-error"],
+    ...["agent/budget", "session/turn-count", "session/recorded-model", "log/session-error"],
     ...["files/node-machine", "runtime"],
   ],
   [
@@ -80,14 +80,14 @@ const LIBRARY_GROUPS = [
     ...[
       "assembly/load-ahead",
       "disk/make-folders",
-      "files/(?:disk-looks|paths|encodings)",
+      "(?:disk/disk-looks|paths/paths|encodings/encodings)",
       "text/near-names",
     ],
     ...["processes/helper-program", "messages/parts", "agent/answer-room", "scheduler/function-response"],
   ],
   ["locks", "disk/path-lock", "vouched-files", "wait-for-output"],
   ["processes", "processes/(?:supervisor|process-table|child-environment)"],
-  ["guesses", "files/guess-encoding"],
+  ["guesses", "encodings/guess-encoding"],
   ["differences", "diff/libesm/util/string"],
   ["toolbox", "assembly/toolbox"],
   ["session", "assembly/session"],

@@ -5,7 +5,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
-export const TABLE_FILE = fileURLToPath(new URL("packages/models/src/model-table.json", import.meta.url));
+export const TABLE_FILE = fileURLToPath(
+  new URL("packages/models/src/choice/model-table.json", import.meta.url),
+);
 
 /** When the version of the package that is installed was published. */
 const PUBLISHED = "2026-09-23";

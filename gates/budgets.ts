@@ -5,17 +5,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3840,
-  "edit-match": 2640,
-  "shell-judge": 3980,
-  machine: 11980,
-  models: 5890,
-  testing: 1420,
-  web: 2120,
-  mcp: 2320,
-  core: 14190,
-  serve: 2250,
-  fleet: 3940,
-  cli: 14590,
+  "edit-match": 2650,
+  "shell-judge": 4040,
+  machine: 12000,
+  models: 5900,
+  testing: 1260,
+  web: 2060,
+  mcp: 2250,
+  core: 14210,
+  serve: 2220,
+  fleet: 3980,
+  cli: 14690,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -52,15 +52,15 @@ describe("import directions", () => {
     [`${CORE}/tools/tool-search.ts`, "./tool-registry.ts"],
     [`${CORE}/tools/built-in-tools.ts`, "./ls.ts"],
     [`${CORE}/tools/ls.test.ts`, "@burin/testing/scripted-server"],
-    ["packages/models/src/retry.test.ts", "@burin/testing/scripted-server"],
+    ["packages/models/src/failures/retry.test.ts", "@burin/testing/scripted-server"],
     ["packages/web/src/read-page.test.ts", "@burin/core"],
     ["packages/core/src/testing.ts", "@burin/testing"],
-    ["packages/models/src/retry.ts", "@burin/machine/http/http-request"],
-    ["packages/machine/src/files/paths.ts", "../sandbox/sandbox.ts"],
+    ["packages/models/src/failures/retry.ts", "@burin/machine/http/http-request"],
+    ["packages/machine/src/paths/paths.ts", "../sandbox/sandbox.ts"],
     ["packages/machine/tests/tree.ts", "../src/search/engine.ts"],
     [`${CORE}/tools/ls.test.ts`, "./ls.ts"],
     [`${CORE}/text/diff.test.ts`, "node:fs"],
-    ["packages/machine/src/files/paths.ts", "node:fs"],
+    ["packages/machine/src/paths/paths.ts", "node:fs"],
     [`${CORE}/create-session.test.ts`, "./create-session.ts"],
     [`${CORE}/index.ts`, "./create-session.ts"],
     ["packages/core/tests/one-turn.test.ts", "@burin/core"],
@@ -77,9 +77,9 @@ describe("import directions", () => {
 
   it.each([
     [
-      "packages/machine/src/files/paths.ts",
-      "@burin/models/retry",
-      "imports @burin/models/retry: models stands below machine, imports go upwards only",
+      "packages/machine/src/paths/paths.ts",
+      "@burin/models/failures/retry",
+      "imports @burin/models/failures/retry: models stands below machine, imports go upwards only",
     ],
     [
       "packages/edit-match/src/merge.ts",
@@ -87,14 +87,14 @@ describe("import directions", () => {
       "imports @burin/shell-judge: shell-judge stands below edit-match, imports go upwards only",
     ],
     [
-      "packages/models/src/retry.test.ts",
+      "packages/models/src/failures/retry.test.ts",
       "@burin/web/fetch-web",
       "imports @burin/web/fetch-web: web stands below models, imports go upwards only",
     ],
     [
-      "packages/models/src/retry.ts",
-      "../../machine/src/files/paths.ts",
-      "imports packages/machine/src/files/paths.ts: it leaves packages/models/src, use a package's public door",
+      "packages/models/src/failures/retry.ts",
+      "../../../machine/src/paths/paths.ts",
+      "imports packages/machine/src/paths/paths.ts: it leaves packages/models/src, use a package's public door",
     ],
     [
       "packages/web/src/read-page.ts",

@@ -2,13 +2,36 @@ import { posix } from "node:path";
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
 import { modulesUsed } from "./syntax.ts";
 
-/** From the top down: a package imports itself and what stands above it; so do the rooms of core and cli. */
+/** From the top down: a package imports itself and what stands above it; so do the rooms of models, core and cli. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   contract: ["async", "machine", "messages", "patterns", "settings", "text"],
   "edit-match": [],
   "shell-judge": ["grammar", "programs"],
-  machine: ["disk", "http", "parsing", "processes", "git", "sandbox", "files", "search"],
-  models: [],
+  machine: [
+    "disk",
+    "paths",
+    "encodings",
+    "http",
+    "parsing",
+    "processes",
+    "commands",
+    "git",
+    "sandbox",
+    "ignore",
+    "search",
+    "files",
+  ],
+  models: [
+    "request",
+    "calls",
+    "failures",
+    "replies",
+    "keys",
+    "protocols",
+    "choice",
+    "scripted.ts",
+    "sound-model.ts",
+  ],
   testing: [],
   web: ["html", "search"],
   mcp: [],
@@ -48,9 +71,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 const PACKAGES = Object.keys(ROOMS);
 /** Their rooms have an order, and no file stands beside them that is not in the list. */
-const ORDERED = new Set(["core", "cli"]);
+const ORDERED = new Set(["models", "core", "cli"]);
 const INNER_FOLDERS = new Set([
   "core/agent/compaction",
+  "core/session/log",
+  "core/session/undo",
+  "core/session/telemetry",
   "cli/modes/doctor",
   "cli/modes/import",
   "cli/modes/plugins",
@@ -72,8 +98,13 @@ const DOOR_OF_TESTING = "packages/core/src/testing.ts";
 /** They know the core by its door alone. */
 const BELOW_CORE = new Set(["serve", "fleet", "cli"]);
 
-/** The whole flow behind one call. */
-const OPEN_TO_TESTS = new Set(["create-session.ts", "configured-session.ts"]);
+/** The whole flow behind one call, and behind one request. */
+const OPEN_TO_TESTS = new Set([
+  "create-session.ts",
+  "configured-session.ts",
+  "choice/choose-model.ts",
+  "choice/open-model.ts",
+]);
 
 interface Place {
   /** A row of ROOMS. */

@@ -20,19 +20,19 @@ const ALLOWED_PACKAGE = "node_modules/fastest-levenshtein/";
 /** Much code that only a call, an answer, a file of settings or another way of starting has a use for. */
 const LATE_MODULES = [
   "packages/core/src/approval/approval-policy.ts",
-  "packages/models/src/chat-completions-reply.ts",
-  "packages/models/src/service-failure.ts",
-  "packages/models/src/sse.ts",
+  "packages/models/src/protocols/chat-completions-reply.ts",
+  "packages/models/src/failures/service-failure.ts",
+  "packages/models/src/replies/sse.ts",
   "packages/contract/src/settings/settings-schema.ts",
-  "packages/core/src/session/otlp.ts",
-  "packages/core/src/session/telemetry.ts",
+  "packages/core/src/session/telemetry/otlp.ts",
+  "packages/core/src/session/telemetry/telemetry.ts",
   "packages/core/src/text/changing.ts",
   "packages/machine/src/files/diff.ts",
   "packages/edit-match/src/edit-match.ts",
   "packages/machine/src/machine.ts",
-  "packages/machine/src/processes/output-text.ts",
+  "packages/machine/src/commands/output-text.ts",
   "packages/machine/src/processes/run-process.ts",
-  "packages/machine/src/processes/running-commands.ts",
+  "packages/machine/src/commands/running-commands.ts",
 ];
 
 /** V8 takes about 1 ms for 36 kB, and a bare Node starts in 20 ms. */

@@ -17,7 +17,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "@xterm/headless": ["bench/screen-program.mjs", "docs/pictures/make.mjs"],
   diff: ["packages/core/src/text/", "packages/machine/src/files/diff.ts"],
   entities: "packages/web/src/html/scan-html.ts",
-  "eventsource-parser": "packages/models/src/sse.ts",
+  "eventsource-parser": "packages/models/src/replies/sse.ts",
   "fastest-levenshtein": "packages/contract/src/text/near-names.ts",
   "ipaddr.js": "packages/web/src/judge-address.ts",
   "jsonc-parser": [

@@ -1,5 +1,5 @@
 import { mergeSettings } from "@burin/contract/settings/settings";
-import { configuredModel } from "@burin/models/configured-model";
+import { configuredModel } from "@burin/models/choice/configured-model";
 import { openSession, type Session, type SessionOptions } from "./create-session.ts";
 
 /** A session with the models that settings and environment name, unless the options bring their own. */

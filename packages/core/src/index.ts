@@ -58,20 +58,20 @@ export {
   type ToolResult,
   type ToolSource,
 } from "@burin/contract/tools";
-export { lockPath } from "@burin/machine/disk/path-lock";
-export { readBeginning, readBytes, readText } from "@burin/machine/disk/regular-file";
-export { nodeMachine } from "@burin/machine/files/node-machine";
-export { cloneRepository } from "@burin/machine/git/clone-repository";
-export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";
-export type { WorkspaceSettings } from "@burin/machine/node-workspace";
-export type { CommandInfo, CommandList } from "@burin/machine/processes/command-list";
+export type { CommandInfo, CommandList } from "@burin/machine/commands/command-list";
 export type {
   BackgroundCommand,
   CommandRequest as MachineCommandRequest,
   CommandsOptions,
   RunningCommand,
   ShellEnd,
-} from "@burin/machine/processes/command-request";
+} from "@burin/machine/commands/command-request";
+export { lockPath } from "@burin/machine/disk/path-lock";
+export { readBeginning, readBytes, readText } from "@burin/machine/disk/regular-file";
+export { nodeMachine } from "@burin/machine/files/node-machine";
+export { cloneRepository } from "@burin/machine/git/clone-repository";
+export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";
+export type { WorkspaceSettings } from "@burin/machine/node-workspace";
 export { SANDBOX_MODES, type SandboxMode } from "@burin/machine/sandbox/sandbox";
 export { DiscoveredMCPTool, type McpToolServer } from "@burin/mcp/discovered-mcp-tool";
 export type {
@@ -81,17 +81,17 @@ export type {
   McpReport,
   McpResource,
 } from "@burin/mcp/mcp-door";
-export { chooseModel, keyVariable, missingForModel } from "@burin/models/choose-model";
-export { configuredModel } from "@burin/models/configured-model";
-export { type KnownModel, knownModel, TABLE_DATE } from "@burin/models/known-model";
-export { type ModelChoice, openAiCompatible, openModel } from "@burin/models/open-model";
+export { chooseModel, keyVariable, missingForModel } from "@burin/models/choice/choose-model";
+export { configuredModel } from "@burin/models/choice/configured-model";
+export { type KnownModel, knownModel, TABLE_DATE } from "@burin/models/choice/known-model";
+export { type ModelChoice, openAiCompatible, openModel } from "@burin/models/choice/open-model";
 export {
   findLocalServers,
   type LocalServer,
   type Reached,
   reachModel,
-} from "@burin/models/reach-model";
-export { type RetryOptions, retrying } from "@burin/models/retry";
+} from "@burin/models/choice/reach-model";
+export { type RetryOptions, retrying } from "@burin/models/failures/retry";
 export { type ScriptLine, scriptedModel } from "@burin/models/scripted";
 export type { PartVerdict, Verdict } from "@burin/shell-judge";
 export { parseRule } from "@burin/shell-judge";
@@ -125,9 +125,13 @@ export type { Confirm } from "./scheduler/questions.ts";
 export type { OnCall } from "./scheduler/scheduler.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";
 export { exitCodeIn } from "./session/command-answer.ts";
+export { readLog } from "./session/log/read-log.ts";
+export type { LogRecord } from "./session/log/record-line.ts";
+export { SessionError } from "./session/log/session-error.ts";
+export { findSession, removeSession, type SessionPlace } from "./session/log/session-files.ts";
+export { type SessionSummary, sessionSummaries } from "./session/log/session-summary.ts";
+export { type ToldSession, withoutSecrets, writeSession } from "./session/log/write-session.ts";
 export { parkedQuestion } from "./session/past-session.ts";
-export { readLog } from "./session/read-log.ts";
-export type { LogRecord } from "./session/record-line.ts";
 export { RecordedModel } from "./session/recorded-model.ts";
 export { type RecordedSession, readRecordedSession } from "./session/recorded-session.ts";
 export {
@@ -139,14 +143,10 @@ export {
   restoreSession,
   resumeSession,
 } from "./session/resume.ts";
-export { SessionError } from "./session/session-error.ts";
-export { findSession, removeSession, type SessionPlace } from "./session/session-files.ts";
-export { type SessionSummary, sessionSummaries } from "./session/session-summary.ts";
-export type { FileOutcome } from "./session/take-back.ts";
 export { TurnCount } from "./session/turn-count.ts";
-export type { UndoEntry, UndoOptions, UndoResult } from "./session/undo.ts";
-export { undo, undoEntries, undoInCopy } from "./session/undo-door.ts";
-export { type ToldSession, withoutSecrets, writeSession } from "./session/write-session.ts";
+export type { FileOutcome } from "./session/undo/take-back.ts";
+export type { UndoEntry, UndoOptions, UndoResult } from "./session/undo/undo.ts";
+export { undo, undoEntries, undoInCopy } from "./session/undo/undo-door.ts";
 export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolResult } from "@burin/contract/tools";
+import { type Commands, openCommands } from "@burin/machine/commands/commands";
 import { openWorkspace } from "@burin/machine/node-workspace";
-import { type Commands, openCommands } from "@burin/machine/processes/commands";
 import { Shell } from "../src/index.ts";
 
 type ShellParams = Parameters<Shell["execute"]>[0];

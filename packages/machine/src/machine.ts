@@ -1,12 +1,12 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
-import type { WorkspaceSettings } from "./files/access.ts";
 import type {
   BackgroundCommand,
   CommandRequest,
   CommandsOptions,
   RunningCommand,
-} from "./processes/command-request.ts";
+} from "./commands/command-request.ts";
+import type { WorkspaceSettings } from "./files/access.ts";
 import type { TreeBelow } from "./processes/command-surroundings.ts";
 import type { ProcessEntry } from "./processes/process-table.ts";
 import type { ExchangeEnd, ExchangeRequest } from "./processes/run-exchange.ts";

@@ -2,9 +2,9 @@ import { realpathSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { once } from "@burin/contract/async/once";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import { asWorkspaceError } from "./disk/system-error.ts";
 import type { WorkspaceSettings } from "./files/access.ts";
 import { lazily } from "./files/lazily.ts";
-import { asWorkspaceError } from "./files/system-error.ts";
 
 export const NO_ACCESS_SETTINGS: WorkspaceSettings = { ignoreFileNames: [], ignore: [], denied: [] };
 

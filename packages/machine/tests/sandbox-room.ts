@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Commands, openCommands } from "../src/processes/commands.ts";
+import { type Commands, openCommands } from "../src/commands/commands.ts";
 import { findProgram } from "../src/processes/shell-program.ts";
 import type { SandboxMode } from "../src/sandbox/sandbox.ts";
 

@@ -1,6 +1,6 @@
 import type { Usage } from "@burin/contract/chat-model";
 import type { ModelPrice } from "@burin/contract/settings/settings";
-import { costOf } from "@burin/models/price";
+import { costOf } from "@burin/models/replies/price";
 
 /** The most that may be spent of each kind; a missing kind has no limit. */
 export interface BudgetLimits {

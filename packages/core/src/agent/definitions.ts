@@ -3,8 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
 import { messageOf } from "@burin/contract/text/error-message";
 import { shownPath } from "@burin/contract/text/shown-path";
+import { entriesOf } from "@burin/machine/disk/disk-looks";
 import { readText } from "@burin/machine/disk/regular-file";
-import { entriesOf } from "@burin/machine/files/disk-looks";
 import { parse } from "yaml";
 import type { SubagentDefinition } from "./subagent-definitions.ts";
 

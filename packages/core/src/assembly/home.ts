@@ -6,7 +6,7 @@ import { nodeMachine } from "@burin/machine/files/node-machine";
 import type { Machine } from "@burin/machine/machine";
 import { realDirectory } from "@burin/machine/node-workspace";
 import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
-import { variableOf } from "@burin/models/key-variable";
+import { variableOf } from "@burin/models/keys/key-variable";
 import { parseRule, type Rules } from "@burin/shell-judge";
 import type { DefinitionPlace, Definitions } from "../agent/definitions.ts";
 import { burinHome } from "../settings/load-settings.ts";

@@ -31,7 +31,7 @@ export class LoadAhead {
       () => import("@burin/contract/patterns/glob-pattern"),
       () => import("../approval/approval-policy.ts"),
       () => import("@burin/machine/processes/supervisor"),
-      () => import("@burin/machine/processes/command-report"),
+      () => import("@burin/machine/commands/command-report"),
       async () => (await import("@burin/machine/search/ripgrep")).ripgrepProgram(),
       () => import("../text/overwriting.ts"),
       () => import("../text/changing.ts"),

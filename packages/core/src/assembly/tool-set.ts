@@ -110,7 +110,7 @@ export class ToolSet {
     } = parts;
     const { undoWriter, said } = others;
     const openJournal = async () => {
-      const { UndoJournal } = await import("../session/undo-journal.ts");
+      const { UndoJournal } = await import("../session/undo/undo-journal.ts");
       return new UndoJournal(given.folder, this.workspace.root, undoWriter ?? "").onChange;
     };
     const access = { ...accessOf(given), ...(undoWriter ? { openJournal } : {}) };
@@ -217,8 +217,8 @@ export class ToolSet {
       isReadOnly: () => this.current.mode === "plan",
       cleanOutput: async (file) => {
         const [{ cleanFile }, { Redactor }] = await Promise.all([
-          import("../session/clean-file.ts"),
-          import("../session/redactor.ts"),
+          import("../session/log/clean-file.ts"),
+          import("../session/log/redactor.ts"),
         ]);
         await cleanFile(file, Redactor.ofBytes(environment, variables.secret));
       },

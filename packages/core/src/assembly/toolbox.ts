@@ -1,12 +1,12 @@
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import type { ToolResult } from "@burin/contract/tools";
-import { type CommandList, commandList } from "@burin/machine/processes/command-list";
+import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { CallIds } from "../agent/call-ids.ts";
 import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import type { OnCall, RunCalls } from "../scheduler/scheduler.ts";
-import { newSessionId } from "../session/session-id.ts";
+import { newSessionId } from "../session/log/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { resolveHome } from "./home.ts";
 import { lazyMcp } from "./lazy-mcp.ts";

@@ -2,7 +2,7 @@ import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
 import { done } from "../agent/run.ts";
-import { SessionError } from "./session-error.ts";
+import { SessionError } from "./log/session-error.ts";
 
 /** The end of a run that threw this error. Throws it again when the caller can fix it by a different call. */
 export function failedRun(error: unknown): RunEnd {

@@ -2,7 +2,7 @@ import type { AgentEvent } from "@burin/contract/agent-event";
 import type { Question } from "@burin/contract/tools";
 import type { SeenFile } from "@burin/machine/files/read-record";
 import { isCutOff } from "../agent/run.ts";
-import { newLogState, readLog } from "./read-log.ts";
+import { newLogState, readLog } from "./log/read-log.ts";
 import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
 
 const LOST_BEGINNING = "[The beginning of this conversation was lost.]";

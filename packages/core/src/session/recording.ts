@@ -4,9 +4,9 @@ import type { Settings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { isAnswered } from "@burin/contract/tool-call";
 import type { ReadMemory, SeenFile } from "@burin/machine/files/read-record";
-import type { EventLog, LogPlace } from "./event-log.ts";
-import type { LogRecord } from "./record-line.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { EventLog, LogPlace } from "./log/event-log.ts";
+import type { LogRecord } from "./log/record-line.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
 
 const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["notice", "input_error"]);
 /** Lets the first request go out before the code of the log is loaded. */
@@ -87,7 +87,7 @@ export class Recording {
 
   /** The JSON of a value as in the log, without secrets. */
   async jsonOf(value: unknown): Promise<string> {
-    const { Redactor } = await import("./redactor.ts");
+    const { Redactor } = await import("./log/redactor.ts");
     return new Redactor(this.#place.environment, this.#place.secretNames).json(value);
   }
 
@@ -125,7 +125,7 @@ export class Recording {
 
   async #openTelemetry({ id, settings, environment, secretNames }: RecordedPlace): Promise<Telemetry> {
     const tell = (message: string) => this.note(notice(message));
-    const { Telemetry: Class } = await import("./telemetry.ts");
+    const { Telemetry: Class } = await import("./telemetry/telemetry.ts");
     return new Class({ id, settings, environment, secretNames, tell });
   }
 
@@ -137,7 +137,7 @@ export class Recording {
   }
 
   #open(): Promise<EventLog> {
-    this.#opening ??= import("./event-log.ts").then(({ EventLog: Log }) => {
+    this.#opening ??= import("./log/event-log.ts").then(({ EventLog: Log }) => {
       const log = new Log(this.#place);
       this.#log = log;
       for (const early of this.#early) log.note(...early);

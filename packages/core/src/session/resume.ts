@@ -1,13 +1,19 @@
 import { constants } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { readLog } from "./log/read-log.ts";
+import { recordLine } from "./log/record-line.ts";
+import { SessionError } from "./log/session-error.ts";
+import {
+  findSession,
+  makeSessionFolder,
+  rootOf,
+  type SessionPlace,
+  sessionPath,
+} from "./log/session-files.ts";
+import { newSessionId } from "./log/session-id.ts";
+import { type SessionLock, takeLock } from "./log/session-lock.ts";
 import { PastSession } from "./past-session.ts";
-import { readLog } from "./read-log.ts";
-import { recordLine } from "./record-line.ts";
-import { SessionError } from "./session-error.ts";
-import { findSession, makeSessionFolder, rootOf, type SessionPlace, sessionPath } from "./session-files.ts";
-import { newSessionId } from "./session-id.ts";
-import { type SessionLock, takeLock } from "./session-lock.ts";
 import { TurnCount } from "./turn-count.ts";
 
 export interface ResumeOptions {

@@ -108,7 +108,7 @@ async function userLayer(home: string, notices: string[] = []): Promise<object> 
 /** Also true without an `.env` that could name one. */
 async function isModelNamed({ root, environment = process.env }: SettingsPlaces): Promise<boolean> {
   if (!existsSync(join(root, ".env"))) return true;
-  return (await import("@burin/models/choose-model")).namesModel(environment);
+  return (await import("@burin/models/choice/choose-model")).namesModel(environment);
 }
 
 async function projectIn(

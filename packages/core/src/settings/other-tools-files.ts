@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 import { MOST_SETTINGS_BYTES } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { readText } from "@burin/machine/disk/regular-file";
-import { MODEL_VARIABLES } from "@burin/models/choose-model";
+import { MODEL_VARIABLES } from "@burin/models/choice/choose-model";
 import { parseLayer } from "./parse-layer.ts";
 
 export interface OfferedServers {

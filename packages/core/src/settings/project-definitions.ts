@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
+import { entriesOf } from "@burin/machine/disk/disk-looks";
 import { readBytes } from "@burin/machine/disk/regular-file";
-import { entriesOf } from "@burin/machine/files/disk-looks";
 
 /** Far more than skills have; larger ones never count as unchanged, so the user is asked each time. */
 const MOST_FILES = 2000;

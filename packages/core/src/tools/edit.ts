@@ -13,8 +13,8 @@ import {
   type ToolResult,
 } from "@burin/contract/tools";
 import type { EditMatch, EditRequest, Replacement } from "@burin/edit-match";
-import { meantPath } from "@burin/machine/files/meant-path";
 import { untilLanded } from "@burin/machine/files/until-landed";
+import { meantPath } from "@burin/machine/paths/meant-path";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 
 export interface OneEdit {

@@ -4,7 +4,7 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
-import { meantPath } from "@burin/machine/files/meant-path";
+import { meantPath } from "@burin/machine/paths/meant-path";
 
 /** The path has three names, because the tool descriptions in use differ; one is enough. */
 export interface ReadFileParams {

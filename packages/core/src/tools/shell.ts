@@ -10,9 +10,9 @@ import {
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
+import type { Stop } from "@burin/machine/commands/command-report";
+import type { CommandRequest, RunningCommand, ShellEnd } from "@burin/machine/commands/command-request";
 import type { MachineCommands } from "@burin/machine/machine";
-import type { Stop } from "@burin/machine/processes/command-report";
-import type { CommandRequest, RunningCommand, ShellEnd } from "@burin/machine/processes/command-request";
 
 export interface ShellParams {
   readonly command?: string;
@@ -37,7 +37,7 @@ const BACKGROUND_START_MS = 200;
 const MOST_TRIES = 3;
 
 /** Reporting commands and their output is a lot of code that most starts of Burin do not need. */
-const telling = once(() => import("@burin/machine/processes/command-report"));
+const telling = once(() => import("@burin/machine/commands/command-report"));
 
 const ACTIONS = ["list", "output", "stop"];
 

@@ -1,5 +1,5 @@
-import { decodeBytes, encodeText } from "@burin/machine/files/encodings";
-import { formatOf } from "@burin/machine/files/text-format";
+import { decodeBytes, encodeText } from "@burin/machine/encodings/encodings";
+import { formatOf } from "@burin/machine/encodings/text-format";
 import { decodeText } from "@burin/web/decode-text";
 import { describe, expect, it } from "vitest";
 

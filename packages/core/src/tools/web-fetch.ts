@@ -209,8 +209,8 @@ async function privatePlace(url: URL | undefined): Promise<string | null> {
 
 async function pageReader() {
   const [{ decodeBytes }, { formatOf }, { mediaKind }] = await Promise.all([
-    import("@burin/machine/files/encodings"),
-    import("@burin/machine/files/text-format"),
+    import("@burin/machine/encodings/encodings"),
+    import("@burin/machine/encodings/text-format"),
     import("@burin/machine/files/media-kind"),
   ]);
   return { decode: decodeBytes, formatOf, mediaKind };

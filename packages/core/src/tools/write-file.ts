@@ -11,7 +11,7 @@ import {
   PreparingTool,
   type ToolResult,
 } from "@burin/contract/tools";
-import { meantPath } from "@burin/machine/files/meant-path";
+import { meantPath } from "@burin/machine/paths/meant-path";
 
 export interface WriteFileParams {
   readonly file_path: string;

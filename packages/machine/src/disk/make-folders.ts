@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { codeOf } from "../files/system-error.ts";
+import { codeOf } from "./system-error.ts";
 
 /**
  * Makes a folder, and the missing folders above it, for its owner alone. Node's own recursive mkdir never ends

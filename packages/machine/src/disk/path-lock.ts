@@ -1,7 +1,7 @@
 import { closeSync, constants, lstatSync, openSync } from "node:fs";
 import type { Server, Socket } from "node:net";
-import { codeOf } from "../files/system-error.ts";
 import { makeFolders } from "./make-folders.ts";
+import { codeOf } from "./system-error.ts";
 
 /** How long other processes may hold the lock of one path. */
 const PATIENCE_MS = 30_000;

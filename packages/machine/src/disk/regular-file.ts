@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { codeOf } from "../files/system-error.ts";
+import { codeOf } from "./system-error.ts";
 
 /** Without this flag, opening a pipe would wait for a writer. Windows has neither the flag nor the need. */
 const TO_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

@@ -1,9 +1,9 @@
 import { relative, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { lstatOf, realOf } from "./disk-looks.ts";
-import { type FolderRules, IgnoreRules, type IgnoreSettings } from "./ignore.ts";
-import { isWithin, isWithinAny } from "./paths.ts";
+import { lstatOf, realOf } from "../disk/disk-looks.ts";
+import { type FolderRules, IgnoreRules, type IgnoreSettings } from "../ignore/ignore.ts";
+import { isWithin, isWithinAny } from "../paths/paths.ts";
 import type { ReadMemory } from "./read-record.ts";
 import type { OnChange } from "./replace-file.ts";
 

@@ -9,14 +9,14 @@ import type {
 } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { lockPath } from "../disk/path-lock.ts";
+import { asWorkspaceError } from "../disk/system-error.ts";
+import { locate, openLocated } from "../paths/paths.ts";
+import { realTarget } from "../paths/target-folder.ts";
 import type { Access } from "./access.ts";
 import { HeldFile, isTouched } from "./held-file.ts";
-import { locate, openLocated } from "./paths.ts";
 import { readAll, sizeOfFile } from "./read-opened.ts";
 import { hashOf, type ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, replaceFile } from "./replace-file.ts";
-import { asWorkspaceError } from "./system-error.ts";
-import { realTarget } from "./target-folder.ts";
 
 /** Overwriting holds both contents in memory; larger files are refused. */
 const MOST_CHANGED_BYTES = 256 * 1024 * 1024;

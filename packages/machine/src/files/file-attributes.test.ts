@@ -3,8 +3,8 @@ import { closeSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
+import { openTargetFolder } from "../paths/target-folder.ts";
 import { KeptAttributes } from "./file-attributes.ts";
-import { openTargetFolder } from "./target-folder.ts";
 
 if (process.platform === "linux") {
   it("P49 attributes that cannot be copied are a refusal", async () => {

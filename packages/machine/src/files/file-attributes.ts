@@ -1,8 +1,8 @@
 import { type BigIntStats, fstatSync } from "node:fs";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
+import type { TargetFolder } from "../paths/target-folder.ts";
 import { runProgram } from "../processes/supervisor.ts";
-import type { TargetFolder } from "./target-folder.ts";
 
 /** A file that is replaced by another file next to it. */
 export interface Replaced {

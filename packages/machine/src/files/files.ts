@@ -11,15 +11,15 @@ import {
 } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
+import { asWorkspaceError, notRegular } from "../disk/system-error.ts";
+import type { FolderRules } from "../ignore/ignore.ts";
+import { locate, type Opened, openWithin, pathsIn } from "../paths/paths.ts";
 import { leaveOutFolders } from "../processes/helper-program.ts";
 import { Access, type WorkspaceSettings } from "./access.ts";
 import type { FileChanges } from "./change-files.ts";
-import type { FolderRules } from "./ignore.ts";
-import { locate, type Opened, openWithin, pathsIn } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { sizeOfFile } from "./read-opened.ts";
 import { ReadRecord } from "./read-record.ts";
-import { asWorkspaceError, notRegular } from "./system-error.ts";
 
 /** For searching and for finding files. */
 const TIME_LIMIT_MS = 30_000;

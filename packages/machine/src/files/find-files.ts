@@ -4,12 +4,12 @@ import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-reque
 import { Automaton } from "@burin/contract/patterns/automaton";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { compareCodePoints } from "@burin/contract/text/code-point-order";
+import { lstatOf, realOf } from "../disk/disk-looks.ts";
+import { Slices, Walk } from "../ignore/walk.ts";
+import { isWithin, isWithinAny, patternWithin } from "../paths/paths.ts";
+import { namesAt } from "../paths/target-folder.ts";
 import type { SearchMeans } from "../search/search-files.ts";
 import type { Access } from "./access.ts";
-import { lstatOf, realOf } from "./disk-looks.ts";
-import { isWithin, isWithinAny, patternWithin } from "./paths.ts";
-import { namesAt } from "./target-folder.ts";
-import { Slices, Walk } from "./walk.ts";
 
 interface Match {
   readonly path: string;

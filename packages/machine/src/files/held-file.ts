@@ -2,10 +2,10 @@ import { isUtf8 } from "node:buffer";
 import type { BigIntStats } from "node:fs";
 import type { ChangedText } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { decodeBytes, encodeText, unitBytes } from "./encodings.ts";
+import { decodeBytes, encodeText, unitBytes } from "../encodings/encodings.ts";
+import { formatOf, type TextFormat } from "../encodings/text-format.ts";
 import { bytesOf, lineEnd } from "./kept-bytes.ts";
 import { hashOf } from "./read-record.ts";
-import { formatOf, type TextFormat } from "./text-format.ts";
 
 interface FileHeld extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
   readonly part?: FilePart | null;

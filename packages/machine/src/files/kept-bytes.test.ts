@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decodeBytes } from "./encodings.ts";
+import { decodeBytes } from "../encodings/encodings.ts";
+import { formatOf } from "../encodings/text-format.ts";
 import { bytesOf } from "./kept-bytes.ts";
-import { formatOf } from "./text-format.ts";
 
 /** Made by another encoder than ours: name, text, bytes. */
 const SAMPLES: readonly (readonly [name: string, text: string, hex: string])[] = [

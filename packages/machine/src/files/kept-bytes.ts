@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
+import type { Unencodable } from "../encodings/encodings.ts";
+import { decodeBytes, encodeText, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
+import { formatOf, type TextFormat } from "../encodings/text-format.ts";
 import { matchingLines } from "./diff.ts";
-import type { Unencodable } from "./encodings.ts";
-import { decodeBytes, encodeText, isUnicode, partDecoder, unitBytes } from "./encodings.ts";
-import { formatOf, type TextFormat } from "./text-format.ts";
 
 interface OldLine {
   readonly text: string;

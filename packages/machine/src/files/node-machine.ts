@@ -1,6 +1,6 @@
+import { openCommands } from "../commands/commands.ts";
 import type { Machine } from "../machine.ts";
 import { openWorkspace } from "../node-workspace.ts";
-import { openCommands } from "../processes/commands.ts";
 
 /** This computer. */
 export const nodeMachine: Machine = {

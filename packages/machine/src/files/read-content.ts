@@ -1,13 +1,13 @@
 import type { FileContent, LineRange, TextLines } from "@burin/contract/machine/file-content";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { decodeBytes } from "../encodings/encodings.ts";
+import { formatOfHead, type TextFormat, textOf } from "../encodings/text-format.ts";
 import { isNotebook } from "../parsing/notebook.ts";
-import { decodeBytes } from "./encodings.ts";
 import { isSvg, isWholeSvg, type MediaKind, mediaKind, SVG_MIME_TYPE } from "./media-kind.ts";
 import { readAt, readSome } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
 import { shownMedia } from "./shown-media.ts";
 import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
-import { formatOfHead, type TextFormat, textOf } from "./text-format.ts";
 
 /** Before base64, which adds a third. */
 const MOST_MEDIA_BYTES = 9.9 * 1024 * 1024;

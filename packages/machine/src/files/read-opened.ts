@@ -1,7 +1,7 @@
 import { fstatSync, read, readSync } from "node:fs";
 import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { notRegular } from "./system-error.ts";
+import { notRegular } from "../disk/system-error.ts";
 
 /** Up to this size a file is read and written synchronously; another thread would cost more. */
 export const QUICK_BYTES = 2 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { asWorkspaceError } from "../disk/system-error.ts";
+import { openTargetFolder, removeMade } from "../paths/target-folder.ts";
 import { changed, type OnChange } from "./replace-file.ts";
-import { asWorkspaceError } from "./system-error.ts";
-import { openTargetFolder, removeMade } from "./target-folder.ts";
 
 export interface Removal {
   /** The path as it was requested; only for messages. */

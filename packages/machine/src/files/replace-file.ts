@@ -19,12 +19,12 @@ import {
 import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { randomName } from "../disk/random-name.ts";
+import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
+import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "../paths/target-folder.ts";
 import { vouchFor } from "../sandbox/vouched-files.ts";
 import { KeptAttributes } from "./file-attributes.ts";
 import { isTouched } from "./held-file.ts";
 import { QUICK_BYTES, readSome } from "./read-opened.ts";
-import { asWorkspaceError, codeOf } from "./system-error.ts";
-import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
 
 /** The new content of a file, and a way to check that the file still has the content it is based on. */
 export interface NewContent {

@@ -1,10 +1,10 @@
 import type { LineRange, TextLines } from "@burin/contract/machine/file-content";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
-import { decodeBytes, isUnicode, partDecoder, unitBytes } from "./encodings.ts";
-import { countNewlines, lendCounter, returnCounter } from "./newline-counter.ts";
+import { decodeBytes, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
+import { countNewlines, lendCounter, returnCounter } from "../encodings/newline-counter.ts";
+import { narrowEncoding, type TextFormat } from "../encodings/text-format.ts";
 import { readSome } from "./read-opened.ts";
 import { hashOf, type ShownLines } from "./read-record.ts";
-import { narrowEncoding, type TextFormat } from "./text-format.ts";
 
 /** A file whose first bytes have been read already. */
 export interface StartedFile {

@@ -3,9 +3,9 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
+import { lstatOf } from "../disk/disk-looks.ts";
 import { readText, TOO_LARGE } from "../disk/regular-file.ts";
-import { lstatOf } from "../files/disk-looks.ts";
-import { codeOf } from "../files/system-error.ts";
+import { codeOf } from "../disk/system-error.ts";
 
 const LARGEST = 4 * 1024 * 1024;
 

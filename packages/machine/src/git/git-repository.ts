@@ -1,8 +1,8 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
-import { entriesOf, lstatOf } from "../files/disk-looks.ts";
-import { isWithin } from "../files/paths.ts";
-import { realPlace } from "../files/real-place.ts";
+import { entriesOf, lstatOf } from "../disk/disk-looks.ts";
+import { realPlace } from "../disk/real-place.ts";
+import { isWithin } from "../paths/paths.ts";
 import { childEnvironment, codePaths } from "../processes/child-environment.ts";
 import { leadsOutside } from "../processes/command-surroundings.ts";
 import { pathOutside } from "../processes/helper-program.ts";

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { lstatOf, realOf } from "../files/disk-looks.ts";
+import { lstatOf, realOf } from "../disk/disk-looks.ts";
 
 interface Kept<T> {
   readonly answer: T;

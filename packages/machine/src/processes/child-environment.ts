@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute } from "node:path";
-import { isWithin } from "../files/paths.ts";
+import { isWithin } from "../paths/paths.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

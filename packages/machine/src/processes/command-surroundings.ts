@@ -1,9 +1,9 @@
 import { type Dirent, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { entriesOf, realOf } from "../files/disk-looks.ts";
-import { isWithin, isWithinAny } from "../files/paths.ts";
-import { realPlace } from "../files/real-place.ts";
+import { entriesOf, realOf } from "../disk/disk-looks.ts";
+import { realPlace } from "../disk/real-place.ts";
+import { isWithin, isWithinAny } from "../paths/paths.ts";
 import { firstProgram, isOfProject } from "./shell-program.ts";
 
 /** With more names than this, a shell pattern is not matched. */

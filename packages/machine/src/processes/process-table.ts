@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { linkTarget } from "../files/disk-looks.ts";
+import { linkTarget } from "../disk/disk-looks.ts";
 
 export interface ProcessEntry {
   readonly pid: number;

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { isPlaceIn } from "../files/real-place.ts";
+import { isPlaceIn } from "../disk/real-place.ts";
 
 /** The shell that commands are written for. */
 export interface ShellProgram {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { bytesOf, entriesOf, lstatOf, realOf } from "../files/disk-looks.ts";
-import { isWithin } from "../files/paths.ts";
-import { realPlace } from "../files/real-place.ts";
+import { bytesOf, entriesOf, lstatOf, realOf } from "../disk/disk-looks.ts";
+import { realPlace } from "../disk/real-place.ts";
 import { askGit } from "../git/git-environment.ts";
 import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "../git/git-programs.ts";
+import { isWithin } from "../paths/paths.ts";
 import { findHelper, helperPath } from "../processes/helper-program.ts";
 import type { Place } from "./sandbox-place.ts";
 

@@ -1,9 +1,9 @@
 import { type FSWatcher, watch, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { protectedFile } from "@burin/shell-judge";
-import { bytesOf, entriesOf, lstatOf } from "../files/disk-looks.ts";
-import { isWithin, isWithinAny } from "../files/paths.ts";
+import { bytesOf, entriesOf, lstatOf } from "../disk/disk-looks.ts";
 import { gitTopOf } from "../git/git-excludes.ts";
+import { isWithin, isWithinAny } from "../paths/paths.ts";
 import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
 import { idOf, type Place, placeAt } from "./sandbox-place.ts";
 import { type Survey, Surveyor } from "./sandbox-survey.ts";

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bytesOf, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isFolder, makeFolders } from "../disk/make-folders.ts";
-import { bytesOf, lstatOf, realOf } from "../files/disk-looks.ts";
-import { isWithin } from "../files/paths.ts";
+import { isWithin } from "../paths/paths.ts";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
 import { Protection } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";

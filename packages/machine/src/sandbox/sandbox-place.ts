@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { basename } from "node:path";
-import { linkTarget, lstatOf } from "../files/disk-looks.ts";
+import { linkTarget, lstatOf } from "../disk/disk-looks.ts";
 
 /** A path in the roots that a command must neither change nor create. */
 export interface Place {

@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
-import { takenInWords } from "../processes/command-report.ts";
+import { takenInWords } from "../commands/command-report.ts";
 import { isVouchedFor, vouchFor, vouchForAll } from "./vouched-files.ts";
 
 let room: SandboxRoom;

@@ -2,8 +2,8 @@ import type { Dirent, Stats } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedName } from "@burin/shell-judge";
-import { entriesOf, linkTarget, lstatOf, realOf } from "../files/disk-looks.ts";
-import { isWithin, isWithinAny } from "../files/paths.ts";
+import { entriesOf, linkTarget, lstatOf, realOf } from "../disk/disk-looks.ts";
+import { isWithin, isWithinAny } from "../paths/paths.ts";
 import { namedByRepository } from "./judge-repository.ts";
 import { idOf, type Place, placeAt } from "./sandbox-place.ts";
 

@@ -11,10 +11,10 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { lstatOf } from "../disk/disk-looks.ts";
 import { randomName } from "../disk/random-name.ts";
-import { lstatOf } from "../files/disk-looks.ts";
-import { isWithinAny, NAMES_DESCRIPTORS } from "../files/paths.ts";
-import { codeOf } from "../files/system-error.ts";
+import { codeOf } from "../disk/system-error.ts";
+import { isWithinAny, NAMES_DESCRIPTORS } from "../paths/paths.ts";
 import { idOf, type Place } from "./sandbox-place.ts";
 
 /** What a command created under a protected name, or for git to run, and where it is now. */

@@ -1,5 +1,5 @@
 import type { Pattern } from "@burin/contract/patterns/pattern";
-import type { Stretch } from "../files/walk.ts";
+import type { Stretch } from "../ignore/walk.ts";
 import { helperPath } from "../processes/helper-program.ts";
 
 /** Where an engine searches. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
-import { NAMES_DESCRIPTORS } from "../files/paths.ts";
-import { textOf } from "../files/text-format.ts";
-import type { Slices } from "../files/walk.ts";
+import { textOf } from "../encodings/text-format.ts";
+import type { Slices } from "../ignore/walk.ts";
+import { NAMES_DESCRIPTORS } from "../paths/paths.ts";
 import { HitLines, type Wanted } from "./hit-lines.ts";
 import type { LineMatcher } from "./line-matcher.ts";
 import { isSearchable, isUtf16, textParts } from "./text-parts.ts";

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { Stretch } from "../files/walk.ts";
+import type { Stretch } from "../ignore/walk.ts";
 import { asArguments, type EngineMaker, namesFrom } from "./engine.ts";
 import { enginePattern } from "./engine-pattern.ts";
 

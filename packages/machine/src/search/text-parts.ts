@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
-import { partDecoder } from "../files/encodings.ts";
-import { formatOfHead, narrowEncoding } from "../files/text-format.ts";
+import { partDecoder } from "../encodings/encodings.ts";
+import { formatOfHead, narrowEncoding } from "../encodings/text-format.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
 /** The rest of a longer line is not searched. */

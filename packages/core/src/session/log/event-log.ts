@@ -1,0 +1,265 @@
+import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { isAnswered } from "@burin/contract/tool-call";
+import { makeFolders } from "@burin/machine/disk/make-folders";
+import type { SeenFile } from "@burin/machine/files/read-record";
+import { endAtExit } from "@burin/machine/processes/at-exit";
+import { EventQueue } from "../../agent/event-queue.ts";
+import type { PastSession } from "../past-session.ts";
+import { readLog } from "./read-log.ts";
+import { type LogRecord, recordLine } from "./record-line.ts";
+import { Redactor } from "./redactor.ts";
+import { sessionPath } from "./session-files.ts";
+import { type SessionLock, takeLock } from "./session-lock.ts";
+
+const sync = promisify(fdatasync);
+
+/** Events within this time are written together. */
+const PAUSE_MS = 50;
+/** A longer piece of text is written even if it is not finished. */
+const MOST_JOINED_CHARACTERS = 256 * 1024;
+
+export interface LogPlace {
+  readonly id: string;
+  /** `~/.burin`, or the folder in BURIN_HOME. */
+  readonly home: string;
+  readonly root: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Variables that hold secrets although their names do not show it. */
+  readonly secretNames: readonly string[];
+  /** false: nothing is written, and only the last records are kept in memory. */
+  readonly isRecorded: boolean;
+  /** What is already in the log of a resumed session; its lock is held. */
+  readonly resumed?: PastLog | undefined;
+  /** See `SessionOptions.keepLog`. */
+  readonly keep?: ((lines: string) => Promise<void>) | undefined;
+}
+
+interface PastLog {
+  readonly session: Pick<PastSession, "path" | "lastNumber" | "isMidLine" | "seen">;
+  readonly lock: SessionLock;
+}
+
+/** For a session without a log on disk. */
+const MOST_KEPT = 1000;
+
+/** One AgentEvent per line, appended, never rewritten. What cannot be written is kept and tried again. */
+export class EventLog {
+  readonly #place: LogPlace;
+  readonly #followers = new Set<EventQueue<LogRecord>>();
+  #opening: Promise<string> | null = null;
+  readonly #redactor: Redactor;
+  #lock: SessionLock | undefined;
+  #forget = (): void => {};
+  #descriptor: number | null = null;
+  lastNumber: number;
+  #noted: LogRecord[] = [];
+  /** Serialized records that are not in the file yet. */
+  #unwritten: Buffer;
+  #unwrittenRecords: LogRecord[] = [];
+  #isSynced = true;
+  /** Written, but not passed to `keep` yet. */
+  #unkept: Buffer[] = [];
+  #keeping: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+  readonly #announced = new Set<string>();
+  #end = (): void => {};
+  readonly #ended = new Promise<void>((resolve) => {
+    this.#end = resolve;
+  });
+
+  constructor(place: LogPlace) {
+    const { environment, secretNames, resumed } = place;
+    this.#place = place;
+    this.#redactor = new Redactor(environment, secretNames);
+    this.#lock = resumed?.lock;
+    this.lastNumber = resumed?.session.lastNumber ?? 0;
+    // A line that a crash cut off is left as it is.
+    this.#unwritten = resumed?.session.isMidLine ? Buffer.from("\n") : Buffer.alloc(0);
+  }
+
+  /** `seen` is what the model learns about files with this event. */
+  note(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
+    if (this.#isWorthALine(event)) this.add(event, at, seen);
+    this.tell(event, at);
+  }
+
+  /** Adds the event only to the log; see `tell`. */
+  add(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
+    const last = this.#noted.at(-1);
+    const joined = last && joinedText(last.event, event);
+    if (last && joined) this.#noted[this.#noted.length - 1] = { ...last, event: joined };
+    else {
+      this.lastNumber += 1;
+      this.#noted.push({ n: this.lastNumber, at, event, ...(seen ? { seen } : {}) });
+    }
+    if (this.#place.isRecorded) this.#timer ??= setTimeout(() => void this.#writeSome(), PAUSE_MS).unref();
+    else if (this.#noted.length > MOST_KEPT) this.#noted.shift();
+  }
+
+  /** Sends the event to the readers only, not to the log. */
+  tell(event: AgentEvent, at = new Date().toISOString()): void {
+    for (const follower of this.#followers) follower.push({ n: this.lastNumber, at, event });
+  }
+
+  /**
+   * The records from this number on, and new ones until the log is closed. An unfinished record comes in pieces
+   * with the same number; live output has the number of the record before it.
+   */
+  async *follow(from: number): AsyncGenerator<LogRecord> {
+    const queue = new EventQueue<LogRecord>();
+    for (const record of [...this.#unwrittenRecords, ...this.#noted]) queue.push(record);
+    const written = this.lastNumber - queue.size;
+    this.#followers.add(queue);
+    try {
+      const path = from <= written && this.#place.isRecorded ? await this.#opened() : null;
+      for (const record of path === null ? [] : readLog(path)) {
+        if (record.n > written) break;
+        if (record.n >= from) yield plainRecord(record);
+      }
+      for await (const record of queue.during(this.#ended)) {
+        if (record.n >= from) yield plainRecord(record);
+      }
+    } finally {
+      this.#followers.delete(queue);
+    }
+  }
+
+  /** The path of the file, opened for this process only. */
+  #opened(): Promise<string> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<string> {
+    const { home, root, id, resumed } = this.#place;
+    const path = resumed?.session.path ?? sessionPath(home, root, id);
+    this.#lock ??= await takeLock(path);
+    this.#forget = endAtExit(() => {
+      try {
+        this.#write(this.#noted.length, path);
+      } catch {
+        // The process is exiting; nothing can be reported any more.
+      }
+    });
+    return path;
+  }
+
+  /** Writes everything, so that it survives a crash of this process; returns the open file. */
+  async written(): Promise<number | null> {
+    if (!this.#place.isRecorded) return null;
+    const descriptor = this.#write(this.#noted.length, await this.#opened());
+    await this.#kept();
+    return descriptor;
+  }
+
+  /** Keeps one part after the other; what arrives meanwhile goes with the next. */
+  #kept(): Promise<void> {
+    const { keep } = this.#place;
+    if (keep === undefined) return this.#keeping;
+    this.#keeping = this.#keeping.then(async () => {
+      const lines = Buffer.concat(this.#unkept.splice(0)).toString();
+      if (lines !== "") await keep(lines);
+    });
+    return this.#keeping;
+  }
+
+  /** The same, but it also survives a crash of the whole machine. */
+  async recorded(): Promise<void> {
+    const descriptor = await this.written();
+    // Lines that are kept elsewhere survive this machine.
+    if (descriptor === null || this.#isSynced || this.#place.keep !== undefined) return;
+    this.#isSynced = true;
+    try {
+      await sync(descriptor);
+    } catch (error) {
+      this.#isSynced = false;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (this.lastNumber > (this.#place.resumed?.session.lastNumber ?? 0)) await this.recorded();
+    } finally {
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      if (this.#descriptor !== null) closeSync(this.#descriptor);
+      this.#descriptor = null;
+      this.#forget();
+      this.#lock?.release();
+      this.#end();
+    }
+  }
+
+  /** Each state of a call is written once, its live output never. */
+  #isWorthALine(event: AgentEvent): boolean {
+    if (event.type !== "tool_call") return true;
+    const { call } = event;
+    if (call.status === "executing") return call.display === undefined;
+    if (isAnswered(call)) this.#announced.delete(call.callId);
+    if (call.status !== "validating") return true;
+    const isNew = !this.#announced.has(call.callId);
+    this.#announced.add(call.callId);
+    return isNew;
+  }
+
+  /** A text that may still grow is written later: otherwise a secret in it might be split. */
+  async #writeSome(): Promise<void> {
+    this.#timer = null;
+    try {
+      const path = await this.#opened();
+      const last = this.#noted.at(-1)?.event;
+      const isGrowing = last !== undefined && textIn(last) !== null && !isLong(last);
+      this.#write(this.#noted.length - (isGrowing ? 1 : 0), path);
+    } catch {
+      // It is kept; the next `recorded` tries again and reports the failure.
+    }
+  }
+
+  #write(count: number, path: string): number {
+    const records = this.#noted.splice(0, count);
+    const lines = records.map(({ n, at, event, seen }) => {
+      const json = { event: this.#redactor.json(event), seen: seen && this.#redactor.json(seen) };
+      return recordLine(n, at, json);
+    });
+    this.#unwrittenRecords.push(...records);
+    if (lines.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, ...lines]);
+    if (this.#place.keep !== undefined) this.#unkept.push(...lines);
+    if (this.#descriptor === null) {
+      makeFolders(dirname(path));
+      this.#descriptor = openSync(path, "a", 0o600);
+    }
+    while (this.#unwritten.length > 0) {
+      this.#isSynced = false;
+      this.#unwritten = this.#unwritten.subarray(writeSync(this.#descriptor, this.#unwritten));
+    }
+    this.#unwrittenRecords = [];
+    return this.#descriptor;
+  }
+}
+
+function plainRecord({ n, at, event }: LogRecord): LogRecord {
+  return { n, at, event };
+}
+
+function joinedText(one: AgentEvent, other: AgentEvent): AgentEvent | null {
+  if (textIn(one) === null || textIn(other) === null || isLong(one)) return null;
+  if (one.type === "text" && other.type === "text") return { ...one, text: one.text + other.text };
+  if (one.type !== "thought" || other.type !== "thought") return null;
+  return one.signature === undefined ? { ...other, text: one.text + other.text } : null;
+}
+
+/** The model's text or reasoning, which comes in pieces. */
+function textIn(event: AgentEvent): string | null {
+  if (event.type === "text") return event.role === "model" ? event.text : null;
+  return event.type === "thought" && event.callId === undefined ? event.text : null;
+}
+
+function isLong(event: AgentEvent): boolean {
+  return (textIn(event) ?? "").length >= MOST_JOINED_CHARACTERS;
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { isRedacted } from "../unsettled-calls.ts";
+import { Redactor } from "./redactor.ts";
+
+const environment = {
+  OPENAI_API_KEY: "plain-words-9",
+  MY_SERVICE_TOKEN: "9f8e7d6c5b4a3210",
+  SIGNING_KEY: "/home/me/keys/signing",
+  CACHE_KEY: "default-cache",
+  SHORT_TOKEN: "abc",
+  PATH: "/usr/bin:/bin",
+};
+const redactor = new Redactor(environment);
+
+const KEY = `-----BEGIN RSA PRIVATE KEY-----
+MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn/ygWyF8PbnGy0AHB7MhgHcTz6sE2I2yPB
+aFDrBz9vFqU4yP8qK3mN0x7RZyN1kq2s8QKBgQDh
+-----END RSA PRIVATE KEY-----`;
+
+describe("secrets in what is written", () => {
+  it.each([
+    ["the value of a key", "key plain-words-9!", "key [redacted: OPENAI_API_KEY]!"],
+    ["a likely variable's value", "x=9f8e7d6c5b4a3210", "x=[redacted: MY_SERVICE_TOKEN]"],
+    ["an sk- key", `"sk-${"a1B2".repeat(8)}"`, '"[redacted: token]"'],
+    ["a GitHub token", `ghp_${"a1B2".repeat(9)}`, "[redacted: token]"],
+    ["an AWS key id", "AKIAIOSFODNN7EXAMPLE", "[redacted: token]"],
+    [
+      "a JWT",
+      "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+      "Bearer [redacted: token]",
+    ],
+    [
+      "a password in an address",
+      "psql postgres://ada:hunter2@db.example/x",
+      "psql postgres://ada:[redacted: password]@db.example/x",
+    ],
+    [
+      "a token in an address of git",
+      "https://x:s3cr3t@example.org/a.git",
+      "https://x:[redacted: password]@example.org/a.git",
+    ],
+    [
+      "one with an @ in it",
+      "git@x https://x:s3cr@t@example.org/a@b",
+      "git@x https://x:[redacted: password]@example.org/a@b",
+    ],
+    [
+      "a token alone in an address",
+      "https://0a1b2c3d4e5f6a7b8c9d@example.org/a",
+      "https://[redacted: password]@example.org/a",
+    ],
+    ["a private key", `a\n${KEY}\nb`, "a\n[redacted: private key]\nb"],
+    ["one that is added in a diff", `+${KEY.replaceAll("\n", "\n+")}\n+b`, "+[redacted: private key]\n+b"],
+  ])("P19 %s goes", (_what, text, clean) => {
+    expect(redactor.text(text)).toBe(clean);
+    expect(redactor.json({ a: [text] })).toBe(JSON.stringify({ a: [clean] }));
+  });
+
+  it.each([
+    "the task-list and sk-learn, a ghp_ prefix, AKIA alone, eyJ in a row",
+    "default-cache and /home/me/keys/signing and abc",
+    "A key begins with -----BEGIN PRIVATE KEY----- and then come lines of base64, which nobody reads.",
+    "plain words 9",
+    "connect to postgres://user:password@localhost or https://example.org:8080/a@b or mailto:a@b",
+    "http://localhost:3000?mail=a@b and https://ada.lovelace-of-the-engine@example.org",
+    "redis://$USER:$PASS@host and http://ada@example.org and ssh://git@example.org:22/x",
+  ])("ordinary text stays: %s", (text) => {
+    expect(redactor.text(text)).toBe(text);
+  });
+
+  it("leaves what is no text for a reader", () => {
+    const token = `sk-${"a1B2".repeat(8)}`;
+    const value = { signature: token, inlineData: { data: token }, text: "AKIAIOSFODNN7EXAMPLE" };
+    expect(redactor.value(value)).toEqual({ ...value, text: "[redacted: token]" });
+    expect([isRedacted({ a: redactor.text(token) }), isRedacted({ a: token })]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,108 @@
+import { linkSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+import { makeFolders } from "@burin/machine/disk/make-folders";
+import { lockPath as holdPath } from "@burin/machine/disk/path-lock";
+import { readText } from "@burin/machine/disk/regular-file";
+import { codeOf } from "@burin/machine/disk/system-error";
+import { endAtExit } from "@burin/machine/processes/at-exit";
+import { linuxProcess, thisSystem } from "@burin/machine/processes/process-table";
+import { SessionError } from "./session-error.ts";
+
+export interface SessionLock {
+  release(): void;
+}
+
+const MOST_BYTES = 4096;
+
+interface Holder {
+  readonly pid: number;
+  /** Together with the process id, identifies one process permanently. */
+  readonly started: string;
+  readonly boot: string;
+  readonly space: string;
+  readonly host: string;
+}
+
+export function lockPath(logPath: string): string {
+  return logPath.replace(/\.jsonl$/, ".lock");
+}
+
+/** Until `release`. Replaces the lock of a process that has ended; throws SessionError `in_use`, with the holder. */
+export async function takeLock(logPath: string): Promise<SessionLock> {
+  const path = lockPath(logPath);
+  makeFolders(dirname(path));
+  const own = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
+  const started = (await startOf(process.pid)) ?? "";
+  const holder: Holder = { pid: process.pid, started, host: hostname(), ...thisSystem() };
+  writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: "wx" });
+  try {
+    // Of two processes that find a stale lock, the second must not remove the new lock of the first.
+    await holdPath(path, async () => {
+      while (!claims(own, path)) await endStale(path);
+    });
+  } finally {
+    unlinkSync(own);
+  }
+  const forget = endAtExit(() => rmSync(path, { force: true }));
+  return {
+    release: () => {
+      forget();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+/** Returns null when no live process writes to the session. */
+export async function holderOf(logPath: string): Promise<string | null> {
+  const holder = readHolder(lockPath(logPath));
+  return holder !== null && (await lives(holder)) ? nameOf(holder) : null;
+}
+
+/** When the process started, in the system's format; null when it does not exist. */
+async function startOf(pid: number): Promise<string | null> {
+  if (process.platform === "linux") return linuxProcess(pid)?.started ?? null;
+  const { systemProcesses } = await import("@burin/machine/processes/run-process");
+  return systemProcesses.find(pid)?.started ?? null;
+}
+
+/** Makes a hard link to a complete file, so that no process ever sees a half-written lock. */
+function claims(own: string, path: string): boolean {
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Removes the lock of a process that has ended. Throws while it is alive. */
+async function endStale(path: string): Promise<void> {
+  const holder = readHolder(path);
+  if (holder === null || !(await lives(holder))) return rmSync(path, { force: true });
+  throw new SessionError(
+    "in_use",
+    `The session is in use by ${nameOf(holder)}. Wait until that has ended, or continue a copy of it with --fork. (If it has surely ended, remove ${path}.)`,
+  );
+}
+
+function readHolder(path: string): Holder | null {
+  try {
+    return JSON.parse(readText(path, MOST_BYTES) ?? "") as Holder;
+  } catch {
+    return null;
+  }
+}
+
+async function lives(holder: Holder): Promise<boolean> {
+  if (holder.host !== hostname()) return true;
+  const { boot, space } = thisSystem();
+  if (holder.boot !== boot) return false;
+  if (holder.space !== space) return true;
+  return (await startOf(holder.pid)) === holder.started;
+}
+
+function nameOf({ pid, host }: Holder): string {
+  return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
+}

@@ -1,0 +1,164 @@
+import { chmodSync, closeSync, fstatSync, lstatSync, readSync } from "node:fs";
+import { join, relative } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { lockPath } from "@burin/machine/disk/path-lock";
+import { openRegular, readBytes } from "@burin/machine/disk/regular-file";
+import { asWorkspaceError } from "@burin/machine/disk/system-error";
+import { removeFile } from "@burin/machine/files/remove-file";
+import { type NewContent, type OnChange, replaceFile, writeAll } from "@burin/machine/files/replace-file";
+import { isWithin } from "@burin/machine/paths/paths";
+import { mergeTexts } from "./merge-texts.ts";
+import { type Content, contentOf, type FileChange, hashOfOpen, MOST_MERGED_BYTES } from "./undo-journal.ts";
+
+export interface UndoPlace {
+  readonly folder: string;
+  readonly root: string;
+  readonly onChange: OnChange;
+}
+
+export interface FileOutcome {
+  /** Relative to the project's folder. */
+  readonly file: string;
+  readonly what: "restored" | "merged" | "removed" | "made again" | "unchanged" | "refused";
+  readonly reason?: string;
+}
+
+interface Step {
+  readonly change: FileChange;
+  readonly place: UndoPlace;
+  readonly now: Content | null;
+}
+
+/** Undoes one change, unless a later change of the file could not be undone. */
+export async function takeBack(
+  change: FileChange,
+  place: UndoPlace,
+  isBehindRefused: boolean,
+): Promise<FileOutcome> {
+  const file = isWithin(change.file, place.root) ? relative(place.root, change.file) : change.file;
+  if (isBehindRefused) return { file, what: "refused", reason: "what came later could not be taken back" };
+  try {
+    const apply = () => applied({ change, place, now: contentNow(change.file) });
+    return { file, what: await lockPath(change.file, apply) };
+  } catch (thrown) {
+    const error = asWorkspaceError(thrown, change.file);
+    if (!(error instanceof WorkspaceError)) throw error;
+    return { file, what: "refused", reason: error.message };
+  }
+}
+
+async function applied(step: Step): Promise<FileOutcome["what"]> {
+  const { change, now } = step;
+  const { before, after } = change;
+  if (isSame(now, before)) return "unchanged";
+  if (isSame(now, after)) {
+    if (before === null) return removed(step);
+    await putBack(step, keptPath(step, before));
+    return now === null ? "made again" : "restored";
+  }
+  if (now === null) throw leftAlone("it was removed since");
+  if (after === null) throw leftAlone("there is a file of that name again");
+  if (before === null) throw leftAlone("it was changed since it was made");
+  const text = Buffer.from(merged(step, now), "latin1");
+  await put(step, (descriptor) => writeAll(descriptor, text, true));
+  return "merged";
+}
+
+/** Undo shows its refusals to the user; the code is not used. */
+function leftAlone(reason: string): WorkspaceError {
+  return new WorkspaceError("changed_on_disk", reason);
+}
+
+function contentNow(path: string): Content | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  if (!stats.isFile()) throw leftAlone("it is no longer a regular file");
+  return contentOf(path, stats);
+}
+
+function isSame(one: Content | null, other: Content | null): boolean {
+  if (one === null || other === null) return one === other;
+  if (one.bytes !== other.bytes) return false;
+  if (one.hash !== undefined || other.hash !== undefined) return one.hash === other.hash;
+  return one.inode === other.inode && one.modified === other.modified;
+}
+
+function keptPath({ place }: Step, { kept }: Content): string {
+  const path = kept === undefined ? null : join(place.folder, kept);
+  if (path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile()) return path;
+  throw leftAlone("its old content is no longer kept");
+}
+
+async function removed(step: Step): Promise<"removed"> {
+  const { change, place } = step;
+  await removeFile({
+    ...target(step),
+    isOf: isOf(step),
+    madeFolders: change.madeFolders,
+    onChange: place.onChange,
+  });
+  return "removed";
+}
+
+/** A call outside the project's folder wrote to an additional folder; links there are not followed out of it. */
+function target({ change, place }: Step) {
+  const { file } = change;
+  return { file, real: file, roots: isWithin(file, place.root) ? [place.root] : [join(file, "..")] };
+}
+
+function isOf({ now }: Step): NewContent["isOf"] {
+  return async (descriptor) => {
+    const { size, ino, mtimeMs } = fstatSync(descriptor);
+    if (now === null || size !== now.bytes) return false;
+    if (now.hash !== undefined) return hashOfOpen(descriptor) === now.hash;
+    return ino === now.inode && mtimeMs === now.modified;
+  };
+}
+
+async function putBack(step: Step, source: string): Promise<void> {
+  await put(step, async (descriptor) => {
+    const from = openRegular(source);
+    try {
+      const chunk = Buffer.allocUnsafe(1024 * 1024);
+      for (;;) {
+        const count = readSync(from, chunk, 0, chunk.length, null);
+        if (count === 0) return;
+        await writeAll(descriptor, chunk.subarray(0, count), true);
+      }
+    } finally {
+      closeSync(from);
+    }
+  });
+  const { change, now } = step;
+  if (now === null && change.before !== null) chmodSync(change.file, change.before.mode);
+}
+
+async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
+  const { change, place, now } = step;
+  const stats = now === null ? null : lstatSync(change.file, { bigint: true });
+  const content = { writeTo, isOf: isOf(step) };
+  await replaceFile({ ...target(step), stats, content, onChange: place.onChange });
+}
+
+/** For files that are, or were when kept, small enough to be merged. */
+function textOf(path: string): string {
+  return readBytes(path, MOST_MERGED_BYTES)?.toString("latin1") ?? "";
+}
+
+/** Byte by byte, in any encoding with newlines of one byte. */
+function merged(step: Step, now: Content): string {
+  const { before, after, file } = step.change;
+  const [base, other] = [after, before].map((content) => {
+    if (content?.kept === undefined) throw leftAlone("it was changed since, and is too large to be merged");
+    return textOf(keptPath(step, content));
+  });
+  const one = textOf(file);
+  if (base === undefined || other === undefined || now.bytes > one.length) throw leftAlone(CHANGED);
+  if ([base, other, one].some((text) => text.includes("\0")))
+    throw leftAlone("it was changed since, and is not text");
+  const text = mergeTexts({ base, one, other });
+  if (text === null) throw leftAlone(CHANGED);
+  return text;
+}
+
+const CHANGED = "the same lines were changed since";

@@ -1,0 +1,215 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  linkSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import { makeFolders } from "@burin/machine/disk/make-folders";
+import { openRegular } from "@burin/machine/disk/regular-file";
+import type { OnChange, PendingChange } from "@burin/machine/files/replace-file";
+import { projectName } from "../log/session-files.ts";
+
+/** The content of a file, or enough to recognize it. */
+export interface Content {
+  readonly bytes: number;
+  readonly mode: number;
+  /** The SHA-256 of its bytes; without it the file is recognized by the fields below. */
+  readonly hash?: string;
+  readonly inode?: number;
+  readonly modified?: number;
+  /** The name of the file that keeps its bytes. */
+  readonly kept?: string;
+}
+
+/** One change of one file. null stands for a file that does not exist. */
+export interface FileChange {
+  readonly type: "change";
+  readonly id: string;
+  readonly at: string;
+  readonly file: string;
+  readonly before: Content | null;
+  readonly after: Content | null;
+  readonly madeFolders: number;
+}
+
+export type JournalLine =
+  | FileChange
+  | { readonly type: "forgotten"; readonly id: string }
+  /** The changes of this journal undid these operations. */
+  | { readonly type: "undo"; readonly id: string; readonly at: string; readonly of: readonly string[] };
+
+/** Up to this size the new bytes are kept too, so that lines can be merged. */
+export const MOST_MERGED_BYTES = 8 * 1024 * 1024;
+const MOST_HASHED_BYTES = 64 * 1024 * 1024;
+const MOST_COPIED_BYTES = 256 * 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+const CHANGES_BETWEEN_PRUNES = 256;
+
+export function undoFolder(home: string, root: string): string {
+  return join(home, "undo", projectName(root));
+}
+
+/** Sorts by time, also within one millisecond. */
+let count = 0;
+export function newChangeId(): string {
+  count = (count + 1) % 1296;
+  const time = Date.now().toString(36).padStart(9, "0");
+  return `${time}${count.toString(36).padStart(2, "0")}-${randomBytes(3).toString("hex")}`;
+}
+
+/** Keeps the bytes around each change, where possible without a copy: the replaced file gets a second name. */
+export class UndoJournal {
+  readonly #folder: string;
+  readonly #path: string;
+  readonly #top: string;
+  #changes = 0;
+
+  /** `writer` is the id of the session that makes the changes, or another unique name. */
+  constructor(home: string, root: string, writer: string) {
+    this.#folder = undoFolder(home, root);
+    this.#path = join(this.#folder, `${writer}.jsonl`);
+    this.#top = join(home, "undo");
+  }
+
+  readonly onChange: OnChange = (change) => {
+    const id = newChangeId();
+    if (this.#changes % CHANGES_BETWEEN_PRUNES === 0) pruneUndo(this.#top);
+    this.#changes += 1;
+    try {
+      makeFolders(this.#folder);
+      const line = this.#keep(id, change);
+      this.append(line);
+      const isKept = line.before === null || line.before.kept !== undefined;
+      const note = isKept ? null : "it is too large to be taken back with burin undo";
+      return { note, forget: () => this.#forget(id) };
+    } catch (error) {
+      this.#removeKept(id);
+      const why = error instanceof Error ? error.message : String(error);
+      return { note: `it cannot be taken back with burin undo (${why})`, forget: () => {} };
+    }
+  };
+
+  append(line: JournalLine): void {
+    makeFolders(this.#folder);
+    appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  }
+
+  #keep(id: string, { real, present, coming, madeFolders }: PendingChange): FileChange {
+    return {
+      type: "change",
+      id,
+      at: new Date().toISOString(),
+      file: real,
+      before: present === null ? null : this.#keepBefore(present, `${id}.before`),
+      after: coming === null ? null : this.#keepAfter(coming, `${id}.after`),
+      madeFolders,
+    };
+  }
+
+  #keepBefore(path: string, name: string): Content {
+    const stats = statSync(path);
+    const isKept = this.#secondName(path, name, stats) || this.#copy(path, name, stats);
+    return { ...contentOf(path, stats), ...(isKept ? { kept: name } : {}) };
+  }
+
+  /** Copies the new file: it stays in use, so a hard link would change with it. */
+  #keepAfter(path: string, name: string): Content {
+    const stats = statSync(path);
+    const isKept = stats.size <= MOST_MERGED_BYTES && this.#copy(path, name, stats);
+    return { ...contentOf(path, stats), ...(isKept ? { kept: name } : {}) };
+  }
+
+  /** Not for a file with other names, through which it could still be changed. */
+  #secondName(path: string, name: string, stats: Stats): boolean {
+    if (stats.nlink > 1) return false;
+    try {
+      linkSync(path, join(this.#folder, name));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #copy(path: string, name: string, stats: Stats): boolean {
+    if (stats.size > MOST_COPIED_BYTES) return false;
+    copyFileSync(path, join(this.#folder, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    return true;
+  }
+
+  #forget(id: string): void {
+    try {
+      this.append({ type: "forgotten", id });
+    } catch {
+      // Undo will find that the file never changed.
+    }
+    this.#removeKept(id);
+  }
+
+  #removeKept(id: string): void {
+    for (const side of ["before", "after"]) rmSync(join(this.#folder, `${id}.${side}`), { force: true });
+  }
+}
+
+export function contentOf(path: string, stats: Stats): Content {
+  const known = { bytes: stats.size, mode: stats.mode & 0o7777 };
+  if (stats.size <= MOST_HASHED_BYTES) return { ...known, hash: hashOfFile(path) };
+  return { ...known, inode: stats.ino, modified: stats.mtimeMs };
+}
+
+function hashOfFile(path: string): string {
+  const descriptor = openRegular(path);
+  try {
+    return hashOfOpen(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Of all bytes after the current position. */
+export function hashOfOpen(descriptor: number): string {
+  const hash = createHash("sha256");
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (;;) {
+    const count = readSync(descriptor, chunk, 0, chunk.length, null);
+    if (count === 0) return hash.digest("base64");
+    hash.update(chunk.subarray(0, count));
+  }
+}
+
+/** The total size of what is kept for undo, over all projects. */
+const MOST_KEPT_BYTES = 512 * 1024 * 1024;
+const LONGEST_MS = 30 * 24 * 3600 * 1000;
+
+/** Removes the oldest kept files until the rest is within the limits of size and age. Never throws. */
+export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now()): void {
+  try {
+    const files = filesBelow(folder).sort((one, other) => (one.name < other.name ? 1 : -1));
+    let total = 0;
+    for (const { path, name, bytes, modified } of files) {
+      const isJournal = name.endsWith(".jsonl");
+      if (!isJournal) total += bytes;
+      const time = isJournal ? modified : Number.parseInt(name.slice(0, 9), 36);
+      if (now - time > LONGEST_MS || (!isJournal && total > most)) rmSync(path, { force: true });
+    }
+  } catch {
+    // Another process cleans up at the same time, or nothing was ever kept.
+  }
+}
+
+function filesBelow(folder: string) {
+  return readdirSync(folder).flatMap((project) =>
+    readdirSync(join(folder, project)).map((name) => {
+      const path = join(folder, project, name);
+      const { size, mtimeMs } = statSync(path);
+      return { path, name, bytes: size, modified: mtimeMs };
+    }),
+  );
+}

@@ -1,0 +1,166 @@
+import { join, relative } from "node:path";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { entriesOf } from "@burin/machine/disk/disk-looks";
+import { lockPath } from "@burin/machine/disk/path-lock";
+import { readText } from "@burin/machine/disk/regular-file";
+import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
+import { type FileChange, type JournalLine, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
+
+export interface UndoOptions {
+  /** `~/.burin`, or the folder in BURIN_HOME. */
+  readonly home: string;
+  /** The real path of the project's folder. */
+  readonly root: string;
+  /** The last so many calls that are in effect; default: the last operation, which may be an undo. */
+  readonly count?: number;
+  /** All calls of this session that are in effect. */
+  readonly session?: string;
+  /** The last undo, if no call has changed a file since. */
+  readonly redo?: boolean;
+}
+
+export interface UndoResult {
+  /** An undo was undone: the calls are in effect again. */
+  readonly isRedo: boolean;
+  readonly files: readonly FileOutcome[];
+}
+
+export interface UndoEntry {
+  readonly id: string;
+  readonly at: string;
+  readonly kind: "call" | "undo";
+  readonly writer: string;
+  readonly files: readonly string[];
+  /** false while it is undone. */
+  readonly isInForce: boolean;
+}
+
+/** The operations that can be undone, latest first. */
+export async function undoEntries({ home, root }: Pick<UndoOptions, "home" | "root">): Promise<UndoEntry[]> {
+  const entries = readOperations(home, root).map(({ id, at, writer, of, isInForce, changes }) => ({
+    id,
+    at,
+    kind: of === null ? ("call" as const) : ("undo" as const),
+    writer,
+    files: changes.map(({ file }) => relative(root, file)),
+    isInForce,
+  }));
+  return entries.reverse();
+}
+
+/**
+ * Undoes what calls did to files, but keeps later changes: a file is restored if it still holds what the call
+ * wrote, merged if other lines were changed, and otherwise left alone, with the reason. The undo is itself
+ * recorded, so that it can be undone the same way. Of two at the same time, the second undoes the operation
+ * before.
+ */
+export function undo(options: UndoOptions): Promise<UndoResult> {
+  return lockPath(undoFolder(options.home, options.root), () => takeBackChosen(options));
+}
+
+async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
+  const { home, root } = options;
+  const chosen = chosenFrom(readOperations(home, root), options);
+  const id = newChangeId();
+  const journal = new UndoJournal(home, root, `undo-${id}`);
+  const place: UndoPlace = { folder: undoFolder(home, root), root, onChange: journal.onChange };
+  const files: FileOutcome[] = [];
+  const refused = new Set<string>();
+  const of: string[] = [];
+  for (const operation of chosen) {
+    const before = refused.size;
+    for (const change of [...operation.changes].reverse()) {
+      const outcome = await takeBack(change, place, refused.has(change.file));
+      if (outcome.what === "refused") refused.add(change.file);
+      files.push(outcome);
+    }
+    if (refused.size === before) of.push(operation.id);
+  }
+  if (of.length > 0) journal.append({ type: "undo", id, at: new Date().toISOString(), of });
+  return { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
+}
+
+/** Undoes in a copy of the project's folder what a session did, as far as possible; reports what was not. */
+export async function undoInCopy(
+  copy: string,
+  options: Required<Pick<UndoOptions, "home" | "root" | "session">>,
+): Promise<FileOutcome[]> {
+  const { home, root } = options;
+  const chosen = chosenFrom(readOperations(home, root), options);
+  const place = { folder: undoFolder(home, root), root: copy, onChange: () => ({ note: null, forget() {} }) };
+  const outcomes: FileOutcome[] = [];
+  for (const change of chosen.flatMap(({ changes }) => changes)) {
+    const inside = relative(root, change.file);
+    if (inside.startsWith("..")) continue;
+    const isBehind = outcomes.some(({ file, what }) => file === inside && what === "refused");
+    outcomes.push(await takeBack({ ...change, file: join(copy, inside) }, place, isBehind));
+  }
+  return outcomes.filter(({ what }) => what === "refused");
+}
+
+/** Latest first. */
+function chosenFrom(operations: readonly Operation[], { count, session, redo }: UndoOptions): Operation[] {
+  const inForce = operations.filter(({ isInForce }) => isInForce).reverse();
+  if (session !== undefined) return inForce.filter(({ writer }) => writer === session);
+  if (redo) {
+    const last = inForce.find(({ depth }) => depth === 0 || depth % 2 === 1);
+    return last === undefined || last.depth === 0 ? [] : [last];
+  }
+  if (count === undefined) return inForce.slice(0, 1);
+  return inForce.filter(({ of }) => of === null).slice(0, count);
+}
+
+/** A journal has one line for each change of one session. */
+const MOST_JOURNAL_BYTES = 256 * 1024 * 1024;
+
+/** A call that changed files, or an undo that changed them back. */
+interface Operation {
+  readonly id: string;
+  readonly at: string;
+  /** The journal that it is in: the id of a session, or another name. */
+  readonly writer: string;
+  readonly changes: readonly FileChange[];
+  /** What an undo has undone; null for a call. */
+  readonly of: readonly string[] | null;
+  /** 0 for a call, 1 for its undo, 2 for the undo of that, and so on. */
+  depth: number;
+  /** false while it is undone. */
+  isInForce: boolean;
+}
+
+function readOperations(home: string, root: string): Operation[] {
+  const folder = undoFolder(home, root);
+  const operations = entriesOf(folder)
+    .filter(({ name }) => name.endsWith(".jsonl"))
+    .flatMap(({ name }) => operationsIn(join(folder, name), name.slice(0, -".jsonl".length)))
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+  const byId = new Map(operations.map((operation) => [operation.id, operation]));
+  const setForce = (id: string, isInForce: boolean) => {
+    const operation = byId.get(id);
+    if (operation === undefined) return;
+    operation.isInForce = isInForce;
+    for (const its of operation.of ?? []) setForce(its, !isInForce);
+  };
+  for (const operation of operations) {
+    const { id, of } = operation;
+    if (of === null) continue;
+    operation.depth = 1 + Math.max(0, ...of.map((its) => byId.get(its)?.depth ?? 0));
+    setForce(id, true);
+  }
+  return operations;
+}
+
+function operationsIn(path: string, writer: string): Operation[] {
+  // A line that a crash cut off describes a change that never happened.
+  const read = (readText(path, MOST_JOURNAL_BYTES) ?? "").split("\n").map(parseJson);
+  const lines = read.filter(isRecord) as unknown as JournalLine[];
+  const forgotten = new Set(lines.flatMap((line) => (line.type === "forgotten" ? line.id : [])));
+  const changes = lines.flatMap((line) => (line.type === "change" && !forgotten.has(line.id) ? line : []));
+  const undo = lines.find((line) => line.type === "undo");
+  if (undo?.type === "undo") {
+    return [{ id: undo.id, at: undo.at, writer, changes, of: undo.of, depth: 1, isInForce: true }];
+  }
+  return changes.map((change) => {
+    return { id: change.id, at: change.at, writer, changes: [change], of: null, depth: 0, isInForce: true };
+  });
+}

@@ -1,0 +1,172 @@
+import { quoteShellWord } from "@burin/contract/text/shell-words";
+import { visibleText } from "@burin/contract/text/visible-text";
+import type { SandboxFact } from "../machine.ts";
+import { commandLine, type ProcessEntry, signalName } from "../processes/process-table.ts";
+import type { TakenBack } from "../sandbox/taken-back.ts";
+import type { BackgroundCommand, CommandRequest, RunningCommand, ShellEnd } from "./command-request.ts";
+import { outputTail, outputText } from "./output-text.ts";
+
+/** Exported here so that one chunk has everything the shell tool needs for a command. */
+export { outputTail, outputText };
+
+export type Stop = "timeout" | "cancelled" | "let go";
+
+/** Of live output; the result has the whole. */
+export const MOST_LIVE_CHARACTERS = 4000;
+const UPDATE_MS = 100;
+
+/** Resolves to the shell's end, or to why the call stopped waiting. */
+export async function endOrStop(
+  run: RunningCommand,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<ShellEnd | Stop> {
+  let stop: (why: Stop) => void = () => {};
+  const stopped = new Promise<Stop>((resolve) => {
+    stop = resolve;
+  });
+  const cancel = () => stop("cancelled");
+  const timer = setTimeout(() => stop("timeout"), limit);
+  run.onLetGo = () => stop("let go");
+  signal?.addEventListener("abort", cancel, { once: true });
+  if (signal?.aborted) cancel();
+  try {
+    return await Promise.race([run.shellEnded, stopped]);
+  } finally {
+    run.onLetGo = () => {};
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+/** Shows the end of the output while it grows. The returned function stops that. */
+export function showLive(run: RunningCommand, show?: (text: string) => void): () => void {
+  if (show === undefined) return () => {};
+  let timer: NodeJS.Timeout | null = null;
+  run.onOutput = () => {
+    timer ??= setTimeout(async () => {
+      const output = await run.output.soFar();
+      if (timer === null) return;
+      timer = null;
+      show(outputTail(output, MOST_LIVE_CHARACTERS));
+    }, UPDATE_MS);
+  };
+  return () => {
+    run.onOutput = () => {};
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+}
+
+const MOST_PROCESSES = 10;
+const MOST_LINE_CHARACTERS = 100;
+
+/** When a signal has ended a command, shells return its number plus this. */
+const FIRST_SIGNAL = 128;
+
+export function endInWords({ exitCode, signal }: ShellEnd): string {
+  if (exitCode === null) return `Signal: ${signal ?? "unknown"}`;
+  const meaning = signalName(exitCode - FIRST_SIGNAL);
+  return `Exit code: ${exitCode}${meaning === undefined ? "" : ` (as after ${meaning})`}`;
+}
+
+function secondsSince(start: number): string {
+  return `${((Date.now() - start) / 1000).toFixed(2)} s`;
+}
+
+export function processesInWords(processes: readonly ProcessEntry[]): string {
+  const shown = processes.slice(0, MOST_PROCESSES).map((entry) => {
+    const line = commandLine(entry);
+    const cut = line.length > MOST_LINE_CHARACTERS ? `${line.slice(0, MOST_LINE_CHARACTERS)}...` : line;
+    return `${entry.pid} (${cut})`;
+  });
+  const more = processes.length - shown.length;
+  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+export function backgroundInWords({ id, request, run }: BackgroundCommand): string {
+  return `${id}: ${stateInWords(run)} ${run.output.bytes} bytes of output. ${request.command}`;
+}
+
+export function stateInWords(run: RunningCommand): string {
+  const end = run.shellEnd === null ? "" : ` The shell itself has ended (${endInWords(run.shellEnd)}).`;
+  if (!run.isOver) return `Running for ${secondsSince(run.startedAt)}.${end}`;
+  return run.shellEnd === null ? "Ended." : `Ended. ${endInWords(run.shellEnd)}.`;
+}
+
+export function whereAndWhen(run: RunningCommand, request: CommandRequest): string[] {
+  return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
+}
+
+/** What a command may do where it runs, for the user who is asked about it. */
+export function limitsInWords(
+  state: SandboxFact,
+  exception: CommandRequest["exception"] | undefined,
+  hasNetwork: boolean,
+): string {
+  if (state.sandbox === null) {
+    return `It runs without a sandbox (${state.reason}), with your full permissions.`;
+  }
+  if (exception === "unlimited") return "It asks to run WITHOUT the sandbox, with your full permissions.";
+  const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
+  if (exception === "network") return `It ${writes}, and asks for network access.`;
+  return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
+}
+
+/** One line for each thing that the command created and could not keep. */
+export function takenInWords(taken: readonly TakenBack[]): string[] {
+  if (taken.length === 0) return [];
+  const shown = taken.slice(0, MOST_PROCESSES).map(({ path, why, kept }) => {
+    return visibleText(
+      `${path} (${why}; ${kept === null ? "it could not be moved and is still there" : `now ${kept}`})`,
+    );
+  });
+  const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : "";
+  const committed = taken.filter(({ isCommitted }) => isCommitted).slice(0, MOST_PROCESSES);
+  const names = committed.map(({ path }) => quoteShellWord(visibleText(path))).join(" ");
+  const restore = `Git tracks what it put there, and now shows it as deleted. To restore it, call \`git checkout HEAD -- ${names}\` with "sandbox_exception": "unlimited".`;
+  return [
+    `Moved out of the project, because sandboxed commands may not create files that run code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
+    ...(committed.length === 0 ? [] : [restore]),
+  ];
+}
+
+const REFUSED_WRITE = /Read-only file system|\bEROFS\b|Device or resource busy/;
+const REFUSED_NETWORK =
+  /Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Temporary failure in name resolution|Could not resolve (?:host|proxy)|Name or service not known|getaddrinfo ENOTFOUND|unable to resolve host address|dial tcp: lookup|failed to lookup address/i;
+const REFUSED_RIGHT = /Operation not permitted|\bEPERM\b|must be superuser|requires root/i;
+const OF_SOCKETS = /\bsocket\b|\b(?:listen|connect|bind) EPERM\b/i;
+
+export interface RefusalCase {
+  readonly hasFailed: boolean;
+  readonly mode: "read-only" | "workspace-write";
+  readonly hasNetwork: boolean;
+  readonly roots: readonly string[];
+}
+
+/** Says that the sandbox caused a failure, and what would allow it; null when nothing suggests that. */
+export function sandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
+  const { hasFailed, mode, hasNetwork, roots } = refusalCase;
+  if (REFUSED_WRITE.test(text)) {
+    const where =
+      mode === "read-only"
+        ? "it is read-only: only /tmp can be written"
+        : `only ${roots.join(", ")} and /tmp can be written, and there no protected files: git's hooks and configuration, settings of Burin and of editors, .env, profiles`;
+    return `The sandbox refused a write: ${where}. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
+  }
+  if (!hasFailed) return null;
+  if (!hasNetwork && REFUSED_NETWORK.test(text)) {
+    return `The sandbox has no network. ${allowedBy("network", '"sandbox": { "network": true }')}`;
+  }
+  if (!hasNetwork && REFUSED_RIGHT.test(text) && OF_SOCKETS.test(text)) {
+    return `The sandbox allows no Unix sockets except connected pairs. ${allowedBy("network", '"sandbox": { "network": true }')}`;
+  }
+  if (REFUSED_RIGHT.test(text)) {
+    return `The sandbox may be the cause: it gives no administrative rights. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
+  }
+  return null;
+}
+
+function allowedBy(exception: string, setting: string): string {
+  return `If the task needs it, call again with "sandbox_exception": "${exception}": the user is asked. To allow it always: ${setting} in the user's settings.`;
+}

@@ -1,0 +1,86 @@
+import type { ProcessEntry } from "../processes/process-table.ts";
+import type { SandboxMode } from "../sandbox/sandbox.ts";
+import type { TakenBack } from "../sandbox/taken-back.ts";
+import type { OutputSoFar } from "./command-output.ts";
+
+export interface CommandsOptions {
+  /** The real paths of the roots. */
+  readonly roots: readonly string[];
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly home: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly sandbox: SandboxMode;
+  /** Folders that commands in the sandbox cannot see, except for roots in them. */
+  readonly hide?: readonly string[];
+  readonly network: boolean;
+  /** Variables that commands get although they look like secrets. */
+  readonly passEnvironment: readonly string[];
+  /** Variables that are secret although their names do not say so. */
+  readonly secretEnvironment: readonly string[];
+  /** Whether a command that starts now may change nothing, as in plan mode. */
+  readonly isReadOnly?: () => boolean;
+  /** Removes secrets from the file with a long output, after the end of the output. */
+  readonly cleanOutput?: (file: string) => Promise<void>;
+}
+
+export interface CommandRequest {
+  readonly command: string;
+  /** Absolute, and known to be inside a root. */
+  readonly directory: string;
+  /** What the sandbox allows for this one command. */
+  readonly exception: "none" | "network" | "unlimited";
+  readonly terminal?: boolean;
+  /** It was allowed because the command, or git in it, only reads: so it gets no chance to do more. */
+  readonly reads?: "wholly" | "partly";
+}
+
+/** How the shell itself ended. What it started may still run. */
+export interface ShellEnd {
+  /** null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** The command was never reached: the output has the sandbox's error. */
+  readonly wasNotStarted: boolean;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+/** One command, from its start until nothing of it is left. */
+export interface RunningCommand {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Resolves when the shell has ended and its own output is here; what it started may continue. */
+  readonly shellEnded: Promise<ShellEnd>;
+  /** null while the shell runs. */
+  readonly shellEnd: ShellEnd | null;
+  /** Nothing of it is left, and all output is here. */
+  readonly isOver: boolean;
+  readonly output: RunningOutput;
+  /** Called when the user wants the waiting call to let the command continue in the background. */
+  onLetGo: () => void;
+  onOutput: () => void;
+  /** Its processes that are alive now. */
+  members(): Awaitable<readonly ProcessEntry[]>;
+  /** Files it created that would run code later, and that were moved out of the project. */
+  takenBack(): Awaitable<readonly TakenBack[]>;
+  /** Types into its terminal. Returns false when it has none, or has ended. */
+  type(text: string): Awaitable<boolean>;
+  /** Resolves when a program that got input has been silent for a moment. */
+  quiet(): Promise<void>;
+  endAfter(milliseconds: number): void;
+  /** Ends all of it. Resolves to what could not be ended. */
+  end(): Promise<readonly ProcessEntry[]>;
+}
+
+interface RunningOutput {
+  readonly bytes: number;
+  soFar(): Awaitable<OutputSoFar>;
+  /** Waits until the file of a long output has what came so far. */
+  flush(): Promise<void>;
+}
+
+export interface BackgroundCommand<Run extends RunningCommand = RunningCommand> {
+  readonly id: string;
+  readonly request: CommandRequest;
+  readonly run: Run;
+}

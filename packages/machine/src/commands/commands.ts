@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { entriesOf } from "../disk/disk-looks.ts";
+import { lazily } from "../files/lazily.ts";
+import { chooseShell, findProgram } from "../processes/shell-program.ts";
+import type { CommandRequest, CommandsOptions } from "./command-request.ts";
+import { hasTerminal } from "./has-terminal.ts";
+import type { RunningCommands } from "./running-commands.ts";
+
+export type Commands = ReturnType<typeof openCommands>;
+
+const METHODS = ["start", "keep", "sandbox", "startServer", "exchange"] as const;
+
+/** One for each session; `close` ends what is left. The code is loaded with the first command: most starts run none. */
+export function openCommands(options: CommandsOptions) {
+  const { environment, home, network, roots } = options;
+  const shell = chooseShell(process.platform, (name) => findProgram(name, environment.PATH, roots));
+  const outputFolder = join(home, "output");
+  let running: Promise<RunningCommands> | undefined;
+  const load = async () => {
+    const { RunningCommands } = await import("./running-commands.ts");
+    return new RunningCommands(options, shell, outputFolder);
+  };
+  const open = () => (running ??= load());
+  return {
+    shell,
+    outputFolder,
+    roots,
+    hasTerminal: hasTerminal(),
+    hasNetwork: network,
+    hasNetworkFor: ({ exception, reads }: CommandRequest) =>
+      exception === "network" || (network && reads !== "wholly"),
+    ...lazily(open, METHODS),
+    /** Ends processes that a crashed Burin left behind, once. Resolves to their number. */
+    endLeftBehind: async () =>
+      // Nothing can be left behind if no Burin has written a ledger.
+      entriesOf(join(home, "running")).length > 0 ? (await open()).endLeftBehind() : 0,
+    backgrounds: async () => (await running)?.backgrounds() ?? [],
+    foreground: async () => (await running)?.foreground() ?? [],
+    close: async () => (await running)?.close() ?? [],
+  };
+}

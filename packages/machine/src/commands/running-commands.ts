@@ -1,0 +1,278 @@
+import { rmSync, statSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { randomName } from "../disk/random-name.ts";
+import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-environment.ts";
+import { endAtExit } from "../processes/at-exit.ts";
+import { childEnvironment, codePaths } from "../processes/child-environment.ts";
+import { leaveOutFolders, pathOutside } from "../processes/helper-program.ts";
+import { endLeftBehind, makeTemporary } from "../processes/process-ledger.ts";
+import type { ProcessEntry } from "../processes/process-table.ts";
+import type { ExchangeEnd, ExchangeRequest } from "../processes/run-exchange.ts";
+import { succeeds, systemProcesses } from "../processes/run-process.ts";
+import type { ServerProcess, ServerRequest } from "../processes/server-processes.ts";
+import { shellArguments } from "../processes/shell-arguments.ts";
+import type { ShellProgram } from "../processes/shell-program.ts";
+import { Supervisor } from "../processes/supervisor.ts";
+import type { SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import { vouchForAll } from "../sandbox/vouched-files.ts";
+import { CommandLimits } from "./command-limits.ts";
+import type { BackgroundCommand, CommandRequest, CommandsOptions } from "./command-request.ts";
+import { CommandRun } from "./command-run.ts";
+import { OutputPipes } from "./output-pipe.ts";
+
+/** How often to look for another Burin in the same folder that has crashed. */
+const CLEANING_MS = 5000;
+/** The most ended background commands that can still be read. */
+const MOST_REMEMBERED = 50;
+const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
+
+/** The commands, servers and helpers of one session and all that they started, on this machine. */
+export class RunningCommands {
+  readonly #shell: ShellProgram;
+  readonly #outputFolder: string;
+  readonly #options: CommandsOptions;
+  readonly #supervisor: Supervisor;
+  #env: Readonly<Record<string, string>> | null = null;
+  readonly #running = new Map<CommandRun, BackgroundCommand<CommandRun>>();
+  /** While a call waits for a command without limits, what it creates counts as allowed. */
+  readonly #vouching = new WeakMap<CommandRun, () => void>();
+  readonly #background = new Map<string, BackgroundCommand<CommandRun>>();
+  #count = 0;
+  #kept = 0;
+  #session: Session | null = null;
+  readonly #limits: CommandLimits;
+  #cleaned: Promise<number> | null = null;
+  #cleanedAt = 0;
+  readonly #cleanings: (Promise<void> | undefined)[] = [];
+
+  constructor(options: CommandsOptions, shell: ShellProgram, outputFolder: string) {
+    this.#options = options;
+    leaveOutFolders(options.roots);
+    this.#shell = shell;
+    this.#outputFolder = outputFolder;
+    this.#supervisor = new Supervisor(options);
+    this.#limits = new CommandLimits({
+      mode: options.sandbox,
+      roots: options.roots,
+      home: options.home,
+      hide: options.hide,
+      environment: options.environment,
+      temporary: () => this.#openSession().folder,
+      onGuard: (before, temporary) =>
+        this.#supervisor.ledger.noteGuard({ ...before, roots: options.roots, temporary }),
+    });
+  }
+
+  /** Ends what a crashed Burin left behind, from time to time. Resolves to the number of processes. */
+  endLeftBehind(): Promise<number> {
+    if (this.#cleaned !== null && Date.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
+    if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
+    this.#cleanedAt = Date.now();
+    this.#cleaned = endLeftBehind(this.#options.home, systemProcesses);
+    return this.#cleaned;
+  }
+
+  #isReadOnly(request?: CommandRequest): boolean {
+    return request?.reads === "wholly" || (this.#options.isReadOnly?.() ?? false);
+  }
+
+  /** Returns the limits that commands run in, determined with the first call. */
+  sandbox(request?: CommandRequest): Promise<SandboxState> {
+    // The caller is about to run something.
+    this.#openPipes().prepare();
+    return this.#limits.state(this.#isReadOnly(request));
+  }
+
+  /** Rejects when the program cannot be started, or needs limits and there are none. */
+  async startServer({ sandbox, ...request }: ServerRequest): Promise<ServerProcess> {
+    const { startServer } = await import("../processes/server-processes.ts");
+    const { command, args, cwd } = request;
+    const limits = { argv: [command, ...args] as const, cwd, network: true, isAlone: true };
+    return startServer(this.#supervisor, {
+      ...request,
+      env: { ...this.#environment(), ...request.env },
+      sandbox: sandbox ? await this.#limits.confined(limits) : null,
+      comSpec: this.#options.environment.ComSpec,
+    });
+  }
+
+  /** Never rejects. */
+  async exchange({ limits, ...request }: ExchangeRequest): Promise<ExchangeEnd> {
+    const { exchange } = await import("../processes/run-exchange.ts");
+    const { cwd } = request;
+    return exchange(this.#supervisor, {
+      ...request,
+      shell: this.#shell,
+      env: this.#environment(),
+      ...(limits && { limit: (argv) => this.#limits.confined({ argv, cwd, ...limits, isAlone: true }) }),
+    });
+  }
+
+  /** Throws a WorkspaceError when the directory does not exist. */
+  async start(request: CommandRequest): Promise<CommandRun> {
+    assertDirectory(request.directory, this.#options.roots);
+    void this.endLeftBehind();
+    const pipes = this.#openPipes();
+    const { cleanOutput } = this.#options;
+    this.#count += 1;
+    const number = this.#count;
+    const terminal = request.terminal ?? false;
+    const [pipe, sandbox] = await Promise.all([terminal ? null : pipes.take(), this.#limitsOf(request)]);
+    const endVouching = request.exception === "unlimited" ? vouchForAll() : () => {};
+    const run = await CommandRun.start(this.#supervisor, {
+      program: this.#shell.path,
+      args: shellArguments(this.#shell, request.command),
+      cwd: request.directory,
+      env: {
+        ...this.#environment(),
+        PWD: request.directory,
+        ...this.#looking(request, sandbox !== null),
+      },
+      isVerbatim: this.#shell.isVerbatim,
+      pipe,
+      writeEnd: pipe?.writeEnd ?? null,
+      terminal,
+      outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
+      sandbox,
+    }).catch((error: unknown) => {
+      endVouching();
+      throw startFailure(error, request.command);
+    });
+    // If the file cannot be rewritten, it stays as it is, readable by its owner alone.
+    run.output.onWhole = (file) => this.#cleanings.push(cleanOutput?.(file).catch(() => {}));
+    this.#running.set(run, { id: `run_${number}`, request, run });
+    this.#vouching.set(run, endVouching);
+    void run.shellEnded.then(() => {
+      endVouching();
+      for (const one of this.#running.keys()) if (one.isOver) this.#running.delete(one);
+    });
+    return run;
+  }
+
+  #environment(): Readonly<Record<string, string>> {
+    const { environment, roots, passEnvironment: pass, secretEnvironment: secret } = this.#options;
+    this.#env ??= childEnvironment(environment, { pass, secret, roots });
+    return this.#env;
+  }
+
+  /** Keeps a command, and git in it, from doing more than looking; the sandbox does not know programs. */
+  #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
+    if (!this.#isReadOnly(request)) return request.reads === "partly" ? GIT_BESIDE_OTHERS : {};
+    const paths = codePaths(this.#environment(), (path) => pathOutside(path, this.#options.roots));
+    return { ...gitLooking({ isSandboxed }), ...paths };
+  }
+
+  async #limitsOf(request: CommandRequest): Promise<SandboxPlan | null> {
+    const { command, directory, exception, terminal } = request;
+    if (exception === "unlimited") return null;
+    const argv = [this.#shell.path, ...shellArguments(this.#shell, command)] as const;
+    const network = exception === "network" || (this.#options.network && request.reads !== "wholly");
+    const hasTerminal = terminal ?? false;
+    const wrapped = { argv, cwd: directory, network, isAlone: hasTerminal, hasTerminal };
+    return this.#limits.plan(wrapped, this.#isReadOnly(request));
+  }
+
+  #openSession(): Session {
+    if (this.#session !== null) return this.#session;
+    const folder = makeTemporary(this.#options.home);
+    this.#supervisor.ledger.note({ temporary: folder });
+    const forget = endAtExit(() => {
+      // More pipes may be created there at the same time.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+      this.#supervisor.ledger.close();
+    });
+    this.#session = { folder, pipes: null, forget };
+    return this.#session;
+  }
+
+  #openPipes(): OutputPipes {
+    const session = this.#openSession();
+    session.pipes ??= new OutputPipes(session.folder, (paths) =>
+      process.platform === "win32"
+        ? Promise.resolve(false)
+        : succeeds("mkfifo", ["-m", "600", ...paths], this.#options.environment),
+    );
+    return session.pipes;
+  }
+
+  /** Lets a command continue in the background. Resolves to its id. */
+  async keep(request: CommandRequest, run: CommandRun): Promise<string> {
+    const known = [...this.#background.values()].find((one) => one.run === run);
+    if (known !== undefined) return known.id;
+    this.#vouching.get(run)?.();
+    this.#kept += 1;
+    const id = `bg_${this.#kept}`;
+    this.#background.set(id, { id, request, run });
+    const ended = [...this.#background.values()].filter((one) => one.run.isOver);
+    for (const one of ended.slice(0, -MOST_REMEMBERED)) this.#background.delete(one.id);
+    return id;
+  }
+
+  /** The commands that run and those that ended recently, as they are now. */
+  async backgrounds(): Promise<readonly BackgroundCommand[]> {
+    const all = [...this.#background.values()];
+    await Promise.all(all.map(({ run }) => run.settle()));
+    return all;
+  }
+
+  foreground(): readonly BackgroundCommand[] {
+    const kept = new Set([...this.#background.values()].map(({ run }) => run));
+    return [...this.#running.values()].filter(({ run }) => !run.isOver && !kept.has(run));
+  }
+
+  /** Ends everything that still runs. Resolves to what could not be ended. */
+  async close(): Promise<readonly ProcessEntry[]> {
+    await this.#cleaned;
+    const left = (await Promise.all([...this.#running.keys()].map((run) => run.end()))).flat();
+    left.push(...(await this.#supervisor.end()));
+    this.#running.clear();
+    await Promise.all(this.#cleanings.splice(0));
+    const session = this.#session;
+    this.#session = null;
+    this.#limits.forget();
+    if (session !== null) {
+      session.forget();
+      await session.pipes?.settled();
+      await rm(session.folder, { recursive: true, force: true });
+    }
+    if (left.length === 0) this.#supervisor.ledger.close();
+    return left;
+  }
+}
+
+interface Session {
+  /** Temporary files of this session, of Burin and of the commands. */
+  readonly folder: string;
+  pipes: OutputPipes | null;
+  readonly forget: () => void;
+}
+
+function assertDirectory(path: string, roots: readonly string[]): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found !== undefined) throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
+  const hint = roots.includes(path)
+    ? "it was deleted or moved"
+    : `give another "directory"; the root is ${roots[0]}`;
+  throw new WorkspaceError("not_found", `Nothing was run: the directory ${path} does not exist; ${hint}.`);
+}
+
+function startFailure(error: unknown, command: string): unknown {
+  if (!(error instanceof Error && "code" in error && error.code === "E2BIG")) return error;
+  const advice = "write what it needs to files, with write_file, and name them in a short command";
+  return new WorkspaceError(
+    "too_large",
+    `Nothing was run: a command of ${Buffer.byteLength(command)} bytes is longer than this system takes; ${advice}.`,
+  );
+}
+
+async function removeOldOutputs(folder: string): Promise<void> {
+  const oldest = Date.now() - OUTPUT_KEPT_MS;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = join(folder, name);
+    const stats = await stat(file).catch(() => null);
+    if (stats !== null && stats.mtimeMs < oldest) await rm(file, { force: true });
+  }
+}

@@ -1,0 +1,196 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { nearNames } from "@burin/contract/text/near-names";
+import { shownPath } from "@burin/contract/text/shown-path";
+import { linkTarget } from "../disk/disk-looks.ts";
+import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
+
+/**
+ * Returns whether the path is the folder or inside it. Whole segments count, so `/proj` does not contain
+ * `/proj-evil`.
+ */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+export function isWithinAny(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => isWithin(path, root));
+}
+
+export function outside(path: string, roots: readonly string[]): WorkspaceError {
+  const allowed = roots.length === 1 ? `the root ${roots[0]}` : `the roots ${roots.join(", ")}`;
+  const inside = roots.length === 1 ? "inside it" : "inside one of them";
+  return new WorkspaceError(
+    "outside_root",
+    `${path} is outside ${allowed}; only paths ${inside} can be used.`,
+  );
+}
+
+/** Returns the pattern relative to the folder. An absolute pattern must be inside it. */
+export function patternWithin(pattern: string, folder: string): string {
+  const prefix = folder.endsWith("/") ? folder : `${folder}/`;
+  if (pattern.startsWith(prefix)) return pattern.slice(prefix.length);
+  if (isAbsolute(pattern)) {
+    const real = withRealFolder(pattern);
+    if (real?.startsWith(prefix)) return real.slice(prefix.length);
+    throw new WorkspaceError(
+      "outside_root",
+      `The pattern "${pattern}" is not inside ${folder}; give "path" too.`,
+    );
+  }
+  const plain = pattern.replace(/^(?:\.\/)+/, "");
+  if (plain.split("/").includes("..")) {
+    throw new WorkspaceError(
+      "outside_root",
+      `The pattern "${pattern}" leaves its folder; give "path" instead of "..".`,
+    );
+  }
+  return plain;
+}
+
+/** Resolves the links in the part before the pattern's first special character; null when that part does not exist. */
+function withRealFolder(pattern: string): string | null {
+  const segments = pattern.split("/");
+  const special = segments.findIndex((segment) => /[*?[\]{}()!@+\\]/.test(segment));
+  const end = special === -1 ? segments.length - 1 : special;
+  try {
+    return [realpathSync(segments.slice(0, end).join("/") || "/"), ...segments.slice(end)].join("/");
+  } catch {
+    return null;
+  }
+}
+
+export interface Located {
+  /** Spelled as it was given. */
+  readonly absolute: string;
+  /** The real location, which is what must be inside the roots. */
+  readonly real: string;
+}
+
+/** Resolves links; for a path that does not exist yet, those of its nearest existing ancestor. */
+export async function locate(path: string, roots: readonly string[]): Promise<Located> {
+  if (path.includes("\0")) throw new WorkspaceError("invalid_path", "A path cannot contain a NUL character.");
+  const absolute = isAbsolute(path) ? resolve(path) : resolve(roots[0] ?? "", path);
+  const real = await realLocation(absolute);
+  if (!isWithinAny(real, roots)) throw outside(absolute, roots);
+  return { absolute, real };
+}
+
+/** How long to trust the disk of a folder to answer after it has answered. */
+const ANSWERING_SECONDS = 1;
+
+/** `at` is a `process.uptime()`: the first use of `performance` loads as much as a whole read. */
+let lastAnswer = { folder: "", at: 0 };
+
+/**
+ * Resolves on another thread, which may wait for a disk that does not answer. Right after it has answered, that
+ * would only be slower.
+ */
+async function realOf(path: string): Promise<string> {
+  const folder = dirname(path);
+  const isAnswering = folder === lastAnswer.folder && process.uptime() - lastAnswer.at < ANSWERING_SECONDS;
+  const real = isAnswering ? realpathSync.native(path) : await realpath(path);
+  lastAnswer = { folder, at: process.uptime() };
+  return real;
+}
+
+/** Returns where a path really leads, also when its last parts do not exist yet. */
+async function realLocation(absolute: string): Promise<string> {
+  let existing = absolute;
+  const missing: string[] = [];
+  for (;;) {
+    try {
+      return join(await realOf(existing), ...missing);
+    } catch (error) {
+      const code = codeOf(error);
+      const target = code === "ENOENT" ? linkTarget(existing) : undefined;
+      if (target !== undefined) {
+        throw new WorkspaceError("not_found", `${existing} is a link to ${target}, which does not exist.`);
+      }
+      if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(existing) === existing) {
+        throw asWorkspaceError(error, absolute);
+      }
+      missing.unshift(basename(existing));
+      existing = dirname(existing);
+    }
+  }
+}
+
+export interface Opened {
+  readonly descriptor: number;
+  /** Absolute, spelled as it was given. */
+  readonly path: string;
+  /** The real location of what was opened. Safe in a message; not safe to open again. */
+  readonly realPath: string;
+}
+
+/** Opens something to read that must exist and be inside. The caller closes the descriptor. */
+export async function openWithin(path: string, roots: readonly string[]): Promise<Opened> {
+  const located = await locate(path, roots);
+  const opened = await openLocated(located, roots);
+  if (opened === null) throw await notFound(located.absolute);
+  return opened;
+}
+
+/**
+ * Opens something to read, then checks what was opened, so that replacing a folder with a link in between does not
+ * help an attacker. Returns null when it does not exist. Never waits for a FIFO. The caller closes the descriptor.
+ *
+ * After the lookup the system has the path in memory, and opening takes less time than asking another thread.
+ */
+export async function openLocated({ absolute }: Located, roots: readonly string[]): Promise<Opened | null> {
+  let descriptor: number;
+  try {
+    descriptor = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw asWorkspaceError(error, absolute);
+  }
+  try {
+    const realPath = await realPathOf(descriptor, absolute);
+    if (!isWithinAny(realPath, roots)) throw outside(absolute, roots);
+    return { descriptor, path: absolute, realPath };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** Linux does, where /proc is mounted. */
+export const NAMES_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
+
+/** The system knows the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
+export async function realPathOf(descriptor: number, absolute: string): Promise<string> {
+  // The answer comes from the kernel's memory, never from a disk, so no other thread is needed.
+  if (NAMES_DESCRIPTORS) return readlinkSync(`/proc/self/fd/${descriptor}`);
+  const realPath = await realpath(absolute);
+  const named = await stat(realPath);
+  const opened = fstatSync(descriptor);
+  if (opened.dev !== named.dev || opened.ino !== named.ino) {
+    throw new WorkspaceError("io_error", `${absolute} changed while it was opened; try again.`);
+  }
+  return realPath;
+}
+
+/** The system can name files in an open folder; elsewhere the real path of the folder is used. */
+export function pathsIn(descriptor: number, folder: string): (name: string) => string {
+  const base = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
+  return (name) => join(base, name);
+}
+
+/** "Not found", with similar names in that folder. */
+async function notFound(absolute: string): Promise<WorkspaceError> {
+  const folder = dirname(absolute);
+  const names = await readdir(folder).catch(() => null);
+  if (names === null) {
+    return new WorkspaceError(
+      "not_found",
+      `${absolute} does not exist, and neither does its folder ${folder}.`,
+    );
+  }
+  const near = nearNames(basename(absolute), names).map((name) => shownPath(join(folder, name)));
+  const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
+  return new WorkspaceError("not_found", `${absolute} does not exist.${hint}`);
+}

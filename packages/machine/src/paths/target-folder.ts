@@ -1,0 +1,116 @@
+import { closeSync, constants, openSync, readdirSync } from "node:fs";
+import { lstat, mkdir, rmdir } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { realOf } from "../disk/disk-looks.ts";
+import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
+import { isWithinAny, type Located, NAMES_DESCRIPTORS, outside, pathsIn, realPathOf } from "./paths.ts";
+
+/** The folder in which a file is to be written, held open, so that a replaced name cannot lead elsewhere. */
+export interface TargetFolder {
+  readonly descriptor: number;
+  /** Returns a path in exactly that folder, wherever its name leads by now. */
+  path(name: string): string;
+  /** The file's name, links resolved. */
+  readonly name: string;
+  /** Folders that had to be created, the deepest first. */
+  readonly made: readonly MadeFolder[];
+}
+
+interface MadeFolder {
+  readonly parent: number;
+  readonly path: string;
+}
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
+
+/** Returns the real path of the file to be written, which a link in the last segment may lead to. */
+export function realTarget(file: string, { real }: Located, roots: readonly string[]): string {
+  if (roots.includes(real)) throw new WorkspaceError("is_a_directory", `${file} is a directory, not a file.`);
+  if (/[/\\]$/.test(file)) {
+    throw new WorkspaceError("is_a_directory", `${file} names a folder; give the path of a file.`);
+  }
+  return real;
+}
+
+/** Opens the folder of a real target and creates missing ones. Checks what was opened, not its name. */
+export async function openTargetFolder(real: string, roots: readonly string[]): Promise<TargetFolder> {
+  const made: MadeFolder[] = [];
+  try {
+    const descriptor = await openFolder(dirname(real), { roots, made });
+    const here = pathsIn(descriptor, dirname(real));
+    return { descriptor, path: here, name: basename(real), made };
+  } catch (error) {
+    await removeMade(made);
+    throw asWorkspaceError(error, real);
+  }
+}
+
+/** Removes the folders that were created for a file that could not be written. */
+export async function removeMade(made: readonly MadeFolder[]): Promise<void> {
+  for (const { path } of made) await rmdir(path).catch(() => {});
+  closeMade(made);
+}
+
+export function closeMade(made: readonly MadeFolder[]): void {
+  for (const { parent } of made) closeSync(parent);
+}
+
+interface Making {
+  readonly roots: readonly string[];
+  readonly made: MadeFolder[];
+}
+
+async function openFolder(folder: string, making: Making): Promise<number> {
+  let descriptor: number;
+  try {
+    descriptor = openSync(folder, FOLDER);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || dirname(folder) === folder) throw error;
+    return makeFolder(folder, making);
+  }
+  return judged(descriptor, folder, making.roots);
+}
+
+async function judged(descriptor: number, folder: string, roots: readonly string[]): Promise<number> {
+  try {
+    if (!isWithinAny(await realPathOf(descriptor, folder), roots)) throw outside(folder, roots);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+async function makeFolder(folder: string, making: Making): Promise<number> {
+  const parent = await openFolder(dirname(folder), making);
+  const path = pathsIn(parent, dirname(folder))(basename(folder));
+  let isMade = false;
+  try {
+    await mkdir(path);
+    isMade = true;
+    making.made.unshift({ parent, path });
+    return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST" && (await lstat(path)).isDirectory()) {
+      return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
+    }
+    throw error;
+  } finally {
+    if (!isMade) closeSync(parent);
+  }
+}
+
+/** The names in the folder that has this real path while they are read. */
+export function namesAt(folder: string): string[] {
+  let descriptor: number | null = null;
+  try {
+    if (NAMES_DESCRIPTORS) descriptor = openSync(folder, FOLDER);
+    const held = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
+    return realOf(held) === folder ? readdirSync(held) : [];
+  } catch {
+    return [];
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}

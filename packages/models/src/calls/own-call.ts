@@ -1,0 +1,40 @@
+import { coerceArguments, schemaError } from "@burin/contract/messages/check-schema";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { PreparedRequest } from "../request/prepare-request.ts";
+import { unreadArguments } from "./call-arguments.ts";
+import { repairedArguments } from "./repair-arguments.ts";
+
+/** A call of a reply as the tools know it: with the name that was meant, and with valid arguments. */
+export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest): FunctionCall {
+  const offered = tools.map(({ name }) => name);
+  const wireName = offered.includes(call.name) ? call.name : (meantTool(call.name, offered) ?? call.name);
+  const named = { ...call, name: ownName(wireName) };
+  const unread = unreadArguments(call);
+  const schema = tools.find(({ name }) => name === wireName)?.parameters;
+  if (unread === undefined || !schema) return named;
+  const args = repairedArguments(
+    unread,
+    (value) => schemaError(schema, coerceArguments(schema, value)) === null,
+  );
+  if (!args) return named;
+  const { argsError: _, ...whole } = named;
+  return { ...whole, args };
+}
+
+/** What some models put before and after the name of a tool: a module, a channel, a number. */
+const BEFORE = /^(?:functions?|tools?|default_api|api)[.:/]+/i;
+const BEHIND = /(?:<\|.*|:\d+|\(\))$/s;
+
+/** The one offered tool that an unknown name means; undefined when there are several, or none. */
+function meantTool(name: string, offered: Iterable<string>): string | undefined {
+  const bare = name.trim().replace(BEHIND, "").replace(BEFORE, "").replace(BEHIND, "");
+  const all = [...offered];
+  if (all.includes(bare)) return bare;
+  const plain = plainOf(bare);
+  const found = all.filter((one) => plainOf(one) === plain);
+  return plain !== "" && found.length === 1 ? found[0] : undefined;
+}
+
+function plainOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}

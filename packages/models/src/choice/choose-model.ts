@@ -1,0 +1,350 @@
+import type {
+  ModelEntry,
+  ModelProvider,
+  ModelSettings,
+  NamedModel,
+  ServiceName,
+} from "@burin/contract/settings/settings";
+import { variableOf } from "../keys/key-variable.ts";
+import { knownModel } from "./known-model.ts";
+import type { ModelChoice } from "./open-model.ts";
+
+type Environment = NodeJS.ProcessEnv;
+
+export interface ModelNames {
+  readonly model: ModelSettings;
+  readonly models?: Readonly<Record<string, ModelEntry>>;
+}
+
+interface Service {
+  readonly protocol: ModelProvider;
+  /** The variables that may contain the key; messages name the first one. */
+  readonly keys: readonly string[];
+  readonly model?: string;
+  readonly url?: string;
+  readonly home?: string;
+  readonly general?: string;
+  /** The variable without which there is no address. */
+  readonly needs?: string;
+  /** The pattern of its own model names, which elsewhere only multi-vendor services offer. */
+  readonly named?: RegExp;
+}
+
+const OPENAI: Service = {
+  protocol: "openai",
+  keys: ["OPENAI_API_KEY"],
+  model: "OPENAI_MODEL",
+  url: "OPENAI_BASE_URL",
+  home: "https://api.openai.com/v1",
+  general: "gpt-6-sol",
+  named: /^(?:gpt-\d|chatgpt|codex|o\d)/,
+};
+
+/** A service with chat completions at `home`, and with variables of its own name. */
+function compatible(name: string, home: string, more: Pick<Service, "general" | "named">): Service {
+  const start = name.toUpperCase();
+  const service = { keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${home}` };
+  return { protocol: "openai", ...service, ...more };
+}
+
+const SERVICES: Readonly<Record<ServiceName, Service>> = {
+  openai: OPENAI,
+  "openai-responses": { ...OPENAI, protocol: "openai-responses" },
+  anthropic: {
+    protocol: "anthropic",
+    keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+    model: "ANTHROPIC_MODEL",
+    url: "ANTHROPIC_BASE_URL",
+    home: "https://api.anthropic.com",
+    general: "claude-sonnet-5",
+    named: /^claude-/,
+  },
+  gemini: {
+    protocol: "gemini",
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    model: "GEMINI_MODEL",
+    url: "GEMINI_BASE_URL",
+    home: "https://generativelanguage.googleapis.com",
+    general: "gemini-flash-latest",
+    named: /^gemini-/,
+  },
+  azure: {
+    protocol: "openai",
+    keys: ["AZURE_OPENAI_API_KEY"],
+    model: "AZURE_OPENAI_DEPLOYMENT",
+    url: "AZURE_OPENAI_ENDPOINT",
+    needs: "AZURE_OPENAI_ENDPOINT",
+  },
+  vertex: {
+    protocol: "gemini",
+    keys: ["GOOGLE_VERTEX_TOKEN"],
+    model: "VERTEX_MODEL",
+    url: "VERTEX_BASE_URL",
+    needs: "GOOGLE_CLOUD_PROJECT",
+  },
+  bedrock: {
+    protocol: "openai",
+    keys: ["AWS_BEARER_TOKEN_BEDROCK"],
+    model: "BEDROCK_MODEL",
+    general: "openai.gpt-oss-120b-1:0",
+    needs: "AWS_REGION",
+  },
+  openrouter: compatible("openrouter", "openrouter.ai/api/v1", { general: "anthropic/claude-sonnet-5" }),
+  groq: compatible("groq", "api.groq.com/openai/v1", { general: "openai/gpt-oss-120b" }),
+  mistral: compatible("mistral", "api.mistral.ai/v1", {
+    general: "mistral-medium-latest",
+    named: /^(?:(?:mi|mini|magi|code|dev)stral|mixtral|pixtral)/,
+  }),
+  deepseek: compatible("deepseek", "api.deepseek.com/v1", {
+    general: "deepseek-v4-pro",
+    named: /^deepseek-/,
+  }),
+  xai: compatible("xai", "api.x.ai/v1", { general: "grok-4.7", named: /^grok-/ }),
+  moonshot: compatible("moonshot", "api.moonshot.ai/v1", {
+    general: "kimi-k3",
+    named: /^(?:kimi|moonshot)-/,
+  }),
+  dashscope: compatible("dashscope", "dashscope-intl.aliyuncs.com/compatible-mode/v1", {
+    general: "qwen-plus",
+    named: /^qwen/,
+  }),
+};
+const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
+export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ general = [] }) => general);
+/** Without those that only repeat another entry's address and key. */
+const SEARCHED = SERVICE_NAMES.filter((name) => name !== "openai-responses");
+
+/** All variables that name a model, its service or its key. */
+export const MODEL_VARIABLES: ReadonlySet<string> = new Set(
+  Object.values(SERVICES).flatMap(({ keys, model = [], url = [] }) => keys.concat(model, url)),
+);
+
+/** Whether the environment itself names a model, or has a key. */
+export function namesModel(environment: Environment): boolean {
+  return [...MODEL_VARIABLES].some((name) => Boolean(environment[name]));
+}
+
+/** The model that settings and environment name; null when they name none, or no service for it. */
+export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
+  return chosen(entryOf(names.model, names), environment);
+}
+
+/** The same for another model: by an alias, or with its own service. */
+export function chooseOther(
+  named: NamedModel,
+  names: ModelNames,
+  environment: Environment,
+): ModelChoice | null {
+  const { timeoutSeconds, callsInText, prices } = names.model;
+  return chosen({ ...entryOf(named, names), ...given({ timeoutSeconds, callsInText, prices }) }, environment);
+}
+
+export function keyVariable({ service }: ModelChoice, named: NamedModel): string {
+  return variableOf(named) ?? SERVICES[service ?? "openai"].keys[0] ?? "";
+}
+
+/** Returns what is missing if the settings for a model are incomplete, or null. */
+export function missingForModel(names: ModelNames, environment: Environment): string | null {
+  const named = entryOf(names.model, names);
+  const said = named.name ?? "";
+  const wanted = prefixedName(named, environment)?.provider ?? named.provider ?? makerOf(said);
+  if (wanted !== undefined && said !== "") return `${placeMissing(wanted, named, environment)} for ${said}.`;
+  if (said !== "") {
+    return `there is no service for ${said}: OPENAI_BASE_URL is not set, which holds the address of a server, and no key of a service, such as OPENAI_API_KEY.`;
+  }
+  const half = SEARCHED.find((service) => {
+    const { keys, url = "" } = SERVICES[service];
+    return service === wanted || environment[url] || keys.some((key) => environment[key]);
+  });
+  if (half === undefined) return null;
+  return `${SERVICES[half].model} is not set, so it is not known which model of ${half} to ask.`;
+}
+
+function placeMissing(service: ServiceName, named: NamedModel, environment: Environment): string {
+  const { needs, keys } = SERVICES[service];
+  if (needs !== undefined && !environment[needs]) return `${needs} is not set, which is needed`;
+  return `${variableOf(named) ?? keys[0]} is not set, which holds the key`;
+}
+
+/** The entry of the name in `models`, overridden by the fields that are set with the name. */
+function entryOf(named: ModelSettings, { models = {} }: ModelNames): ModelSettings {
+  const { name = "" } = named;
+  const entry = Object.hasOwn(models, name) ? models[name] : undefined;
+  if (!entry) return named;
+  // The main model's address and properties do not apply to this one.
+  const { timeoutSeconds, callsInText, retries, prices } = named;
+  return { ...given({ timeoutSeconds, callsInText, retries, prices }), ...entry, name: entry.model ?? name };
+}
+
+function chosen(entry: ModelSettings, environment: Environment): ModelChoice | null {
+  const choice = choiceIn(entry, environment);
+  if (!choice) return null;
+  const { timeoutSeconds, callsInText, images, tools, retries, organization, project, certificate } = entry;
+  const { maxOutput, reasoning, temperature, topP, cache } = entry;
+  const body = choice.tuning?.body ? { ...choice.tuning.body, ...entry.body } : entry.body;
+  const tuning = given({ maxOutput, reasoning, temperature, topP, cache, body });
+  const known = knownModel(choice.name);
+  const shortName = choice.name.slice(choice.name.lastIndexOf("/") + 1);
+  return {
+    ...choice,
+    passedOver: passedOver(entry, environment),
+    silenceMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
+    callsInText,
+    images,
+    tools,
+    retries,
+    certificate,
+    window: entry.window ?? entry.contextWindow ?? known?.window,
+    price: entry.price ?? entry.prices?.[choice.name] ?? entry.prices?.[shortName] ?? known?.price,
+    keyHeader: entry.bearer ? "authorization" : choice.keyHeader,
+    headers: given({ "openai-organization": organization, "openai-project": project, ...entry.headers }),
+    tuning: Object.keys(tuning).length > 0 ? tuning : undefined,
+  };
+}
+
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const said = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+function choiceIn(named: NamedModel, environment: Environment): ModelChoice | null {
+  const prefixed = prefixedName(named, environment);
+  if (prefixed) return choiceOf(prefixed.provider, prefixed, environment);
+  if (named.provider) return choiceOf(named.provider, named, environment);
+  if (named.name) return choiceOf(likelyService(named, environment), named, environment);
+  const isVertex = /^(?:1|true)$/i.test(environment.GOOGLE_GENAI_USE_VERTEXAI ?? "");
+  const order: readonly ServiceName[] = isVertex ? ["vertex", ...SEARCHED] : SEARCHED;
+  const choices = order.map((service) => choiceOf(service, named, environment));
+  return choices.find((choice) => choice !== null) ?? null;
+}
+
+function choiceOf(service: ServiceName, named: NamedModel, environment: Environment): ModelChoice | null {
+  const { protocol, keys, model = "", url = "", home, general } = SERVICES[service];
+  const own = variableOf(named);
+  const variable = own ?? keys.find((name) => environment[name]);
+  const isBearer = variable === "ANTHROPIC_AUTH_TOKEN";
+  const apiKey = keyGiven(named) ?? (variable === undefined ? undefined : environment[variable]);
+  const said = named.name || environment[model];
+  const address = named.baseUrl || environment[url];
+  const name = said || (apiKey && !address ? general : undefined);
+  const place = special(service, { name, address, environment, hasKey: Boolean(apiKey) });
+  const baseUrl = place?.baseUrl ?? address ?? (apiKey ? home : undefined);
+  if (!name || !baseUrl) return null;
+  const keyHeader = isBearer ? "authorization" : undefined;
+  return { provider: protocol, service, name, baseUrl, apiKey, keyHeader, isGeneral: !said, ...place };
+}
+
+interface Place {
+  readonly name: string | undefined;
+  readonly address: string | undefined;
+  readonly environment: Environment;
+  readonly hasKey: boolean;
+}
+
+/** Services with a special address; undefined for all others, and if something is missing. */
+function special(
+  service: ServiceName,
+  { name = "", address, environment, hasKey }: Place,
+): Partial<ModelChoice> | undefined {
+  switch (service) {
+    case "azure": {
+      if (!address) return undefined;
+      const base = address.replace(/\/+$/, "").replace(/\/openai(?:\/v1)?$/, "");
+      const version = environment.OPENAI_API_VERSION ?? environment.AZURE_OPENAI_API_VERSION;
+      const deployment = `${base}/openai/deployments/${name}?api-version=${version}`;
+      return { baseUrl: version ? deployment : `${base}/openai/v1`, keyHeader: "api-key" };
+    }
+    case "bedrock": {
+      const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION;
+      if (!region) return undefined;
+      const baseUrl = address ?? `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
+      const signer = async () =>
+        (await import("../keys/aws-signature.ts")).awsSigner(environment, { service: "bedrock", region });
+      return { baseUrl, ...(hasKey ? {} : { signer }) };
+    }
+    case "vertex":
+      return vertex(name, address, environment);
+    default:
+      return undefined;
+  }
+}
+
+function vertex(
+  name: string,
+  address: string | undefined,
+  environment: Environment,
+): Partial<ModelChoice> | undefined {
+  const project = environment.GOOGLE_CLOUD_PROJECT;
+  if (!project) return undefined;
+  const place = environment.GOOGLE_CLOUD_LOCATION ?? "global";
+  const host = `https://${place === "global" ? "" : `${place}-`}aiplatform.googleapis.com`;
+  const isClaude = name.startsWith("claude");
+  const path = `v1/projects/${project}/locations/${place}/publishers/${isClaude ? "anthropic" : "google"}`;
+  const token = environment.GOOGLE_VERTEX_TOKEN;
+  return {
+    provider: isClaude ? "anthropic" : "gemini",
+    baseUrl: `${(address ?? host).replace(/\/+$/, "")}/${path}`,
+    keyHeader: "authorization",
+    apiKey:
+      token ||
+      (async (isRefused) => (await import("../keys/key-source.ts")).googleToken(environment, isRefused)),
+    // The model is in the path there, and the version in the body.
+    ...(isClaude ? { tuning: { body: { model: null, anthropic_version: "vertex-2023-10-16" } } } : {}),
+  };
+}
+
+function keyGiven({ key }: NamedModel): ModelChoice["apiKey"] {
+  if (typeof key !== "object" || "variable" in key) return undefined;
+  return async (isRefused) => (await import("../keys/key-source.ts")).keyFrom(key, isRefused);
+}
+
+/** Splits `provider/name` if it can mean nothing else: multi-vendor services call their models `maker/model`. */
+function prefixedName(
+  named: NamedModel,
+  environment: Environment,
+): (NamedModel & { provider: ServiceName }) | undefined {
+  const { provider: set, name = "" } = named;
+  const slash = name.indexOf("/");
+  const prefix = name.slice(0, Math.max(slash, 0));
+  if (!isService(prefix) || slash + 1 === name.length) return undefined;
+  const mayHaveMakers = set === undefined || SERVICES[set].protocol.startsWith("openai");
+  const isManyMakers =
+    mayHaveMakers &&
+    Boolean(named.baseUrl || environment.OPENAI_BASE_URL || (set && !set.startsWith("openai")));
+  if (isManyMakers && prefix !== "openai-responses") return undefined;
+  const rest = { provider: prefix, name: name.slice(slash + 1) };
+  // The address and the key in the settings belong to the provider that is set with them.
+  const isSame = set === prefix || (mayHaveMakers && SERVICES[prefix].url === OPENAI.url);
+  return isSame ? { ...named, ...rest } : rest;
+}
+
+function isService(text: string): text is ServiceName {
+  return Object.hasOwn(SERVICES, text);
+}
+
+/** The likely service, from the model's name and the keys that are set. */
+function likelyService(named: NamedModel, environment: Environment): ServiceName {
+  const { name = "", baseUrl } = named;
+  if (baseUrl || named.key || named.apiKeyEnv || environment.OPENAI_BASE_URL) return "openai";
+  const maker = makerOf(name);
+  const hasKey = (service: ServiceName): boolean => hasKeyOf(service, environment);
+  if (maker === undefined || hasKey(maker)) return maker ?? SEARCHED.find(hasKey) ?? "openai";
+  return SEARCHED.find((service) => SERVICES[service].named === undefined && hasKey(service)) ?? maker;
+}
+
+function makerOf(name: string): ServiceName | undefined {
+  return SEARCHED.find((service) => SERVICES[service].named?.test(name));
+}
+
+function hasKeyOf(service: ServiceName, environment: Environment): boolean {
+  return SERVICES[service].keys.some((key) => environment[key]);
+}
+
+/** The maker of a model that goes elsewhere only because OPENAI_BASE_URL is set, although its key is set too. */
+function passedOver({ name = "", provider, baseUrl, key, apiKeyEnv }: NamedModel, environment: Environment) {
+  const isSaid =
+    provider !== undefined || baseUrl !== undefined || key !== undefined || apiKeyEnv !== undefined;
+  const maker = makerOf(name);
+  if (isSaid || !environment.OPENAI_BASE_URL || maker === undefined || maker === "openai") return undefined;
+  return hasKeyOf(maker, environment) ? maker : undefined;
+}

@@ -1,0 +1,86 @@
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { httpRequest, startOfText } from "@burin/machine/http/http-request";
+import { innermost } from "@burin/machine/http/innermost-error";
+import { certificateOf, keyOf, serviceHeaders, signerOf } from "../protocols/service-model.ts";
+import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
+
+/** The result of asking a service for its models: an HTTP status and their names, or the reason why there is none. */
+export type Reached =
+  | { readonly status: number; readonly models?: readonly string[] }
+  | { readonly fault: string };
+
+export interface LocalServerPort {
+  readonly name: string;
+  readonly port: number;
+}
+
+export interface LocalServer {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly models: readonly string[];
+}
+
+const WELL_KNOWN_PORTS: readonly LocalServerPort[] = [
+  { name: "Ollama", port: 11434 },
+  { name: "LM Studio", port: 1234 },
+  { name: "llama.cpp", port: 8080 },
+  { name: "vLLM", port: 8000 },
+];
+const MOST_WAIT_MS = 10_000;
+const MOST_LOCAL_WAIT_MS = 300;
+const MOST_LOCAL_MODELS = 5;
+const MOST_ANSWER_BYTES = 1_500_000;
+
+/** Asks the service for its models, with the key; that costs nothing. Never rejects. */
+export async function reachModel(
+  choice: ModelChoice,
+  signal: AbortSignal,
+  waitMs = MOST_WAIT_MS,
+): Promise<Reached> {
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+  try {
+    const protocol = await PROTOCOLS[choice.provider]();
+    const url = new URL(choice.baseUrl.trim());
+    url.pathname = protocol.listing(url.pathname.replace(/\/+$/, ""));
+    const plain = serviceHeaders(protocol, choice, await keyOf(choice));
+    const sign = await signerOf(choice);
+    const headers = { ...plain, ...sign?.({ url, method: "GET", headers: plain }) };
+    const certificate = await certificateOf(choice);
+    const { status, body } = await httpRequest({ url, method: "GET", headers, certificate }, inTime);
+    const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));
+    return { status, ...(models ? { models } : {}) };
+  } catch (error) {
+    const { code, message } = innermost(error);
+    if (inTime.aborted) return { fault: `it did not answer in ${waitMs / 1000} seconds` };
+    return { fault: message || code };
+  }
+}
+
+/** In the order of the list. Any program may use these ports: only one that answers like a model server counts. */
+export async function findLocalServers(
+  signal: AbortSignal,
+  ports: readonly LocalServerPort[] = WELL_KNOWN_PORTS,
+): Promise<LocalServer[]> {
+  const found = await Promise.all(
+    ports.map(async ({ name, port }): Promise<LocalServer[]> => {
+      const baseUrl = `http://127.0.0.1:${port}/v1`;
+      const choice: ModelChoice = { provider: "openai", name: "", baseUrl };
+      const reached = await reachModel(choice, signal, MOST_LOCAL_WAIT_MS);
+      if ("fault" in reached || reached.status !== 200 || !reached.models) return [];
+      return [{ name, baseUrl, models: reached.models.slice(0, MOST_LOCAL_MODELS) }];
+    }),
+  );
+  return found.flat();
+}
+
+/** The names in a list of models, in the formats that services use. */
+function modelIds(answer: unknown): string[] | undefined {
+  // Ollama without a single model returns null instead of an empty list.
+  const isEmpty = isRecord(answer) && answer.data === null && answer.object === "list";
+  const list = isEmpty ? [] : isRecord(answer) ? (answer.data ?? answer.models) : answer;
+  if (!Array.isArray(list) || (list === answer && list.length === 0)) return undefined;
+  const ids = list.map((model: unknown) => (isRecord(model) ? (model.id ?? model.name) : undefined));
+  return ids
+    .filter((id) => typeof id === "string" && id !== "" && !/\p{Cc}/u.test(id))
+    .map((id) => String(id).replace(/^models\//, ""));
+}

@@ -1,0 +1,146 @@
+import type { ModelFailure } from "@burin/contract/chat-model";
+import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+import type { ModelProvider } from "@burin/contract/settings/settings";
+import type { Lessons } from "../request/lessons.ts";
+import type { PreparedRequest } from "../request/prepare-request.ts";
+import { learnedQuirk } from "../request/quirks.ts";
+
+export interface Lesson {
+  readonly lessons: Lessons;
+  readonly sent: PreparedRequest;
+  readonly model: string;
+  readonly protocol: ModelProvider;
+}
+
+/** Statuses with which a service refuses the request itself. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422, 424]);
+/** Statuses with which a model or its chat template may refuse the request. */
+const FAULTS: ReadonlySet<number | undefined> = new Set([404, 500, 501, 503]);
+const OTHER_FAULTS: ReadonlySet<string> = new Set(["quota", "rate_limited", "unauthorized", "forbidden"]);
+
+/** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
+export function learn(
+  lesson: Lesson,
+  { status, type, message }: ModelFailure,
+  refusal: string | undefined,
+): string | undefined {
+  if (OTHER_FAULTS.has(type)) return undefined;
+  // In a stream there is no status, only the message. A null in it says nothing about what was sent.
+  const reason = (refusal ?? message).replace(/\\*"\w+\\*"\s*:\s*null\b/g, "");
+  const isRefusal = refusal === undefined ? type === "bad_request" : REFUSALS.has(status);
+  const isTooLarge = status === 413;
+  if (type === "context_length" && !isTooLarge) return undefined;
+  if (!isRefusal && !FAULTS.has(status)) return undefined;
+  return (
+    imagesLesson(lesson, reason) ??
+    quirkLesson(lesson, isRefusal, reason) ??
+    (isRefusal ? (toolLesson(lesson, reason) ?? mediaLesson(lesson, isTooLarge, reason)) : undefined)
+  );
+}
+
+const IMAGES = "(?:images?|vision|multi-?modal|visual|image_url)";
+const NO_IMAGES = new RegExp(
+  [
+    `\\b${IMAGES}\\b[^.\\n]{0,60}(?:not |n't |un)(?:be )?(?:currently )?(?:support|enabl|accept|allow|availab)`,
+    `(?:not |n't |un)(?:a |be |currently )*(?:support|accept|process|multi)[^.\\n]{0,40}${IMAGES}`,
+    "not a multi-?modal",
+    "no endpoints found that support image",
+    "missing data required for image",
+    "at most 0 image",
+    "image_url is only supported by",
+    "can only concatenate str",
+    "unknown variant .?image_url",
+    "content\\b[^\\n]{0,60}(?:must|should) be (?:a )?(?:valid )?string",
+    "content\\.type[^\\n]{0,40}allowed values",
+    "mmproj",
+  ].join("|"),
+  "i",
+);
+/** Then only this image is wrong, and others may be accepted. */
+const ONE_PICTURE =
+  /format|media.?type|mime|corrupt|could not process|uploaded|dimension|pixels|too (?:large|small|many)/i;
+
+function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
+  if (!NO_IMAGES.test(reason) || ONE_PICTURE.test(reason)) return undefined;
+  if (lessons.showsNoImages || !lessons.showsNewImages(sent.history)) return undefined;
+  lessons.showsNoImages = true;
+  return `The model ${model} cannot see images; it gets a line of text in place of each.`;
+}
+
+/** A chat template reports what it does not accept as a server error. */
+const TEMPLATE = /template|jinja|\broles?\b|alternate/i;
+
+function quirkLesson({ lessons, protocol }: Lesson, isRefusal: boolean, reason: string) {
+  if (!isRefusal && !TEMPLATE.test(reason)) return undefined;
+  const quirk = learnedQuirk(protocol, reason, lessons.quirks);
+  if (quirk === undefined) return undefined;
+  lessons.quirks.add(quirk);
+  return "";
+}
+
+function toolLesson({ lessons, sent }: Lesson, reason: string) {
+  const named = refusedTool(sent, reason);
+  const candidates = named ? [named] : /schema/i.test(reason) ? sent.tools : [];
+  let isNew = false;
+  for (const { name, parameters } of candidates) {
+    for (const keyword of refusedKeywords(reason, parameters)) {
+      isNew = lessons.leaveOut(sent.ownName(name), keyword) || isNew;
+    }
+  }
+  lessons.strip = withoutKeywords;
+  if (isNew) return "";
+  if (named === undefined) return undefined;
+  const tool = sent.ownName(named.name);
+  lessons.tools.add(tool);
+  return `The model's service refused the tool ${tool}; the work goes on without it.`;
+}
+
+function refusedTool({ tools }: PreparedRequest, reason: string) {
+  const place = /function_?declarations\[(\d+)\]/i.exec(reason) ?? /\btools[.[](\d+)\b/.exec(reason);
+  const named = tools.find(({ name }) => new RegExp(`["'\`]${name}\\\\*["'\`]`).test(reason));
+  return named ?? (place ? tools[Number(place[1])] : undefined);
+}
+
+const MEDIA_WORDS =
+  /image|media|\bdocuments?\b|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
+
+/** If a request with media is too large, the media are the reason, whatever service reports it. */
+function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: string) {
+  const files = isTooLarge || MEDIA_WORDS.test(reason) ? lessons.refuseMedia(sent.history) : 0;
+  if (files === 0) return undefined;
+  const what = files === 1 ? "a file" : `${files} files`;
+  return `The model's service refused ${what}; the work goes on without.`;
+}
+
+/** Without these a schema does not describe the arguments any more; all other keywords only narrow it. */
+const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
+
+/** Those that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary word. */
+function refusedKeywords(reason: string, schema: JsonSchema): string[] {
+  const used = new Set<string>();
+  collectKeywords(schema, used);
+  return [...used].filter((keyword) => {
+    if (CORE.has(keyword)) return false;
+    const name = keyword.replace(/[^\w]/g, "\\$&");
+    const isOwnWord = /[A-Z$]/.test(keyword);
+    const pattern = isOwnWord ? `(?<![\\w$])${name}(?!\\w)` : `['"\`]${name}['"\`]|[./]${name}(?![\\w.])`;
+    return new RegExp(pattern).test(reason);
+  });
+}
+
+function withoutKeywords(schema: JsonSchema, keywords: ReadonlySet<string>): JsonSchema {
+  const stripped = (inner: unknown): unknown => {
+    if (!isRecord(inner)) return inner;
+    const kept = Object.entries(inner).filter(([keyword]) => !keywords.has(keyword));
+    return mapInnerSchemas(Object.fromEntries(kept), stripped);
+  };
+  return stripped(schema) as JsonSchema;
+}
+
+function collectKeywords(schema: unknown, used: Set<string>): void {
+  if (!isRecord(schema)) return;
+  for (const keyword of Object.keys(schema)) used.add(keyword);
+  mapInnerSchemas(schema, (inner) => collectKeywords(inner, used));
+}

@@ -1,0 +1,238 @@
+import type { ModelFailure } from "@burin/contract/chat-model";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { innermost } from "@burin/machine/http/innermost-error";
+import { wordSet } from "../request/word-set.ts";
+import { type FailureKind, type ReadFailure, readFailure } from "./read-failure.ts";
+import { hintIn, type RetryHint } from "./retry-hint.ts";
+import { shownUrl } from "./shown-url.ts";
+
+/** How much of the service's own words is shown; they may be a whole web page. */
+const MOST_DETAIL_CHARACTERS = 500;
+
+const DETAIL_KEYS = wordSet(
+  "error errors message Message msg detail error_msg status_msg error_description error_message errorMessage description reason faultstring title",
+);
+
+const NO_DETAIL = wordSet("metadata param");
+
+/** The service's own account of a failure, on one line and bounded; empty when it gave none. */
+export function detailOf(answer: unknown): string {
+  if (typeof answer === "string") {
+    const parsed = parseJson(answer);
+    if (typeof parsed === "object") return detailOf(parsed);
+    return looksLikeHtml(answer) ? "" : bounded(answer);
+  }
+  if (Array.isArray(answer)) return detailOf(answer[0]);
+  if (!isRecord(answer)) return "";
+  const said = [...DETAIL_KEYS].flatMap((key) => answer[key] || []);
+  // Where nothing has a name that is known, a service has put it into something of its own.
+  const wrapped = Object.entries(answer).flatMap(([key, value]) =>
+    (isRecord(value) || (typeof value === "string" && /\s/.test(value))) && !NO_DETAIL.has(key)
+      ? [value]
+      : [],
+  );
+  const detail = [...said, ...wrapped].map(detailOf).find((text) => text !== "");
+  const place = Array.isArray(answer.loc) ? answer.loc.join(".") : "";
+  // Some services put the problem where the name of a field should be.
+  const field = typeof answer.param === "string" && answer.param.includes(" ") ? answer.param : "";
+  // A gateway also says what the service behind it said.
+  const behind = isRecord(answer.metadata) ? detailOf(answer.metadata.raw) : "";
+  return bounded([place, detail ?? "", field, behind].filter((text) => text !== "").join(": "));
+}
+
+export function looksLikeHtml(text: string): boolean {
+  return /^\s*<(?:!doctype|!--|\?xml|\/?[a-z][a-z0-9-]*[\s/>])/i.test(text);
+}
+
+/** One printable line: what a server says must not move the cursor of the terminal that shows it. */
+export function bounded(text: string): string {
+  const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return line.length > MOST_DETAIL_CHARACTERS ? `${line.slice(0, MOST_DETAIL_CHARACTERS)} ...` : line;
+}
+
+interface RefusedRequest {
+  readonly status: number;
+  readonly detail: string;
+  /** The whole response; its codes say more than its words. */
+  readonly answer: string;
+  readonly url: URL;
+  readonly model: string;
+  readonly hasKey: boolean;
+  readonly hint: RetryHint;
+}
+
+export function statusFailure(refused: RefusedRequest): ModelFailure {
+  const { status, url, hint } = refused;
+  const read = readFailure({
+    status,
+    answer: refused.answer,
+    hasHint: hint.retryAfterMs !== undefined,
+    shouldRetry: hint.shouldRetry,
+  });
+  const head = `${shownUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
+  const message = `${ended(head)} ${adviceFor(read.kind, refused)}`.trim();
+  return failureOf(read, message, { status, retryAfterMs: hint.retryAfterMs });
+}
+
+/** For each kind: the type for programs, and what to do about it; `MODEL` stands for the name of the model. */
+const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string]>> = {
+  limit: ["rate_limited", "Too many requests or tokens in a short time: wait, or check the plan."],
+  quota: [
+    "quota",
+    "The credit or the quota of this account is used up: add credit or raise the limit at the service, or choose another model.",
+  ],
+  context: ["context_length", "The conversation is longer than the model's window."],
+  malformed_call: ["bad_reply", "The model wrote a call that the service could not read."],
+  key: [
+    "unauthorized",
+    "The API key was rejected: check that it is whole, still valid and meant for this service and model.",
+  ],
+  refused: [
+    "unauthorized",
+    "Either the API key was rejected, or something stands in the way: check the key, what it may be used for, and whether a proxy or firewall has answered.",
+  ],
+  permission: [
+    "forbidden",
+    "The key itself is not the fault: do what the service says above (region, verification, terms, an API to enable), or choose another model.",
+  ],
+  account: [
+    "forbidden",
+    "The account is locked, suspended or not active, with whatever key: see what the service says above, or ask its support.",
+  ],
+  model: [
+    "not_found",
+    'There is no model "MODEL" at this service for this key: burin models --online lists those that there are.',
+  ],
+  path: [
+    "not_found",
+    'Nothing is found under this address: check the base URL, which usually ends in /v1, and the name of the model ("MODEL").',
+  ],
+  channel: [
+    "not_found",
+    'This gateway has nobody behind it with the model "MODEL": check its name, and the group of the key.',
+  ],
+  no_tools: [
+    "no_tools",
+    'The model "MODEL" cannot call tools here, and nothing can be done without them: choose a model that can, or start its server with tool calls enabled.',
+  ],
+  protocol: [
+    "wrong_protocol",
+    'The model "MODEL" speaks another protocol: set model.provider to openai-responses.',
+  ],
+  filtered: [
+    "filtered",
+    "The service's content filter refused the conversation: say it in other words, take out what it may object to, or choose another model.",
+  ],
+  request: ["bad_request", ""],
+  server: ["server_error", "The fault is on the side of the service: try again later."],
+  lost_model: [
+    "server_error",
+    "The model cannot be run there at the moment: if the server is your own, look at its log and its memory.",
+  ],
+  unfit_server: [
+    "server_error",
+    "The same request would fail again: look at the server's memory, or at the chat template of this model.",
+  ],
+};
+
+type Known = Readonly<Record<"status" | "retryAfterMs", number | undefined>>;
+
+function failureOf({ kind, isPassing, tooLong }: ReadFailure, message: string, known: Known): ModelFailure {
+  const said = Object.entries(known).filter(([, value]) => value !== undefined);
+  const failure = { type: KINDS[kind][0], message, ...tooLong, ...Object.fromEntries(said) };
+  return isPassing ? { ...failure, isPassing } : failure;
+}
+
+function adviceFor(kind: FailureKind, { status, model, hasKey }: RefusedRequest): string {
+  if (!hasKey && ["key", "permission", "refused"].includes(kind)) {
+    return "The service requires an API key, and none is set.";
+  }
+  if (kind === "server" && (status === 503 || status === 529)) {
+    return "The service is overloaded or down: try again later.";
+  }
+  return KINDS[kind][1].replace("MODEL", () => model);
+}
+
+/** A failure that the service reports inside a response that began as a success. */
+export function reportedFailure(error: unknown): ModelFailure {
+  const detail = detailOf(error) || "no reason given";
+  const record = isRecord(error) ? error : {};
+  const told = [record.code, record.status, record.status_code, record.http_code].map(Number);
+  const status = told.find((code) => code >= 400 && code <= 599);
+  const retryAfterMs = hintIn(JSON.stringify(error) ?? "");
+  const read = readFailure({ status: status ?? 0, answer: error, hasHint: retryAfterMs !== undefined });
+  const head = `The service reported an error in its reply: ${detail}`;
+  // The response does not name the model.
+  const advice = read.isPassing ? "" : KINDS[read.kind][1].replace(/ \(?"MODEL"\)?/, "");
+  return failureOf(read, advice === "" ? head : `${ended(head)} ${advice}`, { status, retryAfterMs });
+}
+
+/** A network error as a failure that names the host and the port and says what to check. */
+export function connectionFailure(error: unknown, url: URL): ModelFailure {
+  const { code, message } = innermost(error);
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  const place = `${url.hostname}:${port}`;
+  const [, isPassing, known] = CODES.find(([codes]) => codes.test(code)) ?? [];
+  const advice =
+    known?.replace("PLACE", place) ?? ended(`The request to ${place} failed: ${bounded(message)}`);
+  const failure = { type: "unreachable", message: code === "" ? advice : `${advice} (${code})` };
+  return isPassing ? { ...failure, isPassing } : failure;
+}
+
+/** What network error codes mean, whether they are temporary, and what to do about it at `PLACE`. */
+const CODES: readonly (readonly [codes: RegExp, isPassing: boolean, advice?: string])[] = [
+  [
+    /^ECONNREFUSED$/,
+    true,
+    "Nothing answers at PLACE: is the model server started, and are host and port of the base URL right?",
+  ],
+  // While the network comes up, a name server may not find any host.
+  [
+    /^ENOTFOUND$/,
+    true,
+    "The host of PLACE is not known: check the base URL for a typing error, and the network.",
+  ],
+  [
+    /^EAI_AGAIN$/,
+    true,
+    "The host of PLACE could not be looked up: check that this machine is online, and the base URL.",
+  ],
+  [
+    /^(?:EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/,
+    true,
+    "PLACE cannot be reached: check the network, a proxy or firewall in between, and the base URL.",
+  ],
+  [
+    /^(?:ECONNRESET|EPIPE)$/,
+    true,
+    "PLACE closed the connection before its reply was complete: check the log of the server, and that the base URL has the right scheme (http or https).",
+  ],
+  [/^ECONNABORTED$/, true],
+  [
+    /^(?:EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)$/,
+    false,
+    "PLACE does not speak TLS: if it is a plain server, the base URL must start with http://.",
+  ],
+  [
+    /^HPE_/,
+    false,
+    "PLACE does not speak HTTP: check the port, and whether the base URL must start with https://.",
+  ],
+  [
+    /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/,
+    false,
+    "No secure connection to PLACE: its certificate is not trusted. Check the host of the base URL, or name the certificate authority in NODE_EXTRA_CA_CERTS.",
+  ],
+];
+
+export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
+  const seconds = Math.round(silenceMs / 100) / 10;
+  const message =
+    `${shownUrl(url)} was silent for ${seconds} s, the limit: check its log, or raise ` +
+    "model.timeoutSeconds in the settings.";
+  return { type: "timeout", message, isPassing: true };
+}
+
+function ended(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}

@@ -1,0 +1,153 @@
+import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { cacheWrites, count, ReplyReader, reportedCost, thought, withheld } from "../replies/reply-reader.ts";
+import { ownedSignature } from "../request/thought-signature.ts";
+
+const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
+
+export class AnthropicReply extends ReplyReader {
+  /** What was signed so far in each block that is open. */
+  readonly #signatures = new Map<unknown, string>();
+  readonly #callIndexes = new Set<number | string>();
+  #index: unknown = 0;
+  #hasBegun = false;
+  /** Why the model refuses. */
+  #explanation: unknown;
+
+  protected get isLimited(): boolean {
+    return LIMIT_REASONS.has(this.finishReason);
+  }
+
+  protected override errorIn(event: JsonRecord): unknown {
+    if (event.type === "error") return event.error ?? event;
+    return event.type === undefined ? event.error : undefined;
+  }
+
+  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+    if (this.finishReason === "refusal") return withheld("refusal", this.#explanation);
+    return isEmpty && (this.finishReason === "" || this.finishReason === "tool_use")
+      ? this.empty()
+      : undefined;
+  }
+
+  protected usageIn({ type, message, usage }: JsonRecord): Usage | undefined {
+    return this.#grownUsage(type === "message_start" && isRecord(message) ? message.usage : usage);
+  }
+
+  protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
+    const { delta, content_block: block } = event;
+    this.#index = event.index ?? this.#index;
+    switch (event.type) {
+      case "message_start":
+        this.#hasBegun = true;
+        return [];
+      case "content_block_start":
+        return isRecord(block) ? this.#beginBlock(block) : [];
+      case "content_block_delta":
+        this.isPartOpen = this.#hasBegun;
+        return isRecord(delta) ? this.#readDelta(delta) : [];
+      case "content_block_stop":
+        this.isPartOpen = false;
+        return this.#endBlock();
+      case "message_delta":
+        return isRecord(delta) ? this.#readEnd(delta) : [];
+      case "message_stop":
+        this.isOver = true;
+        return [];
+      case "message":
+        return this.#readWhole(event);
+      default:
+        return event.type === undefined ? undefined : [];
+    }
+  }
+
+  /** A server that ignores `stream` answers with the message at once. */
+  #readWhole(message: JsonRecord): ModelEvent[] {
+    const content = Array.isArray(message.content) ? message.content : [];
+    const events = content.filter(isRecord).flatMap((block, index) => {
+      this.#index = index;
+      return [...this.#beginBlock(block), ...this.#endBlock()];
+    });
+    this.isOver = true;
+    return [...events, ...this.#readEnd(message)];
+  }
+
+  #readEnd({ stop_reason: reason, stop_details: details }: JsonRecord): ModelEvent[] {
+    if (typeof reason === "string") this.finishReason = reason;
+    this.#explanation = isRecord(details) ? details.explanation : undefined;
+    return [];
+  }
+
+  #beginBlock(block: JsonRecord): ModelEvent[] {
+    switch (block.type) {
+      case "tool_use": {
+        const { id, name, input } = block;
+        this.#callIndexes.add(this.#callIndex());
+        const isWhole = isRecord(input) ? Object.keys(input).length > 0 : typeof input === "string";
+        this.calls.add([{ index: this.#callIndex(), id, name, ...(isWhole ? { arguments: input } : {}) }]);
+        return [];
+      }
+      case "redacted_thinking":
+        if (typeof block.data === "string") {
+          this.#signatures.set(this.#index, ownedSignature("anthropic-redacted", block.data));
+        }
+        return [];
+      case "thinking":
+        this.#sign(block.signature);
+        return thought(block.thinking);
+      default:
+        return this.said(block.text);
+    }
+  }
+
+  #readDelta(delta: JsonRecord): ModelEvent[] {
+    switch (delta.type) {
+      case "input_json_delta":
+        // A tool that the service runs itself has input too, but it is not a call for us.
+        if (!this.#callIndexes.has(this.#callIndex())) return [];
+        this.calls.add([{ index: this.#callIndex(), arguments: delta.partial_json }]);
+        return [];
+      case "thinking_delta":
+        return thought(delta.thinking);
+      case "signature_delta":
+        this.#sign(delta.signature);
+        return [];
+      default:
+        return this.said(delta.text);
+    }
+  }
+
+  #callIndex(): number | string {
+    return typeof this.#index === "number" ? this.#index : String(this.#index);
+  }
+
+  #sign(piece: unknown): void {
+    if (typeof piece !== "string" || piece === "") return;
+    const signed = this.#signatures.get(this.#index) ?? ownedSignature("anthropic", "");
+    this.#signatures.set(this.#index, signed + piece);
+  }
+
+  #endBlock(): ModelEvent[] {
+    const signature = this.#signatures.get(this.#index);
+    this.#signatures.delete(this.#index);
+    return signature === undefined ? [] : [{ type: "thought", text: "", signature }];
+  }
+
+  /** The counts of the start may be corrected at the end; what is not told again still holds. */
+  #grownUsage(usage: unknown): Usage | undefined {
+    if (!isRecord(usage)) return undefined;
+    const known = this.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+    const cachedTokens = count(usage.cache_read_input_tokens) || known.cachedTokens;
+    const input =
+      count(usage.input_tokens) +
+      count(usage.cache_read_input_tokens) +
+      count(usage.cache_creation_input_tokens);
+    return {
+      inputTokens: Math.max(input, known.inputTokens),
+      outputTokens: count(usage.output_tokens) || known.outputTokens,
+      cachedTokens,
+      ...reportedCost(usage),
+      ...(cacheWrites(usage) ?? (known.cacheWrites && { cacheWrites: known.cacheWrites })),
+    };
+  }
+}

@@ -1,0 +1,168 @@
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { cacheMark } from "../request/cache-mark.ts";
+import type { TunedRequest, Tuning } from "../request/prepare-request.ts";
+import type { Quirks } from "../request/quirks.ts";
+import { signatureOf } from "../request/thought-signature.ts";
+import { budgetOf, mergedBody } from "../request/tuning.ts";
+import { inTurns, isShownImage, isShownImageOrPdf, userItems } from "../request/user-items.ts";
+import { wireJson } from "../request/wire-json.ts";
+import { wireId } from "../request/wire-names.ts";
+import { AnthropicReply } from "./anthropic-reply.ts";
+import type { Protocol } from "./service-model.ts";
+
+interface Block {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+interface WireMessage {
+  readonly role: "user" | "assistant";
+  readonly content: Block[];
+}
+
+/** The service requires a limit; this is the lowest of its current models' maximums. */
+const MOST_OUTPUT_TOKENS = 32_000;
+/** Thinking counts as output; this much is left for the answer itself. */
+const LEAST_ANSWER_TOKENS = 8_000;
+
+/** Instructions, tools and the last two user messages get cache marks: the next request pays only for what is new. */
+function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
+  const { system, tools, tuning = {} } = request;
+  const cache_control = cacheMark(request, quirks);
+  const mark = cache_control === null ? {} : { cache_control };
+  const body = {
+    model,
+    ...generation(tuning, quirks),
+    ...(tools.length > 0 ? { tools: wireTools(tools, system === "" ? mark : {}) } : {}),
+    ...(system === "" ? {} : { system: [{ type: "text", text: system, ...mark }] }),
+    messages: wireMessages(request.history, !quirks.has("no-thinking")),
+    stream: true,
+  };
+  if (cache_control !== null) markUserMessages(body.messages, mark);
+  return [wireJson(mergedBody(body, tuning.body))];
+}
+
+/** The limits of output and thinking. While the model thinks, it accepts no sampling options. */
+function generation(
+  { reasoning, temperature, topP: top_p, maxOutput = MOST_OUTPUT_TOKENS }: Tuning,
+  quirks: Quirks,
+): JsonRecord {
+  const told = [...quirks].flatMap((quirk) => Number(/^max-tokens:(\d+)$/.exec(quirk)?.[1]) || []);
+  const max_tokens = Math.min(maxOutput, ...told);
+  if (reasoning === undefined || quirks.has("no-thinking")) return { max_tokens, temperature, top_p };
+  const budget = budgetOf(reasoning);
+  if (budget === 0) return { thinking: { type: "disabled" }, max_tokens, temperature, top_p };
+  if (typeof reasoning === "string" && !quirks.has("no-adaptive")) {
+    const effort = reasoning === "minimal" ? "low" : reasoning;
+    return { max_tokens, thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
+  }
+  const budget_tokens = Math.max(1024, Math.min(budget, max_tokens - LEAST_ANSWER_TOKENS));
+  const thinking = { type: "enabled", budget_tokens };
+  return { max_tokens: Math.max(max_tokens, budget_tokens + 1), thinking };
+}
+
+function wireTools(tools: readonly FunctionDeclaration[], mark: object): object[] {
+  return tools.map(({ name, description, parameters }, index) => ({
+    name,
+    description,
+    input_schema: parameters,
+    ...(index === tools.length - 1 ? mark : {}),
+  }));
+}
+
+function markUserMessages(messages: readonly WireMessage[], mark: object): void {
+  const asked = messages.filter(({ role }) => role === "user").slice(-2);
+  for (const { content } of asked) {
+    const last = content.pop();
+    if (last) content.push({ ...last, ...mark });
+  }
+}
+
+function wireMessages(history: readonly Message[], withThinking: boolean): WireMessage[] {
+  const blocksOf = ({ role, parts }: Message): Block[] =>
+    role === "user" ? userBlocks(parts) : assistantBlocks(parts, withThinking);
+  return inTurns(history, blocksOf).map(({ role, items }) => ({
+    role: role === "user" ? role : "assistant",
+    content: answersFirst(items),
+  }));
+}
+
+/** Tool results must be at the start of the message after the reply. */
+function answersFirst(content: readonly Block[]): Block[] {
+  const isAnswer = (block: Block): boolean => block.type === "tool_result";
+  return [...content.filter(isAnswer), ...content.filter((block) => !isAnswer(block))];
+}
+
+function userBlocks(parts: readonly Part[]): Block[] {
+  const blocks: Block[] = [];
+  /** Where to put a file that came with the last result. */
+  let beside = blocks;
+  for (const item of userItems(parts)) {
+    if (item.type === "text") blocks.push(...textBlocks(item.text));
+    else if (item.type === "media") (item.origin === "" ? blocks : beside).push(mediaBlock(item));
+    else {
+      const { id, isError, text } = item;
+      const content = textBlocks(isError && text.trim() === "" ? "The tool failed." : text);
+      const failed = isError ? { is_error: true } : {};
+      blocks.push({ type: "tool_result", tool_use_id: wireId(id), content, ...failed });
+      // A failed result may contain text only.
+      beside = isError ? blocks : content;
+    }
+  }
+  return blocks;
+}
+
+function mediaBlock({ mimeType, data }: { readonly mimeType: string; readonly data: string }): Block {
+  const source = { type: "base64", media_type: mimeType, data };
+  return { type: isShownImage(mimeType) ? "image" : "document", source };
+}
+
+/** The whole request is refused if a text is only white space. */
+function textBlocks(text: string): Block[] {
+  return text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+function assistantBlocks(parts: readonly Part[], withThinking: boolean): Block[] {
+  const blocks = parts.flatMap((part): Block[] => {
+    const { text = "", thought, functionCall } = part;
+    if (functionCall) {
+      const { id, name = "", args = {} } = functionCall;
+      return [{ type: "tool_use", id: wireId(id ?? name), name, input: args }];
+    }
+    if (!thought) return textBlocks(text);
+    return withThinking ? thinkingBlocks(part) : [];
+  });
+  return blocks.every((block) => block.type.includes("thinking")) ? [] : blocks;
+}
+
+/** Only what the service has signed is sent back; the thoughts of another model mean nothing to it. */
+function thinkingBlocks(part: Part): Block[] {
+  const data = signatureOf("anthropic-redacted", part);
+  if (data !== undefined) return [{ type: "redacted_thinking", data }];
+  const signature = signatureOf("anthropic", part);
+  return signature === undefined ? [] : [{ type: "thinking", thinking: part.text ?? "", signature }];
+}
+
+function versioned(base: string): string {
+  const start = base.replace(/\/messages$/, "");
+  return /\/v\d+$/.test(start) ? start : `${start}/v1`;
+}
+
+/** Anthropic's Messages API. The base URL may end before `/v1`; Vertex has a path of its own. */
+export const MESSAGES: Protocol = {
+  name: "anthropic",
+  dialect: "full",
+  path: (base, model) => {
+    if (base.endsWith("/publishers/anthropic")) return `${base}/models/${model}:streamRawPredict`;
+    return `${versioned(base)}/messages`;
+  },
+  listing: (base) => `${versioned(base)}/models`,
+  carries: isShownImageOrPdf,
+  keyHeader: "x-api-key",
+  headers: { "anthropic-version": "2023-06-01" },
+  body: anthropicBody,
+  reply: (_request, takenIds) => Promise.resolve(new AnthropicReply(takenIds)),
+};

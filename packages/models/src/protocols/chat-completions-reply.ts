@@ -1,0 +1,197 @@
+import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { TextCalls } from "../calls/text-calls.ts";
+import type { SignedCall } from "../calls/tool-call-assembly.ts";
+import { count, openAiUsage, ReplyReader, withheld } from "../replies/reply-reader.ts";
+import { type ContentPiece, ThinkTags } from "../replies/think-tags.ts";
+import { ownedSignature } from "../request/thought-signature.ts";
+
+const OVERFLOW_REASON = "model_context_window_exceeded";
+const LIMITED = new RegExp(`^(?:\\w*length|max_\\w*(?:tokens?|output)|\\w*token_limit|${OVERFLOW_REASON})$`);
+/** Also what other protocols call it; with a reason behind it. */
+const WITHHELD = /^(?:content_?filter|safety|sensitive|recitation|blocklist|prohibited_content|spii|refusal)/;
+const BROKEN =
+  /^(?:error|network_error|insufficient_system_resource|abort|cancell?ed|timeout|malformed|function_call_filter)/;
+
+/** A piece of reasoning in OpenRouter's format; all pieces are sent back unchanged, in order. */
+type ReasoningDetail = Record<string, unknown>;
+
+/** These fields grow from chunk to chunk; all others come once. */
+const GROWING = ["text", "summary", "data"] as const;
+
+export class ChatCompletionsReply extends ReplyReader {
+  readonly #text: TextCalls;
+  readonly #tags = new ThinkTags();
+  readonly #details: ReasoningDetail[] = [];
+  /** Whether text has come in pieces. */
+  #isInPieces = false;
+  /** Sent back with the message as a whole. */
+  #extra: unknown;
+
+  constructor(takenIds: ReadonlySet<string>, text: TextCalls) {
+    super(takenIds);
+    this.#text = text;
+  }
+
+  protected get isLimited(): boolean {
+    return LIMITED.test(this.finishReason);
+  }
+
+  protected override get areCallsComplete(): boolean {
+    return this.isComplete || this.usage !== undefined;
+  }
+
+  protected override errorIn(chunk: JsonRecord): unknown {
+    if (chunk.error) return chunk.error;
+    if (chunk.object === "error") return chunk;
+    const { base_resp: minimax } = chunk;
+    if (isRecord(minimax) && count(minimax.status_code) > 0) return minimax;
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+    return isRecord(choice) ? choice.error : undefined;
+  }
+
+  /** Beside the choices; some put it into the choice (Moonshot), or into a part of their own (Groq). */
+  protected usageIn({ usage, choices, x_groq: groq }: JsonRecord): Usage | undefined {
+    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+    const places = [usage, isRecord(choice) && choice.usage, isRecord(groq) && groq.usage];
+    return openAiUsage(places.find(isRecord));
+  }
+
+  protected readChunk(chunk: JsonRecord): ModelEvent[] | undefined {
+    const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : ollamaChoice(chunk);
+    return isRecord(choice) ? this.#readChoice(choice) : isKnown ? [] : undefined;
+  }
+
+  protected override lastWords(): ModelEvent[] {
+    return this.#spoken(this.#tags.finish());
+  }
+
+  protected override completed(made: readonly SignedCall[], isFine: boolean) {
+    const structured = made.map(({ call }) => call);
+    const { text, calls: written } = this.#text.finish(structured, isFine, this.takenIds);
+    const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
+    const signature = signed({
+      reasoning_details: this.#details.length > 0 ? this.#details : undefined,
+      extra_content: this.#extra,
+    });
+    if (signature !== undefined) said.push({ type: "thought", text: "", signature });
+    if (written.length > 0) said.push({ type: "notice", message: writtenNotice(written) });
+    return { said, calls: [...made, ...written.map((call) => ({ call }))] };
+  }
+
+  #readChoice(choice: JsonRecord): ModelEvent[] {
+    if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
+      this.finishReason = choice.finish_reason.toLowerCase();
+    }
+    const isWhole = !isRecord(choice.delta);
+    const { message = { content: choice.text } } = choice;
+    const delta = isWhole ? message : choice.delta;
+    if (!isRecord(delta)) return [];
+    // After the pieces, some services send the whole text again.
+    const isRepeated = isWhole && this.#isInPieces;
+    this.#isInPieces ||= !isWhole && textIn(delta.content) !== "";
+    const events: ModelEvent[] = [];
+    const detailed = readDetails(delta.reasoning_details, this.#details);
+    // Some services send the same reasoning in several fields.
+    const thought =
+      textIn(delta.reasoning_content) ||
+      textIn(delta.reasoning) ||
+      textIn(delta.reasoning_text) ||
+      thinkingIn(delta.content) ||
+      detailed;
+    if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
+    this.#extra = delta.extra_content ?? this.#extra;
+    const text = isRepeated ? "" : textIn(delta.content) || textIn(delta.refusal);
+    events.push(...this.#spoken(this.#tags.add(text)));
+    if (delta.tool_calls) this.calls.add(delta.tool_calls, ({ extra_content }) => signed({ extra_content }));
+    if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
+    return events;
+  }
+
+  #spoken(pieces: readonly ContentPiece[]): ModelEvent[] {
+    return pieces.flatMap(({ text, isThought, takesText }): ModelEvent[] => {
+      if (isThought) {
+        if (!takesText) return [{ type: "thought", text }];
+        this.textSeen = false;
+        return [{ type: "thought", text: this.#text.forget() + text, takesText }];
+      }
+      this.textSeen = true;
+      const shown = this.#text.add(text);
+      return shown === "" ? [] : [{ type: "text", text: shown }];
+    });
+  }
+
+  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+    const reason = this.finishReason;
+    if (WITHHELD.test(reason)) return withheld(reason);
+    if (BROKEN.test(reason)) {
+      const message = `The service broke off its reply (${reason}): try again.`;
+      return { type: "server_error", message, isPassing: true };
+    }
+    const promisesCalls = reason === "tool_calls" || reason === "function_call";
+    if (isEmpty && reason === OVERFLOW_REASON) {
+      return { type: "context_length", message: "The conversation is longer than the model's window." };
+    }
+    return isEmpty && (reason === "" || promisesCalls) ? this.empty() : undefined;
+  }
+}
+
+/** The fields that the service wants back, if any. */
+function signed(fields: JsonRecord): string | undefined {
+  const given = JSON.stringify(fields);
+  return given === "{}" ? undefined : ownedSignature("chat", given);
+}
+
+function writtenNotice(calls: readonly FunctionCall[]): string {
+  const names = calls.map(({ name }) => name).join(", ");
+  return `The model wrote a call into its text (${names}), and the call is made. With model.callsInText: off such calls stay text.`;
+}
+
+/** Ollama's own chunk format, one per line. */
+function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonRecord | undefined {
+  if (!isRecord(message)) return undefined;
+  return { delta: message, finish_reason: done === true ? (reason ?? "stop") : null };
+}
+
+/** Content is a string, or a list of parts with text. */
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (isRecord(content)) return textIn([content]);
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (isRecord(part) && typeof part.text === "string" ? part.text : "")).join("");
+}
+
+function thinkingIn(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (isRecord(part) ? textIn(part.thinking ?? part.summary) : "")).join("");
+}
+
+function readDetails(given: unknown, known: ReasoningDetail[]): string {
+  if (!Array.isArray(given)) return "";
+  let words = "";
+  for (const detail of given.filter(isRecord)) {
+    const said = detail.text ?? detail.summary;
+    if (typeof said === "string") words += said;
+    const last = known.at(-1);
+    if (last && continues(last, detail)) grow(last, detail);
+    else known.push({ ...detail });
+  }
+  return words;
+}
+
+function continues(last: ReasoningDetail, { type, index, id }: JsonRecord): boolean {
+  const isSameId =
+    id === undefined || id === null || last.id === undefined || last.id === null || last.id === id;
+  return type !== "reasoning.encrypted" && last.type === type && last.index === index && isSameId;
+}
+
+function grow(last: ReasoningDetail, detail: JsonRecord): void {
+  for (const [key, value] of Object.entries(detail)) {
+    const before = last[key];
+    const isText = typeof value === "string" && typeof before === "string";
+    if (isText && GROWING.some((name) => name === key)) last[key] = before + value;
+    else if (value !== null && value !== undefined && value !== "") last[key] = value;
+  }
+}

@@ -1,0 +1,208 @@
+import type { ModelRequest } from "@burin/contract/chat-model";
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { cacheMark } from "../request/cache-mark.ts";
+import type { TunedRequest } from "../request/prepare-request.ts";
+import type { Quirks } from "../request/quirks.ts";
+import { signatureOf } from "../request/thought-signature.ts";
+import { markedText, userItems } from "../request/user-items.ts";
+import { wireJson } from "../request/wire-json.ts";
+import { nineCharacters, wireId } from "../request/wire-names.ts";
+
+type UserContent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+
+interface WireMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string | null | readonly UserContent[];
+  readonly [field: string]: unknown;
+}
+
+/** In pieces. A longer history begins with the pieces of the shorter one, so that the service can use its cache. */
+export function chatCompletionsBody(
+  model: string,
+  request: TunedRequest & { readonly tune?: (fields: JsonRecord) => JsonRecord },
+  quirks: Quirks = new Set(),
+): string[] {
+  const tools = request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {};
+  const usage = quirks.has("no-stream-options") ? {} : { stream_options: { include_usage: true } };
+  const last = { stream: true, ...usage };
+  // Gateways pass these marks on to Claude; all other models cache automatically.
+  const mark = /claude/i.test(model) ? cacheMark(request, quirks) : null;
+  const [first = "", ...further] = writtenMessages(request, { quirks, mark });
+  return [
+    `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`,
+    ...further,
+    `],${wireJson(request.tune?.(last) ?? last).slice(1)}`,
+  ];
+}
+
+function wireTool(tool: FunctionDeclaration): unknown {
+  const { name, description, parameters } = tool;
+  return { type: "function", function: { name, description, parameters } };
+}
+
+/** Messages that do not change any more, so that a long history is not serialized again for each request. */
+const WRITTEN = new Map<string, WeakMap<Message, string>>();
+
+function memoryFor(quirks: Quirks): WeakMap<Message, string> {
+  const key = [...quirks].sort().join();
+  const memory = WRITTEN.get(key) ?? new WeakMap();
+  WRITTEN.set(key, memory);
+  return memory;
+}
+
+interface Writing {
+  readonly quirks: Quirks;
+  /** Marks the end of what the service should cache for the next request; null where there are no such marks. */
+  readonly mark: object | null;
+}
+
+/** Each with a comma before it. */
+function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Writing): string[] {
+  const hasSystem = system !== "" && !quirks.has("no-system");
+  const instructions: WireMessage = { role: "system", content: system };
+  const written = hasSystem ? [`,${wireJson(marked(instructions, mark))}`] : [];
+  const memory = memoryFor(quirks);
+  const asking = history.filter(({ role }) => role === "user");
+  const toMark = new Set(mark ? asking.slice(-2) : []);
+  const opening = hasSystem || system === "" ? undefined : asking[0];
+  // By more of the reply, or by the prompt after a request that failed.
+  const mayGrow = (message: Message): boolean => message === history.at(-1);
+  let turn: Message[] = [];
+  const takeTurn = (): string => {
+    const [first] = turn;
+    const isOwn = turn.some((message) => toMark.has(message) || message === opening || mayGrow(message));
+    const write = (): string => {
+      const before = first && first === opening ? system : "";
+      const wire = userMessages(turn, before, quirks);
+      const last = turn.some((message) => toMark.has(message)) ? wire.pop() : undefined;
+      return joined(last ? [...wire, marked(last, mark)] : wire);
+    };
+    return first && turn.length === 1 && !isOwn ? remembered(memory, first, write) : write();
+  };
+  for (const message of history) {
+    if (message.role === "user") {
+      turn.push(message);
+      continue;
+    }
+    const write = (): string => joined(assistantMessages(message.parts, quirks));
+    const answer = mayGrow(message) ? write() : remembered(memory, message, write);
+    if (answer === "") continue;
+    written.push(...[takeTurn(), answer].filter((json) => json !== ""));
+    turn = [];
+  }
+  const last = takeTurn();
+  return last === "" ? written : [...written, last];
+}
+
+function remembered(memory: WeakMap<Message, string>, message: Message, write: () => string): string {
+  let json = memory.get(message);
+  if (json === undefined) {
+    json = write();
+    memory.set(message, json);
+  }
+  return json;
+}
+
+function joined(wire: readonly object[]): string {
+  return wire.length === 0 ? "" : `,${wireJson(wire).slice(1, -1)}`;
+}
+
+/** The message with a mark at its end: everything up to it should be cached for the next request. */
+function marked(message: WireMessage, mark: object | null): object {
+  const { content } = message;
+  if (mark === null) return message;
+  const parts: object[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : [...(content ?? [])];
+  const last = parts.pop();
+  return { ...message, content: [...parts, { ...last, cache_control: mark }] };
+}
+
+/** `before` are instructions without a message of their own. Media come after the results, which are text only. */
+function userMessages(turn: readonly Message[], before: string, quirks: Quirks): WireMessage[] {
+  const answers: WireMessage[] = [];
+  const content: UserContent[] = before === "" ? [] : [{ type: "text", text: `${before}\n` }];
+  for (const item of turn.flatMap(({ parts }) => userItems(parts))) {
+    if (item.type === "answer") {
+      const text = markedText(item);
+      const said = text === "" && quirks.has("content-wanted") ? "(empty)" : text;
+      answers.push({ role: "tool", tool_call_id: chatId(item.id, quirks), content: said });
+    } else if (item.type === "media") {
+      const { mimeType, data, origin } = item;
+      if (origin !== "") content.push({ type: "text", text: `Image from ${origin}:` });
+      content.push({ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } });
+    } else content.push(item);
+  }
+  if (content.length === 0) return answers;
+  const isBridged = answers.length > 0 && quirks.has("reply-before-user");
+  const bridge: WireMessage[] = isBridged ? [{ role: "assistant", content: "I have read the results." }] : [];
+  return [...answers, ...bridge, { role: "user", content: withTextsJoined(content) }];
+}
+
+/** Text alone is a string, which every server accepts; a list is used only with an image. */
+function withTextsJoined(content: readonly UserContent[]): string | UserContent[] {
+  const joined: UserContent[] = [];
+  for (const item of content) {
+    const last = joined.at(-1);
+    if (item.type === "text" && last?.type === "text") {
+      joined[joined.length - 1] = { type: "text", text: `${last.text}\n${item.text}` };
+    } else {
+      joined.push(item);
+    }
+  }
+  const [only] = joined;
+  return joined.length === 1 && only?.type === "text" ? only.text : joined;
+}
+
+/** Documented by Google for calls that another model made. */
+const UNSIGNED = { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
+
+/** None for a reply with neither text nor calls, which services refuse. */
+function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[] {
+  let text = "";
+  let thoughts = "";
+  const calls: object[] = [];
+  const extras: Record<string, unknown> = {};
+  for (const part of parts) {
+    const { functionCall, thought, text: piece = "" } = part;
+    if (functionCall) {
+      // Of the calls of one reply only the first one is signed.
+      const standIn = calls.length === 0 && quirks.has("signature-wanted") ? UNSIGNED : {};
+      calls.push({ ...wireCall(functionCall, quirks), ...standIn, ...extraOf(part, quirks) });
+    } else if (thought) {
+      thoughts += piece;
+      Object.assign(extras, extraOf(part, quirks));
+    } else text += piece;
+  }
+  if (calls.length === 0 && text === "") return [];
+  const said = calls.length > 0 && quirks.has("calls-alone") ? "" : text;
+  const content = said === "" && !quirks.has("content-wanted") ? null : said || "(calling tools)";
+  const withReasoning = quirks.has("reasoning-wanted") && !quirks.has("reasoning-refused");
+  // Where reasoning is wanted at all, it is wanted of every reply, also of one that another model gave.
+  const reasoning = withReasoning ? { reasoning_content: thoughts } : {};
+  const made = calls.length > 0 ? { tool_calls: calls } : {};
+  return [{ role: "assistant", content, ...reasoning, ...extras, ...made }];
+}
+
+/** The fields that the service sent with this part to get them back. */
+function extraOf(part: Part, quirks: Quirks): Record<string, unknown> {
+  const given = quirks.has("no-extras") ? undefined : signatureOf("chat", part);
+  return given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>);
+}
+
+function wireCall({ id, name = "", args = {} }: NonNullable<Part["functionCall"]>, quirks: Quirks): object {
+  const called = { name, arguments: JSON.stringify(args) };
+  return { id: chatId(id ?? name, quirks), type: "function", function: called };
+}
+
+const MOST_ID_CHARACTERS = 40;
+
+/** Always the same for the same id, in a format that the service accepts: another model may have made it. */
+function chatId(id: string, quirks: Quirks): string {
+  if (quirks.has("nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
+  return id.length <= MOST_ID_CHARACTERS ? id : wireId(id, MOST_ID_CHARACTERS);
+}

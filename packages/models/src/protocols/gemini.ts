@@ -1,0 +1,111 @@
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { Reasoning, TunedRequest } from "../request/prepare-request.ts";
+import type { Quirks } from "../request/quirks.ts";
+import { geminiSignatureOf } from "../request/thought-signature.ts";
+import { budgetOf, mergedBody } from "../request/tuning.ts";
+import { inTurns, isShownImage } from "../request/user-items.ts";
+import { wireJson } from "../request/wire-json.ts";
+import { GeminiReply } from "./gemini-reply.ts";
+import type { Protocol } from "./service-model.ts";
+
+/** What the service documents for calls that another model made, in the place of a signature it would check. */
+const NO_SIGNATURE = "skip_thought_signature_validator";
+const MORE_MEDIA = /^(?:application\/pdf|audio\/|video\/)/;
+
+/** The body of a generateContent request. A longer history begins with the contents of the shorter one. */
+function geminiBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
+  const { system, tools, history, tuning = {} } = request;
+  const hasSystem = system !== "" && !quirks.has("no-system");
+  const opening: Message[] = system === "" || hasSystem ? [] : [{ role: "user", parts: [{ text: system }] }];
+  const declarations = tools.map((tool) => declaration(tool, quirks.has("old-parameters")));
+  const { maxOutput: maxOutputTokens, reasoning, temperature, topP, body } = tuning;
+  const thinkingConfig = reasoning === undefined ? undefined : thinking(model, reasoning);
+  const generationConfig = { maxOutputTokens, temperature, topP, thinkingConfig };
+  const isTuned = Object.values(generationConfig).some((value) => value !== undefined);
+  const own = {
+    ...(hasSystem ? { systemInstruction: { parts: [{ text: system }] } } : {}),
+    ...(tools.length > 0 ? { tools: [{ functionDeclarations: declarations }] } : {}),
+    contents: contents([...opening, ...history], {
+      returns: !quirks.has("signature-refused"),
+      standsIn: quirks.has("signature-wanted") || quirks.has("signature-refused"),
+    }),
+    ...(isTuned ? { generationConfig } : {}),
+  };
+  return [wireJson(mergedBody(own, body))];
+}
+
+/** Models before Gemini 3 accept only numbers, later ones words. */
+function thinking(model: string, reasoning: Reasoning): JsonRecord {
+  const isOld = /gemini-(?:1|2)\b/.test(model);
+  const told =
+    typeof reasoning === "number" || isOld || reasoning === "off" || reasoning === "none"
+      ? { thinkingBudget: budgetOf(reasoning) }
+      : { thinkingLevel: reasoning.toUpperCase() };
+  return { ...told, includeThoughts: budgetOf(reasoning) > 0 };
+}
+
+function declaration({ name, description, parameters }: FunctionDeclaration, isOld: boolean): object {
+  // A tool without parameters is declared without a schema: an object without properties is refused.
+  if (Object.keys(parameters.properties ?? {}).length === 0) return { name, description };
+  return isOld ? { name, description, parameters } : { name, description, parametersJsonSchema: parameters };
+}
+
+/** Whether signatures are sent back unchanged, and calls without one get a placeholder. */
+type Signing = Readonly<Record<"returns" | "standsIn", boolean>>;
+
+function contents(history: readonly Message[], signing: Signing): JsonRecord[] {
+  const partsOf = ({ role, parts }: Message): JsonRecord[] =>
+    role === "user" ? userParts(parts) : modelParts(parts, signing);
+  return inTurns(history, partsOf).map(({ role, items }) => ({ role, parts: items }));
+}
+
+function userParts(parts: readonly Part[]): JsonRecord[] {
+  return parts.flatMap(({ text, inlineData, functionResponse }): JsonRecord[] => {
+    if (functionResponse) {
+      const { id, name = "", response = {} } = functionResponse;
+      return [{ functionResponse: { id, name, response } }];
+    }
+    if (inlineData?.data) return [{ inlineData }];
+    return text ? [{ text }] : [];
+  });
+}
+
+function modelParts(parts: readonly Part[], { returns, standsIn }: Signing): JsonRecord[] {
+  // Of the calls of one reply only the first one is signed.
+  const firstCall = parts.find((part) => part.functionCall);
+  return parts.flatMap((part) => {
+    const signature = returns ? geminiSignatureOf(part) : undefined;
+    return modelPart(part, signature ?? (standsIn && part === firstCall ? NO_SIGNATURE : undefined));
+  });
+}
+
+function modelPart({ text = "", thought, functionCall }: Part, signature: string | undefined): JsonRecord[] {
+  const signed = signature === undefined ? {} : { thoughtSignature: signature };
+  if (functionCall) {
+    const { id, name = "", args = {} } = functionCall;
+    return [{ functionCall: { id, name, args }, ...signed }];
+  }
+  if (!thought) return text === "" ? [] : [{ text, ...signed }];
+  // A signature in a part without text came with the reply's own text.
+  return signature === undefined ? [] : [{ text, ...(text === "" ? {} : { thought: true }), ...signed }];
+}
+
+/** Gemini's generateContent. The base URL may end before `/v1beta`. */
+export const GENERATE_CONTENT: Protocol = {
+  name: "gemini",
+  dialect: "plain",
+  path: (base, model) => {
+    const version = /\/v\d+\w*(?:\/|$)/.test(base) ? base : `${base}/v1beta`;
+    const name = model.includes("/") ? model : `models/${model}`;
+    return `${version}/${name}:streamGenerateContent`;
+  },
+  listing: (base) => (/\/v\d+\w*(?:\/|$)/.test(base) ? `${base}/models` : `${base}/v1beta/models`),
+  carries: (mimeType) => isShownImage(mimeType) || MORE_MEDIA.test(mimeType),
+  query: "alt=sse",
+  keyHeader: "x-goog-api-key",
+  body: geminiBody,
+  reply: (_request, takenIds) => Promise.resolve(new GeminiReply(takenIds)),
+};

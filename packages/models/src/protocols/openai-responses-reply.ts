@@ -1,0 +1,221 @@
+import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { reportedFailure } from "../failures/service-failure.ts";
+import { openAiUsage, ReplyReader, thought, withheld } from "../replies/reply-reader.ts";
+import { ownedSignature } from "../request/thought-signature.ts";
+
+const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_arguments|reasoning\w*)\./;
+
+class Item {
+  /** Its position in the output, if an event has named it. */
+  index: unknown;
+  callId: unknown;
+  name: unknown;
+  arguments = "";
+  /** The service has sent the complete item; until then a lost event may have contained a part of it. */
+  isWhole = false;
+  isDamaged = false;
+  isCall = false;
+  hasText = false;
+}
+
+export class ResponsesReply extends ReplyReader {
+  readonly #items = new Map<string, Item>();
+  readonly #mayBeSilent: boolean;
+  protected isLimited = false;
+  #hasBegun = false;
+
+  /** After tool results a model may have nothing more to say. */
+  constructor(takenIds: ReadonlySet<string>, mayBeSilent = false) {
+    super(takenIds);
+    this.#mayBeSilent = mayBeSilent;
+  }
+
+  protected override get areCallsComplete(): boolean {
+    return this.isComplete || (this.#calls.at(-1)?.isWhole ?? false);
+  }
+
+  protected override errorIn({ type, error, ...event }: JsonRecord): unknown {
+    if (type === "error") return error ?? { type, ...event };
+    return type === undefined ? error : undefined;
+  }
+
+  protected override loseChunk(): void {
+    for (const item of this.#items.values()) item.isDamaged ||= !item.isWhole;
+  }
+
+  protected usageIn({ response, usage }: JsonRecord): Usage | undefined {
+    return openAiUsage(isRecord(response) ? response.usage : usage);
+  }
+
+  protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
+    const { type } = event;
+    if (type === undefined && event.object === "response") return this.#readResponse(event);
+    this.#hasBegun ||= type === "response.created";
+    return typeof type === "string" ? this.#readEvent(type, event) : undefined;
+  }
+
+  protected override lastWords(): ModelEvent[] {
+    for (const [index, item] of this.#calls.entries()) {
+      this.calls.add([{ index, id: item.callId, name: item.name, arguments: "" }]);
+      if (item.isDamaged && !item.isWhole) this.calls.loseChunk();
+      this.calls.add([{ index, arguments: item.arguments }]);
+    }
+    return [];
+  }
+
+  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+    const isOver = this.isLimited || (this.isComplete && this.#mayBeSilent && this.unreadable === undefined);
+    return isEmpty && !isOver ? this.empty() : undefined;
+  }
+
+  get #calls(): Item[] {
+    return [...new Set(this.#items.values())].filter((item) => item.isCall);
+  }
+
+  #readEvent(type: string, event: JsonRecord): ModelEvent[] {
+    if (/^response\.(completed|incomplete|failed|cancelled|done)$/.test(type)) {
+      return isRecord(event.response) ? this.#readResponse(event.response, type) : [];
+    }
+    return ITEM_EVENT.test(type) ? this.#readItemEvent(type, event) : [];
+  }
+
+  #readItemEvent(type: string, event: JsonRecord): ModelEvent[] {
+    const item = this.#itemOf(event);
+    if (type.endsWith(".delta")) this.isPartOpen = this.#hasBegun;
+    else if (type.endsWith(".done")) this.isPartOpen = false;
+    switch (type) {
+      case "response.output_item.added":
+        return isRecord(event.item) ? this.#begin(item, event.item) : [];
+      case "response.output_item.done":
+        return isRecord(event.item) ? this.#complete(item, event.item) : [];
+      case "response.function_call_arguments.delta":
+        item.isCall = true;
+        if (typeof event.delta === "string") item.arguments += event.delta;
+        return [];
+      case "response.function_call_arguments.done":
+        item.isCall = true;
+        if (typeof event.arguments === "string") {
+          item.arguments = event.arguments;
+          item.isWhole = true;
+        }
+        return [];
+      case "response.output_text.done":
+        return item.hasText ? [] : this.#text(item, event.text);
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+        return this.#text(item, event.delta);
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        return thoughtOf(item, event.delta);
+      case "response.reasoning_summary_part.added":
+        return item.hasText ? thoughtOf(item, "\n\n") : [];
+      default:
+        return [];
+    }
+  }
+
+  /** An event names its item by position, by id, or not at all: then it is the last one. */
+  #itemOf({ output_index: index, item_id: id, item }: JsonRecord): Item {
+    const inner = isRecord(item) ? item.id : undefined;
+    const keys = [index, id, inner].filter((key) => key !== undefined).map(String);
+    const last = [...this.#items.values()].at(-1);
+    if (keys.length === 0 && last && !isRecord(item)) return last;
+    if (keys.length === 0) keys.push(String(this.#items.size));
+    // A server may give two items the same id; their positions tell them apart.
+    const named = keys.map((key) => this.#items.get(key));
+    const known =
+      named.find((one, at) => one && (at === 0 || index === undefined || one.index === undefined)) ??
+      new Item();
+    known.index ??= index;
+    for (const key of keys) this.#items.set(key, known);
+    return known;
+  }
+
+  #begin(item: Item, given: JsonRecord): ModelEvent[] {
+    if (given.type !== "function_call") return [];
+    item.isCall = true;
+    item.callId = given.call_id ?? given.id;
+    item.name = given.name;
+    if (typeof given.arguments === "string") item.arguments = given.arguments;
+    return [];
+  }
+
+  #complete(item: Item, given: JsonRecord): ModelEvent[] {
+    if (given.type === "function_call") {
+      const { arguments: whole } = given;
+      if (given.call_id !== undefined || item.callId === undefined) item.callId = given.call_id ?? given.id;
+      item.name = given.name ?? item.name;
+      item.isCall = true;
+      if (typeof whole === "string" && (whole !== "" || item.arguments === "")) item.arguments = whole;
+      else if (isRecord(whole)) item.arguments = JSON.stringify(whole);
+      item.isWhole = given.status !== "incomplete";
+      return [];
+    }
+    if (given.type === "message") {
+      const text = item.hasText ? [] : this.#text(item, textsOf(given.content, ""));
+      return [...text, ...phaseOf(given)];
+    }
+    if (given.type !== "reasoning") return [];
+    const summary = textsOf(given.summary, "\n\n") || textsOf(given.content, "\n\n");
+    return [...(item.hasText ? [] : thoughtOf(item, summary)), ...signed(given)];
+  }
+
+  /** The complete response, which ends the stream. Supplies whatever has not come before. */
+  #readResponse(response: JsonRecord, type = "response.completed"): ModelEvent[] {
+    this.isOver = true;
+    if (type === "response.failed" || response.status === "failed") {
+      this.failure = reportedFailure(response.error ?? response);
+      return [];
+    }
+    if (type === "response.cancelled" || response.status === "cancelled") {
+      const message = "The service broke off its reply: try again.";
+      this.failure = { type: "server_error", message, isPassing: true };
+      return [];
+    }
+    const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};
+    const reason = typeof details.reason === "string" ? details.reason : "";
+    if (type === "response.incomplete" || response.status === "incomplete") {
+      if (/filter|safety/i.test(reason)) this.failure = withheld(reason);
+      else this.isLimited = true;
+    }
+    const isGiven = [...this.#items.values()].some(({ isCall, hasText }) => isCall || hasText);
+    const output = Array.isArray(response.output) && !isGiven ? response.output : [];
+    return output
+      .filter(isRecord)
+      .flatMap((item, index) => this.#complete(this.#itemOf({ output_index: index }), item));
+  }
+
+  #text(item: Item, text: unknown): ModelEvent[] {
+    return heardIn(item, this.said(text));
+  }
+}
+
+function thoughtOf(item: Item, text: unknown): ModelEvent[] {
+  return heardIn(item, thought(text));
+}
+
+function heardIn(item: Item, events: ModelEvent[]): ModelEvent[] {
+  item.hasText ||= events.length > 0;
+  return events;
+}
+
+/** Reasoning can be sent back only if the service has sent it in encrypted form. */
+function signed({ id, summary, encrypted_content }: JsonRecord): ModelEvent[] {
+  if (typeof encrypted_content !== "string" || encrypted_content === "") return [];
+  const item = { id, summary: Array.isArray(summary) ? summary : [], encrypted_content };
+  return [{ type: "thought", text: "", signature: ownedSignature("openai-responses", JSON.stringify(item)) }];
+}
+
+/** Whether the text was a comment or the answer; the service wants that back. */
+function phaseOf({ phase }: JsonRecord): ModelEvent[] {
+  if (typeof phase !== "string" || phase === "") return [];
+  const signature = ownedSignature("openai-responses-message", JSON.stringify({ phase }));
+  return [{ type: "thought", text: "", signature }];
+}
+
+function textsOf(parts: unknown, separator: string): string {
+  if (!Array.isArray(parts)) return "";
+  const texts = parts.filter(isRecord).map((part) => part.text ?? part.refusal);
+  return texts.filter((text) => typeof text === "string").join(separator);
+}

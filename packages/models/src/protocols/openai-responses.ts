@@ -1,0 +1,96 @@
+import type { Part } from "@burin/contract/messages/parts";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import type { TunedRequest } from "../request/prepare-request.ts";
+import type { Quirks } from "../request/quirks.ts";
+import { signatureOf } from "../request/thought-signature.ts";
+import { effortOf, mergedBody } from "../request/tuning.ts";
+import { isShownImage, isShownImageOrPdf, markedText, userItems } from "../request/user-items.ts";
+import { wireJson } from "../request/wire-json.ts";
+import { wireId } from "../request/wire-names.ts";
+import { ResponsesReply } from "./openai-responses-reply.ts";
+import { openAiBase, type Protocol } from "./service-model.ts";
+
+/** The service stores nothing: each request has the whole conversation, with the reasoning in encrypted form. */
+function responsesBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
+  const { system, tools, history, tuning = {} } = request;
+  const { maxOutput: max_output_tokens, reasoning, temperature, topP: top_p, cache } = tuning;
+  const body = {
+    model,
+    instructions: system || undefined,
+    tools: tools.length > 0 ? tools.map((tool) => ({ type: "function", ...tool, strict: false })) : undefined,
+    input: history.flatMap(({ role, parts }) =>
+      role === "user" ? inputOf(parts) : modelItems(parts, !quirks.has("no-reasoning")),
+    ),
+    stream: true,
+    store: false,
+    max_output_tokens,
+    reasoning: reasoning === undefined ? undefined : { effort: effortOf(reasoning), summary: "auto" },
+    temperature,
+    top_p,
+    prompt_cache_retention: cache === "24h" ? cache : undefined,
+    include: quirks.has("no-include") ? undefined : ["reasoning.encrypted_content"],
+  };
+  return [wireJson(mergedBody(body, tuning.body))];
+}
+
+/** The results first; media belong in the user message after them. */
+function inputOf(parts: readonly Part[]): JsonRecord[] {
+  const answers: JsonRecord[] = [];
+  const content: JsonRecord[] = [];
+  for (const item of userItems(parts)) {
+    if (item.type === "answer") {
+      answers.push({ type: "function_call_output", call_id: wireId(item.id), output: markedText(item) });
+    } else if (item.type === "text") content.push({ type: "input_text", text: item.text });
+    else {
+      const { mimeType, data, origin } = item;
+      const url = `data:${mimeType};base64,${data}`;
+      if (origin !== "") content.push({ type: "input_text", text: `File from ${origin}:` });
+      content.push(
+        isShownImage(mimeType)
+          ? { type: "input_image", image_url: url, detail: "auto" }
+          : { type: "input_file", filename: "document.pdf", file_data: url },
+      );
+    }
+  }
+  return content.length === 0 ? answers : [...answers, { type: "message", role: "user", content }];
+}
+
+function modelItems(parts: readonly Part[], withReasoning: boolean): JsonRecord[] {
+  const items: JsonRecord[] = [];
+  for (const part of parts) {
+    const { text = "", thought, functionCall } = part;
+    const told = parseJson(signatureOf("openai-responses-message", part) ?? "");
+    const last = items.at(-1);
+    if (functionCall) {
+      const { id, name = "", args = {} } = functionCall;
+      const call_id = wireId(id ?? name);
+      items.push({ type: "function_call", call_id, name, arguments: JSON.stringify(args) });
+    } else if (isRecord(told)) {
+      if (last?.type === "message") items[items.length - 1] = { ...last, ...told };
+    } else if (thought) items.push(...(withReasoning ? reasoningItem(part) : []));
+    // As text: a list would also need the id that the service has given it.
+    else if (text !== "") items.push({ type: "message", role: "assistant", content: text });
+  }
+  // Reasoning alone, from a reply that was broken off, is refused.
+  return items.every((item) => item.type === "reasoning") ? [] : items;
+}
+
+function reasoningItem(part: Part): JsonRecord[] {
+  const item = parseJson(signatureOf("openai-responses", part) ?? "");
+  return isRecord(item) ? [{ type: "reasoning", ...item }] : [];
+}
+
+/** OpenAI's Responses API. The base URL usually ends in `/v1`. */
+export const RESPONSES: Protocol = {
+  name: "openai-responses",
+  dialect: "full",
+  path: (base) => `${openAiBase(base)}/responses`,
+  listing: (base) => `${openAiBase(base)}/models`,
+  carries: isShownImageOrPdf,
+  keyHeader: "authorization",
+  body: responsesBody,
+  reply: ({ history }, takenIds) => {
+    const isAfterAnswers = history.at(-1)?.parts.some((part) => part.functionResponse) ?? false;
+    return Promise.resolve(new ResponsesReply(takenIds, isAfterAnswers));
+  },
+};

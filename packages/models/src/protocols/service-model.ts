@@ -1,0 +1,362 @@
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
+import type { Part } from "@burin/contract/messages/parts";
+import type { CallsInText, ModelPrice, ModelProvider } from "@burin/contract/settings/settings";
+import { messageOf } from "@burin/contract/text/error-message";
+import { type ClientCertificate, httpRequest } from "@burin/machine/http/http-request";
+import { SilenceWatch } from "@burin/machine/http/silence-watch";
+import { shownUrl } from "../failures/shown-url.ts";
+import type { Signer } from "../keys/aws-signature.ts";
+import type { CertificatePlace } from "../keys/key-source.ts";
+import { costOf } from "../replies/price.ts";
+import type { AnswerEvent, Ending } from "../replies/read-answer.ts";
+import type { ReplyReader } from "../replies/reply-reader.ts";
+import { BodyBytes } from "../request/body-bytes.ts";
+import { Lessons } from "../request/lessons.ts";
+import { type PreparedRequest, prepareRequest, type Taker, type Tuning } from "../request/prepare-request.ts";
+import type { Quirks } from "../request/quirks.ts";
+
+/** A model at a service, in any protocol. */
+export interface ServiceOptions {
+  /** The service's name for the model. */
+  readonly name: string;
+  /**
+   * The address before the part that the protocol defines; it usually ends in a version, as in `/v1`. What follows
+   * a `?` is sent with every request.
+   */
+  readonly baseUrl: string;
+  /** The key, or a function that returns it, which is called again when the service has refused the last key. */
+  readonly apiKey?: string | ((isRefused: boolean) => Promise<string>) | undefined;
+  /** The header for the key if it is not the protocol's own; `authorization` means a bearer token. */
+  readonly keyHeader?: string | undefined;
+  /** Signs each request if no key is sent. */
+  readonly signer?: (() => Promise<Signer>) | undefined;
+  readonly certificate?: CertificatePlace | undefined;
+  /** Sent with each request; they replace the protocol's own. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** False: the model accepts no images, and gets a description instead. */
+  readonly images?: boolean | undefined;
+  /** False: the model is offered no tools. */
+  readonly tools?: boolean | undefined;
+  readonly tuning?: Tuning | undefined;
+  /** The model's price, unless the service reports the cost itself. */
+  readonly price?: ModelPrice | undefined;
+  /** Where a proxy is named, instead of this process's own environment. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** The longest silence of the service. */
+  readonly silenceMs?: number | undefined;
+  /** Whether calls in the model's text are run. */
+  readonly callsInText?: CallsInText | undefined;
+}
+
+export interface Protocol extends Taker {
+  readonly name: ModelProvider;
+  /** The path of a request, from the path of the base URL without slashes at its end. */
+  path(basePath: string, model: string): string;
+  listing(basePath: string): string;
+  readonly query?: string;
+  readonly keyHeader: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In pieces; a longer conversation begins with those of the shorter one, if the protocol allows it. */
+  body(
+    model: string,
+    request: PreparedRequest,
+    quirks: Quirks,
+  ): readonly string[] | Promise<readonly string[]>;
+  /** `isWriter`: calls in the text count. Called after the request was sent; the reader's code is loaded only then. */
+  reply(request: PreparedRequest, takenIds: ReadonlySet<string>, isWriter: boolean): Promise<ReplyReader>;
+  /** What a model speaks that refuses this protocol. */
+  otherwise?(): Promise<Protocol>;
+}
+
+declare const BURIN_VERSION: string | undefined;
+/** Set by the build; missing when running from the sources. */
+const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
+/** Local servers may take minutes for a long prompt before the first byte. */
+const DEFAULT_SILENCE_MS = 600_000;
+/** The most requirements that are learned from one request. */
+const MOST_LESSONS = 8;
+
+/** The model of a service. Opens nothing before `stream` is read, and loads its protocol only then. */
+export function serviceModel(protocol: () => Promise<Protocol>, options: ServiceOptions): ChatModel {
+  const service = new Service(protocol, options);
+  return { name: options.name, stream: (request, signal) => service.stream(request, signal) };
+}
+
+interface Asking {
+  readonly protocol: Protocol;
+  readonly endpoint: Endpoint;
+  readonly prepared: PreparedRequest;
+  readonly connection: AbortController;
+}
+
+class Service {
+  readonly #options: ServiceOptions;
+  readonly #load: () => Promise<Protocol>;
+  readonly #lessons = new Lessons();
+  readonly #bytes = new BodyBytes();
+  #protocol: Protocol | undefined;
+
+  constructor(load: () => Promise<Protocol>, options: ServiceOptions) {
+    this.#load = load;
+    this.#options = options;
+    this.#lessons.showsNoImages = options.images === false;
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+    const connection = new AbortController();
+    const abort = (): void => connection.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    try {
+      for await (const event of this.#learningReply(request, connection)) {
+        if (signal.aborted) break;
+        yield event;
+        if (event.type === "end") return;
+      }
+      yield { type: "end", reason: "cancelled" };
+    } catch (error) {
+      if (signal.aborted) return yield { type: "end", reason: "cancelled" };
+      const { connectionFailure } = await import("../failures/service-failure.ts");
+      yield failed(connectionFailure(error, new URL(this.#options.baseUrl.trim())));
+    } finally {
+      signal.removeEventListener("abort", abort);
+      connection.abort();
+    }
+  }
+
+  /** Asks again, at once, without what the service has just refused, as long as no event was passed on. */
+  async *#learningReply(
+    request: ModelRequest,
+    connection: AbortController,
+  ): AsyncGenerator<ModelEvent, void, undefined> {
+    const { tools, tuning } = this.#options;
+    const offered = { ...request, ...(tools === false ? { tools: [] } : {}), ...(tuning ? { tuning } : {}) };
+    let isKeyRefused = false;
+    for (let learned = 0; ; learned += 1) {
+      this.#protocol ??= await this.#load();
+      const protocol = this.#protocol;
+      const endpoint = await endpointOf(protocol, this.#options, isKeyRefused);
+      if ("type" in endpoint) return yield failed(endpoint);
+      const prepared = await prepareRequest(offered, this.#lessons, protocol);
+      let ending: Ending | undefined;
+      let isSilent = true;
+      for await (const event of this.#ask({ protocol, endpoint, prepared, connection })) {
+        if (event.type === "end") ending = event;
+        else yield event;
+        isSilent &&= event.type === "end";
+      }
+      if (ending?.reason !== "error") {
+        this.#lessons.noteTaken(prepared.history);
+        return yield ending ?? { type: "end", reason: "stop" };
+      }
+      const { error, refusal } = ending;
+      const mayLearn = isSilent && learned < MOST_LESSONS;
+      const isGot = typeof this.#options.apiKey === "function";
+      if (mayLearn && error.type === "unauthorized" && !isKeyRefused && isGot) {
+        isKeyRefused = true;
+        continue;
+      }
+      const lesson = mayLearn ? await this.#learn(prepared, error, refusal) : undefined;
+      if (lesson === undefined) return yield failed(withoutKey(error, endpoint.key));
+      if (lesson !== "") yield { type: "notice", message: lesson };
+    }
+  }
+
+  /** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
+  async #learn(sent: PreparedRequest, error: ModelFailure, refusal?: string): Promise<string | undefined> {
+    const { name: model } = this.#options;
+    const protocol = this.#protocol ?? (await this.#load());
+    if (error.type === "wrong_protocol" && protocol.otherwise) {
+      this.#protocol = await protocol.otherwise();
+      return `${model} speaks only the Responses protocol, so that is used. Set model.provider to openai-responses to start with it.`;
+    }
+    const { learn } = await import("../failures/learn.ts");
+    return learn({ lessons: this.#lessons, sent, model, protocol: protocol.name }, error, refusal);
+  }
+
+  /** One request and its streamed reply. Throws network errors. */
+  async *#ask({
+    protocol,
+    endpoint,
+    prepared,
+    connection,
+  }: Asking): AsyncGenerator<AnswerEvent, void, undefined> {
+    const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
+    const { url, hasKey, certificate, sign } = endpoint;
+    const { onSent } = prepared;
+    const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
+    const body = this.#bytes.of(prepared.conversation, pieces);
+    const headers = { ...endpoint.headers, ...sign?.({ ...endpoint, method: "POST", body }) };
+    const watch = new SilenceWatch(silenceMs, connection);
+    try {
+      const asked = httpRequest(
+        { url, method: "POST", headers, body, environment, certificate, onSent },
+        connection.signal,
+      );
+      const reading = whileWaiting(() =>
+        Promise.all([
+          import("../replies/read-answer.ts"),
+          protocol.reply(prepared, callIds(prepared), this.#mayWriteCalls(prepared)),
+        ]),
+      );
+      const answer = await asked;
+      const [{ readAnswer }, reply] = await reading;
+      const told = { ...answer, body: watch.listen(answer.body) };
+      for await (const event of readAnswer(told, { url, model, hasKey, connection }, reply)) {
+        yield await this.#known(event, prepared);
+      }
+    } catch (error) {
+      if (!watch.isOver) throw error;
+      const { silenceFailure } = await import("../failures/service-failure.ts");
+      yield failed(silenceFailure(url, silenceMs));
+    } finally {
+      watch.stop();
+    }
+  }
+
+  /** The event for the session: a call with the tool's own name, a usage with its price. */
+  async #known(event: AnswerEvent, prepared: PreparedRequest): Promise<AnswerEvent> {
+    if (event.type === "usage") {
+      const cost = costOf(event.usage, this.#options.price);
+      return cost === undefined ? event : { ...event, usage: { ...event.usage, cost } };
+    }
+    if (event.type !== "function_call") return event;
+    this.#lessons.makesCalls ||= !isWritten(event.call.id);
+    const { ownCall } = await import("../calls/own-call.ts");
+    return { type: "function_call", call: ownCall(event.call, prepared) };
+  }
+
+  /** Whether calls in the model's text count: by default if it has never made one in the protocol's own way. */
+  #mayWriteCalls({ history }: ModelRequest): boolean {
+    const { callsInText = "auto" } = this.#options;
+    if (callsInText !== "auto") return callsInText === "on";
+    const isMade = ({ functionCall }: Part): boolean =>
+      functionCall !== undefined && !isWritten(functionCall.id);
+    return !this.#lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
+  }
+}
+
+/** Loads the code that reads the response only after the request was sent: nothing may delay its first byte. */
+function whileWaiting<T>(load: () => Promise<T>): Promise<T> {
+  const loading = new Promise((resolve) => setImmediate(resolve)).then(load);
+  // If the request fails first, this error has no other handler.
+  loading.catch(() => {});
+  return loading;
+}
+
+function failed(error: ModelFailure): Ending {
+  return { type: "end", reason: "error", error };
+}
+
+/** A local server's placeholder key may be a word that occurs in any message. */
+const SHORTEST_KEY = 8;
+
+/** Services like to quote the key that they refuse; it must not reach a screen or a log. */
+function withoutKey(failure: ModelFailure, key: string): ModelFailure {
+  if (key.length < SHORTEST_KEY) return failure;
+  return { ...failure, message: failure.message.replaceAll(key, "[the API key]") };
+}
+
+interface Endpoint {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly key: string;
+  readonly hasKey: boolean;
+  readonly certificate: ClientCertificate | undefined;
+  readonly sign: Signer | undefined;
+}
+
+async function endpointOf(
+  protocol: Protocol,
+  options: ServiceOptions,
+  isKeyRefused: boolean,
+): Promise<Endpoint | ModelFailure> {
+  const baseUrl = options.baseUrl.trim();
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") {
+    const message = `The base URL "${baseUrl}" is not a valid URL: write it as http://host:port/v1 or https://host/v1.`;
+    return { type: "bad_request", message };
+  }
+  if (url.username !== "" || url.password !== "") {
+    const message = `The base URL of ${shownUrl(url)} holds a user name or password: set an API key instead.`;
+    return { type: "bad_request", message };
+  }
+  url.pathname = protocol.path(url.pathname.replace(/\/+$/, ""), options.name);
+  url.hash = "";
+  if (protocol.query)
+    url.search = [url.search.slice(1), protocol.query].filter((part) => part !== "").join("&");
+  try {
+    const key = await keyOf(options, isKeyRefused);
+    const headers = {
+      "content-type": "application/json",
+      accept: "text/event-stream, application/json",
+      ...serviceHeaders(protocol, options, key),
+    };
+    const [certificate, sign] = [await certificateOf(options), await signerOf(options)];
+    return { url, headers, key, hasKey: key !== "" || sign !== undefined, certificate, sign };
+  } catch (error) {
+    return { type: "unauthorized", message: messageOf(error) };
+  }
+}
+
+/** Some users copy the full address of an endpoint, with its path. */
+export function openAiBase(base: string): string {
+  return base.replace(/\/(?:chat\/completions|completions|responses|models)$/, "");
+}
+
+/** The key of the service; throws a message for the user when there is none. */
+export async function keyOf({ apiKey = "" }: ServiceOptions, isRefused = false): Promise<string> {
+  const none = "There is no API key";
+  const key = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));
+  if (!/[^\x21-\x7e]/.test(key.trim())) return key.trim();
+  throw new Error(`${none}: it contains a space, a line break or a character that no key has: set it again.`);
+}
+
+/** Returns what signs a request; throws like `keyOf`. */
+export async function signerOf({ signer }: ServiceOptions): Promise<Signer | undefined> {
+  return signer && orFault("There is no key to sign with", signer);
+}
+
+/** The client certificate; throws like `keyOf`. */
+export async function certificateOf({ certificate, environment = process.env }: ServiceOptions) {
+  if (certificate === undefined) return undefined;
+  const { certificateFrom } = await import("../keys/key-source.ts");
+  return orFault("There is no client certificate", () => certificateFrom(certificate, environment));
+}
+
+async function orFault<T>(what: string, get: () => T | Promise<T>): Promise<T> {
+  try {
+    return await get();
+  } catch (error) {
+    throw new Error(`${what}: ${messageOf(error)}`);
+  }
+}
+
+export function serviceHeaders(
+  protocol: Pick<Protocol, "keyHeader" | "headers">,
+  options: ServiceOptions,
+  key: string,
+): Record<string, string> {
+  const { keyHeader = protocol.keyHeader, headers = {} } = options;
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    "user-agent": `burin/${VERSION}`,
+    ...protocol.headers,
+    ...(key === "" ? {} : { [keyHeader]: keyHeader === "authorization" ? `Bearer ${key}` : key }),
+    ...Object.fromEntries(given),
+  };
+}
+
+/** The ids of calls that were found in text begin like this; see `freshCallId`. */
+function isWritten(id = ""): boolean {
+  return /^text\d{5,}$/.test(id);
+}
+
+/** Plain loops, as everywhere that each part of a history is visited: it may have thousands of turns. */
+function callIds({ history }: ModelRequest): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { parts } of history) {
+    for (const { functionCall } of parts) if (functionCall?.id !== undefined) ids.add(functionCall.id);
+  }
+  return ids;
+}

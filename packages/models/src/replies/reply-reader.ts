@@ -1,0 +1,214 @@
+import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { type SignedCall, ToolCallAssembly } from "../calls/tool-call-assembly.ts";
+import { bounded, detailOf, looksLikeHtml, reportedFailure } from "../failures/service-failure.ts";
+
+/** Reads one reply in any protocol: text as it comes, all else when it is over. */
+export abstract class ReplyReader {
+  protected readonly calls = new ToolCallAssembly();
+  protected readonly takenIds: ReadonlySet<string>;
+  protected usage: Usage | undefined;
+  /** The service's own name for it; empty until it is sent. */
+  protected finishReason = "";
+  /** The service has said that it is at the end; what follows means nothing. */
+  isOver = false;
+  /** A part of the reply has begun whose end the service will report. */
+  protected isPartOpen = false;
+  protected textSeen = false;
+  failure: ModelFailure | undefined;
+  /** The first thing that could not be parsed. */
+  protected unreadable: string | undefined;
+  #isLastUnreadable = false;
+
+  /** `takenIds` are the call ids of the history, which no new call may have. */
+  constructor(takenIds: ReadonlySet<string>) {
+    this.takenIds = takenIds;
+  }
+
+  /** Nothing is missing, so that a connection that breaks now does no harm. */
+  get isComplete(): boolean {
+    return this.isOver || this.finishReason !== "";
+  }
+
+  read(data: string): ModelEvent[] {
+    const text = data.trim();
+    // Some services pass on comments of others as data: ": keepalive".
+    if (this.isOver || this.failure || text === "" || text.startsWith(":")) return [];
+    this.isOver = text === "[DONE]";
+    if (this.isOver) return [];
+    const parsed = parseJson(data);
+    // Some services send one chunk, or the whole stream, as a list.
+    const chunks: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+    return chunks.flatMap((chunk) => this.#readChunk(chunk, data));
+  }
+
+  finish(): ModelEvent[] {
+    const last = this.lastWords();
+    const failure = this.failure ?? this.faultOf(!this.textSeen && this.calls.isEmpty) ?? this.#brokenOff();
+    const { isLimited, takenIds } = this;
+    const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
+    const made = this.calls.finish({ ending, takenIds });
+    const { said, calls } = this.completed(made, failure === undefined && !isLimited);
+    return [...last, ...said, ...this.#closing(calls, failure)];
+  }
+
+  /** The events that end a reply. After a failure there is no call: nothing of a broken reply may run. */
+  #closing(calls: readonly SignedCall[], failure: ModelFailure | undefined): ModelEvent[] {
+    const { usage, isLimited } = this;
+    const told: ModelEvent[] = usage ? [{ type: "usage", usage }] : [];
+    if (failure) return [...told, { type: "end", reason: "error", error: failure }];
+    const made = calls.flatMap(({ call, signature }): ModelEvent[] => {
+      const event: ModelEvent = { type: "function_call", call };
+      return signature === undefined
+        ? [event]
+        : [{ type: "thought", text: "", signature, callId: call.id }, event];
+    });
+    return [...made, ...told, { type: "end", reason: isLimited ? "length" : "stop" }];
+  }
+
+  protected abstract get isLimited(): boolean;
+
+  protected get areCallsComplete(): boolean {
+    return this.isComplete;
+  }
+
+  /** What the chunk says of all that the reply has cost so far. */
+  protected abstract usageIn(chunk: JsonRecord): Usage | undefined;
+
+  /** Takes one chunk or event; undefined where it holds nothing that anybody knows. */
+  protected abstract readChunk(chunk: JsonRecord): ModelEvent[] | undefined;
+
+  /** Returns why this is not a usable reply, as far as the protocol says so. */
+  protected abstract faultOf(isEmpty: boolean): ModelFailure | undefined;
+
+  protected errorIn(chunk: JsonRecord): unknown {
+    return chunk.error;
+  }
+
+  /** A chunk could not be read; it may have held a piece of a call. */
+  protected loseChunk(): void {
+    this.calls.loseChunk();
+  }
+
+  protected lastWords(): ModelEvent[] {
+    return [];
+  }
+
+  protected completed(
+    calls: readonly SignedCall[],
+    _isFine: boolean,
+  ): { readonly said: readonly ModelEvent[]; readonly calls: readonly SignedCall[] } {
+    return { said: [], calls };
+  }
+
+  protected said(text: unknown): ModelEvent[] {
+    if (typeof text !== "string" || text === "") return [];
+    this.textSeen = true;
+    return [{ type: "text", text }];
+  }
+
+  protected empty(): ModelFailure {
+    return emptyReply(this.unreadable);
+  }
+
+  #readChunk(chunk: unknown, data: string): ModelEvent[] {
+    this.#isLastUnreadable = true;
+    if (!isRecord(chunk)) {
+      this.unreadable ??= data;
+      this.loseChunk();
+      return [];
+    }
+    this.usage = this.usageIn(chunk) ?? this.usage;
+    const error = this.errorIn(chunk);
+    // An error after the limit has cut the reply is not another failure.
+    if (error && !this.isLimited) {
+      // A mere sign that it is one; the words stand beside it.
+      this.failure = reportedFailure(error === true ? chunk : error);
+      return [];
+    }
+    const events = this.readChunk(chunk);
+    this.#isLastUnreadable = events === undefined;
+    // An error in a form of the service's own, where the protocol has another.
+    if (events === undefined && chunk.code !== undefined && detailOf(chunk) !== "") {
+      this.failure = reportedFailure(chunk);
+    } else if (events === undefined) this.unreadable ??= data;
+    return events ?? [];
+  }
+
+  /** A reply that ended in the middle, with no sign of being complete. */
+  #brokenOff(): ModelFailure | undefined {
+    const isBroken = this.#isLastUnreadable || this.isPartOpen;
+    if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
+    const told = toldIn(this.unreadable);
+    return told ?? { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
+  }
+}
+
+export function thought(text: unknown): ModelEvent[] {
+  return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
+}
+
+/** A reply without content. */
+function emptyReply(unreadable: string | undefined): ModelFailure {
+  const failure = { type: "bad_reply", isPassing: true };
+  if (unreadable === undefined) {
+    return { ...failure, message: "The reply of the service was empty: no text and no call." };
+  }
+  if (looksLikeHtml(unreadable)) {
+    const message =
+      "The reply was a web page: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
+    return { type: "bad_reply", message };
+  }
+  const message = `The reply of the service could not be read: ${bounded(unreadable)}`;
+  return toldIn(unreadable) ?? { ...failure, message };
+}
+
+/** The failure that JSON of an unknown shape reports, if any. */
+function toldIn(unreadable = ""): ModelFailure | undefined {
+  const told = parseJson(unreadable);
+  return detailOf(told) === "" ? undefined : reportedFailure(told);
+}
+
+/** A reply whose rest the service keeps to itself, by its rules; some say more of why. */
+export function withheld(reason: string, more?: unknown): ModelFailure {
+  const why = typeof more === "string" && more !== "" ? `${reason}: ${more}` : reason;
+  return { type: "bad_reply", message: `The service withheld the rest of the reply (${bounded(why)}).` };
+}
+
+/** Routers say what they take for a request, in whatever protocol. */
+export function reportedCost({ cost, cost_in_usd_ticks: ticks }: JsonRecord): Pick<Usage, "cost"> {
+  if (count(ticks) > 0) return { cost: count(ticks) / 1e10 };
+  const total = isRecord(cost) ? cost.total_cost : cost;
+  return typeof total === "number" && total >= 0 ? { cost: total } : {};
+}
+
+/** Usage as OpenAI says it, under the names of chat completions or of Responses. */
+export function openAiUsage(value: unknown): Usage | undefined {
+  if (!isRecord(value)) return undefined;
+  const told = value.prompt_tokens_details ?? value.input_tokens_details;
+  const details = isRecord(told) ? told : {};
+  const inputTokens = count(value.prompt_tokens ?? value.input_tokens);
+  const said = count(value.completion_tokens ?? value.output_tokens);
+  return {
+    inputTokens,
+    // Some (xAI, Gemini) count thoughts only in the total.
+    outputTokens: inputTokens === 0 ? said : Math.max(said, count(value.total_tokens) - inputTokens),
+    cachedTokens:
+      count(details.cached_tokens) || count(value.cached_tokens) || count(value.prompt_cache_hit_tokens),
+    ...cacheWrites({ ...value, ...details }),
+    ...reportedCost(value),
+  };
+}
+
+/** How much was written to a cache, as reported by Anthropic and its gateways; undefined if nothing was. */
+export function cacheWrites(usage: JsonRecord): Pick<Usage, "cacheWrites"> | undefined {
+  const tokens = count(usage.cache_creation_input_tokens) || count(usage.cache_write_tokens);
+  if (tokens === 0) return undefined;
+  const kinds = usage.cache_creation ?? usage.cache_creation_token_details;
+  if (!isRecord(kinds)) return { cacheWrites: { tokens } };
+  return { cacheWrites: { tokens, hour: Math.min(count(kinds.ephemeral_1h_input_tokens), tokens) } };
+}
+
+export function count(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+}
