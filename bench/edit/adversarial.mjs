@@ -97,11 +97,12 @@ function millisecondsOf(matcher, edit, times) {
 function worstOf(matcher, make) {
   let [ms, growth, by] = [0, 0, "nothing"];
   const files = [make(SMALL), make(2 * SMALL)];
+  const from = (files[0] ?? "").length >> 1;
   for (const [mistake, write] of Object.entries(MISTAKES)) {
     for (const length of STRETCHES) {
       // The same stretch of both, which begin alike.
       const edits = files.map((file) => {
-        const said = write(file.slice(SMALL >> 1, (SMALL >> 1) + length));
+        const said = write(file.slice(from, from + length));
         return editOf(file, said, `${said}\nnew();`);
       });
       // In turn, so that what else the machine does befalls both.
