@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3840,
-  "edit-match": 2650,
+  "edit-match": 2660,
   "shell-judge": 4040,
   machine: 12000,
   models: 5900,

@@ -75,7 +75,7 @@ function findByReading(request: EditRequest): EditMatch {
   const readings = readingsOf(texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
-    if (found.some(isNearest)) break;
+    if (found.some(isNearest) || isFilled(request, found)) break;
     if (step.find === findSlips && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>
@@ -89,6 +89,15 @@ function findByReading(request: EditRequest): EditMatch {
 /** No place with other mistakes can be as near. */
 function isNearest({ mistakes }: Candidate): boolean {
   return [...mistakes].every((name) => name === "trailing spaces");
+}
+
+/** The maximum length of a text, relative to its length in the file. */
+const MOST_TIMES_LONGER = 8;
+
+/** There is no room for another place besides those that were found. */
+function isFilled({ content, oldText }: EditRequest, found: readonly Candidate[]): boolean {
+  const taken = found.reduce((sum, { place }) => sum + place.end - place.start, 0);
+  return taken > 0 && (content.length - taken) * MOST_TIMES_LONGER < oldText.length;
 }
 
 function isBeside({ place: one }: Candidate, { place: other }: Candidate): boolean {
