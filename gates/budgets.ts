@@ -14,7 +14,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   mcp: 2250,
   core: 14210,
   serve: 2220,
-  fleet: 3980,
+  fleet: 3990,
   cli: 14690,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readText } from "@burin/core";
+import { createToolbox, readText } from "@burin/core";
 
 const OWNER = "worker";
+/** Of the session that works on the task. */
+export const HOME = "home";
 const MOST_OWNER_BYTES = 100;
 
 /**
@@ -23,7 +26,7 @@ export class Places {
       if (this.#own.has(place) || this.#isTaken(place)) continue;
       this.#own.add(place);
       try {
-        await rm(place, { recursive: true, force: true });
+        await this.#remove(place);
         await mkdir(place, { recursive: true, mode: 0o700 });
         await writeFile(join(place, OWNER), String(process.pid));
         return place;
@@ -44,9 +47,18 @@ export class Places {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
       const place = join(this.#folder, name);
-      if (this.#ownerOf(place) > 0 && !this.#isTaken(place))
-        await rm(place, { recursive: true, force: true });
+      if (this.#ownerOf(place) > 0 && !this.#isTaken(place)) await this.#remove(place);
     }
+  }
+
+  /** Only the home in it knows what a worker that is gone has left running: that is ended first. */
+  async #remove(place: string): Promise<void> {
+    const home = join(place, HOME);
+    if (existsSync(home)) {
+      const toolbox = createToolbox({ root: place, environment: { ...process.env, BURIN_HOME: home } });
+      await toolbox.close();
+    }
+    await rm(place, { recursive: true, force: true });
   }
 
   #isTaken(place: string): boolean {

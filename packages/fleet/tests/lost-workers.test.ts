@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answersIn, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
@@ -13,6 +13,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await room.close();
 });
+
+/** false also for one that has ended and whose parent has not noticed. */
+function isRunning(pid: number): boolean {
+  const stat = `/proc/${pid}/stat`;
+  return existsSync(stat) && !readFileSync(stat, "utf8").includes(") Z ");
+}
 
 describe("burin fleet, when workers are lost,", () => {
   it("goes on where a killed worker stopped, on another machine: no reply is asked for and no effect done twice", async () => {
@@ -51,6 +57,29 @@ describe("burin fleet, when workers are lost,", () => {
     expect(state?.end).toMatchObject({ status: "success", result: "went on" });
     other.child.kill("SIGINT");
     expect((await other.end).code).toBe(130);
+  });
+
+  it("ends what a killed worker has left running, with its temporary files, when the next one starts", async () => {
+    const [noted, TMPDIR] = [join(room.folder, "left-running"), join(room.folder, "temporary")];
+    await mkdir(TMPDIR);
+    room.replies.set("stay", (messages) =>
+      answersIn(messages).length === 0 ? shell(`echo $$ > ${noted}; exec sleep 600`) : { text: "moved on" },
+    );
+    const file = await room.writeTasks([{ id: "stays", prompt: "stay" }]);
+    const worker = await room.commands.startWorker(1, { TMPDIR });
+    await room.fleet("run", file, "--run", "left", "--no-follow");
+    await until(() => existsSync(noted) && readFileSync(noted, "utf8") !== "");
+    worker.child.kill("SIGKILL");
+    await worker.end;
+    const pid = Number(await readFile(noted, "utf8"));
+    expect(isRunning(pid)).toBe(true);
+    expect(await readdir(TMPDIR)).not.toEqual([]);
+    const next = await room.commands.startWorker(1, { TMPDIR });
+    expect(isRunning(pid)).toBe(false);
+    await until(() => room.hasEnded("left.stays"));
+    next.child.kill("SIGINT");
+    await next.end;
+    expect(await readdir(TMPDIR)).toEqual([]);
   });
 
   it("takes an answer on a machine where the folder of the task lies elsewhere, without asking again", async () => {
