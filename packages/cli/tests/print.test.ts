@@ -55,6 +55,24 @@ async function atTerminal(env: Record<string, string>): Promise<string[]> {
   return shown.replaceAll("\r", "").split("\n");
 }
 
+/** Runs a script of bash in which "$@" is Burin with these arguments. */
+async function inBash(script: string, args: readonly string[], env: Record<string, string>) {
+  const child = spawn("bash", ["-c", script, "bash", process.execPath, BURIN, ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, stdout, stderr };
+}
+
 const reading = () => ({ name: "read_file", args: { absolute_path: join(root, "a.txt") } });
 
 describe("burin -p", () => {
@@ -340,36 +358,14 @@ describe("burin -p", () => {
     "P44 a run whose notes cannot be written succeeds all the same",
     async () => {
       const env = await modelEnv({ text: "done" });
-      const child = spawn("bash", ["-c", '"$@" 2> /dev/full', "bash", process.execPath, BURIN, "-p", "hi"], {
-        cwd: root,
-        env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
-        stdio: ["ignore", "pipe", "ignore"],
-      });
-      let stdout = "";
-      child.stdout.on("data", (chunk) => {
-        stdout += chunk;
-      });
-      const code = await new Promise((resolve) => child.on("close", resolve));
+      const { code, stdout } = await inBash('"$@" 2> /dev/full', ["-p", "hi"], env);
       expect([code, stdout.trim()]).toEqual([0, "done"]);
     },
   );
 
   it("a closed output pipe ends the run in words, without a stack", async () => {
     const env = await modelEnv({ text: "x".repeat(300_000) });
-    const child = spawn(
-      "bash",
-      ["-c", `"$@" | true; exit \${PIPESTATUS[0]}`, "bash", process.execPath, BURIN, "-p", "go"],
-      {
-        cwd: root,
-        env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
-        stdio: ["ignore", "ignore", "pipe"],
-      },
-    );
-    let stderr = "";
-    child.stderr.on("data", (chunk) => {
-      stderr += chunk;
-    });
-    const code = await new Promise((resolve) => child.on("close", resolve));
+    const { code, stderr } = await inBash(`"$@" | true; exit \${PIPESTATUS[0]}`, ["-p", "go"], env);
     expect(code).toBe(1);
     expect(stderr).toContain("output pipe was closed");
     expect(stderr).not.toMatch(/\n\s+at /);

@@ -20,14 +20,9 @@ afterEach(async () => {
 });
 
 it("P21 runs no hook of a repository or a task, where the user's settings name a folder of hooks in it", async () => {
-  const [home, repository, bases, copy, beside, ran] = [
-    "home",
-    "repository",
-    "bases",
-    "copy",
-    "beside",
-    "ran",
-  ].map((name) => join(top, name)) as [string, string, string, string, string, string];
+  const at = (name: string) => join(top, name);
+  const [home, repository, bases] = [at("home"), at("repository"), at("bases")];
+  const [copy, beside, ran] = [at("copy"), at("beside"), at("ran")];
   for (const folder of [home, join(repository, ".githooks"), bases, beside, ran])
     await mkdir(folder, { recursive: true });
   for (const hook of ["post-checkout", "post-index-change"]) {

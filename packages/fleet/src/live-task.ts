@@ -14,7 +14,7 @@ import { type Base, type Bases, copyBase, patchAgainst } from "./bases.ts";
 import { applyChanges, WatchedFolder } from "./folder-changes.ts";
 import type { Ground } from "./ground.ts";
 import type { Ledger } from "./ledger.ts";
-import { HOME, type Places } from "./places.ts";
+import { type Places, SESSION_HOME } from "./places.ts";
 import { runCommand } from "./run-command.ts";
 import {
   addSpent,
@@ -245,7 +245,7 @@ export class LiveTask {
           deny: [...(permissions?.deny ?? []), ...deny],
         },
       },
-      environment: { ...(given.environment ?? process.env), BURIN_HOME: join(place, HOME) },
+      environment: { ...(given.environment ?? process.env), BURIN_HOME: join(place, SESSION_HOME) },
     };
     if (setup !== undefined) {
       const { settings: own = {}, environment = {} } = options;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createToolbox, readText } from "@burin/core";
 
 const OWNER = "worker";
-/** Of the session that works on the task. */
-export const HOME = "home";
+/** The `~/.burin` of the session that works on the task. */
+export const SESSION_HOME = "home";
 const MOST_OWNER_BYTES = 100;
 
 /**
@@ -53,7 +53,7 @@ export class Places {
 
   /** Only the home in it knows what a worker that is gone has left running: that is ended first. */
   async #remove(place: string): Promise<void> {
-    const home = join(place, HOME);
+    const home = join(place, SESSION_HOME);
     if (existsSync(home)) {
       const toolbox = createToolbox({ root: place, environment: { ...process.env, BURIN_HOME: home } });
       await toolbox.close();
