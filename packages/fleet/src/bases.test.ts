@@ -37,7 +37,10 @@ it("P21 runs no hook of a repository or a task, where the user's settings name a
   await writeFile(join(home, ".gitconfig"), "[core]\n\thooksPath = .githooks\n");
   vi.stubEnv("HOME", home);
   vi.stubEnv("BURIN_HOME", join(home, "burin"));
-  const base = await new Bases(bases, NO_STORE).open({ git: repository, revision: "HEAD" });
+  const base = await new Bases(bases, NO_STORE).open(
+    { git: repository, revision: "HEAD" },
+    new AbortController().signal,
+  );
   await copyBase(base, copy);
   await writeFile(join(copy, "new.txt"), "new\n");
   expect(await patchAgainst(base, copy, beside)).toContain("+new\n");

@@ -9,6 +9,8 @@ import { quoted, runGit, runOwn } from "./run-command.ts";
 import type { Submission } from "./steps.ts";
 import type { Store } from "./store.ts";
 
+type Make = (to: string, signal: AbortSignal) => Promise<void>;
+
 const MOST_NAME_BYTES = 1000;
 /** Of the user's settings these may name programs in the folder itself. */
 const GIT = "git -c core.hooksPath=/dev/null -c core.fsmonitor=false";
@@ -22,36 +24,64 @@ export interface Base {
   readonly commit?: string;
 }
 
+/** A base that is being created, or was: it ends with the last task that waits for it. */
+interface Opening {
+  readonly made: Promise<Base>;
+  readonly stop: AbortController;
+  waiting: number;
+}
+
 /** The folders that tasks start from, each created once on this machine. */
 export class Bases {
   readonly #folder: string;
   readonly #store: Store;
-  readonly #opening = new Map<string, Promise<Base>>();
+  readonly #opening = new Map<string, Opening>();
 
   constructor(folder: string, store: Store) {
     this.#folder = folder;
     this.#store = store;
   }
 
-  async open(base: Submission["base"], commit?: string): Promise<Base> {
-    if ("hash" in base) return this.#once(base.hash, (to) => this.#unpack(base.hash, to));
+  async open(base: Submission["base"], signal: AbortSignal, commit?: string): Promise<Base> {
+    if ("hash" in base) return this.#once(base.hash, signal, (to) => this.#unpack(base.hash, to));
     const revision = commit ?? base.revision;
     // A branch moves: its commit is looked up for each task, and kept in the task's steps.
     const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
-    const made = await this.#once(key, (to) => clone(base.git, revision, to));
+    const made = await this.#once(key, signal, (to, stop) => clone({ git: base.git, revision }, to, stop));
     const head = (readText(join(made.folder, ".git", "HEAD"), MOST_NAME_BYTES) ?? "").trim();
     if (commit !== undefined) return { ...made, commit };
     // Tasks that begin with the same commit share its folder.
     const [own, shared] = [key, `commit-${head}`].map((name) => join(this.#folder, name)) as [string, string];
     await rename(own, shared).catch(() => rm(own, { recursive: true, force: true }));
     this.#opening.delete(key);
-    return this.open(base, head);
+    return this.open(base, signal, head);
   }
 
-  #once(key: string, make: (to: string) => Promise<void>): Promise<Base> {
-    const opening = this.#opening.get(key) ?? this.#make(key, make);
+  async #once(key: string, signal: AbortSignal, make: Make): Promise<Base> {
+    signal.throwIfAborted();
+    const opening = this.#opening.get(key) ?? this.#begin(key, make);
+    opening.waiting += 1;
+    let leave = () => {};
+    const left = new Promise<never>((_, reject) => {
+      leave = () => {
+        opening.waiting -= 1;
+        if (opening.waiting === 0) opening.stop.abort();
+        reject(signal.reason);
+      };
+    });
+    signal.addEventListener("abort", leave, { once: true });
+    return Promise.race([opening.made, left]).finally(() => signal.removeEventListener("abort", leave));
+  }
+
+  #begin(key: string, make: Make): Opening {
+    const stop = new AbortController();
+    const opening = { made: this.#make(key, (to) => make(to, stop.signal)), stop, waiting: 0 };
     this.#opening.set(key, opening);
-    opening.catch(() => this.#opening.delete(key));
+    const forget = () => {
+      if (this.#opening.get(key) === opening) this.#opening.delete(key);
+    };
+    stop.signal.addEventListener("abort", forget);
+    opening.made.catch(forget);
     return opening;
   }
 
@@ -103,14 +133,21 @@ export async function patchAgainst({ git }: Base, copy: string, beside: string):
   );
 }
 
-async function clone(url: string, revision: string, to: string): Promise<void> {
+async function clone(
+  { git: url, revision }: { git: string; revision: string },
+  to: string,
+  signal: AbortSignal,
+): Promise<void> {
   const [from, at] = [url, revision].map(quoted);
-  await runOwn(to, `${GIT} clone -q --no-checkout -- ${from} .`).catch(saying(`${url} could not be cloned`));
+  await runOwn(to, `${GIT} clone -q --no-checkout -- ${from} .`, { signal }).catch(
+    saying(`${url} could not be cloned`),
+  );
   // Of the branches only one is there by its own name.
   const find = (name: string) => `git rev-parse -q --verify --end-of-options ${name}'^{commit}'`;
   await runOwn(
     to,
     `commit=$(${find(at ?? "")} || ${find(`origin/${at}`)}) && ${GIT} checkout -q --detach "$commit"`,
+    { signal },
   ).catch(saying(`${url} has no revision "${revision}" that can be checked out`));
 }
 

@@ -172,9 +172,11 @@ class OwnServer {
     const PATH = `${programs}${delimiter}${process.env.PATH}`;
     const asOwner = owner ? `install -d -m 700 -o ${owner} ${quoted(data)} && runuser -u ${owner} -- ` : "";
     const shell = `cd / && ${asOwner}sh -c ${quoted(script)} </dev/null`;
-    await runOwn(folder, shell, { ...process.env, ...variables, PATH }).catch((error: Error) => {
-      throw new FleetError(`PostgreSQL could not be started: ${error.message}`);
-    });
+    await runOwn(folder, shell, { environment: { ...process.env, ...variables, PATH } }).catch(
+      (error: Error) => {
+        throw new FleetError(`PostgreSQL could not be started: ${error.message}`);
+      },
+    );
   }
 }
 

@@ -223,7 +223,8 @@ export class LiveTask {
     const place = this.#place;
     const folder = join(place, "project");
     await rm(folder, { recursive: true, force: true });
-    this.#base = await bases.open(submission.base, past.find(({ commit }) => commit !== undefined)?.commit);
+    const commit = past.find((step) => step.commit !== undefined)?.commit;
+    this.#base = await bases.open(submission.base, this.#ended, commit);
     await copyBase(this.#base, folder);
     const root = await realpath(folder);
     const { allow, deny, setup, approvalMode, maxTurns, check } = submission;

@@ -26,9 +26,13 @@ export async function runCommand(
 }
 
 /** The same for a command that Burin itself has written. */
-export function runOwn(folder: string, command: string, environment?: NodeJS.ProcessEnv): Promise<void> {
+export function runOwn(
+  folder: string,
+  command: string,
+  { environment, signal }: { environment?: NodeJS.ProcessEnv; signal?: AbortSignal } = {},
+): Promise<void> {
   const settings = { sandbox: { mode: "off" as const } };
-  return runCommand(command, { root: folder, settings, ...(environment && { environment }) });
+  return runCommand(command, { root: folder, settings, ...(environment && { environment }) }, signal);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { execSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commands, openScriptedRoom, type ScriptedRoom, until } from "./fleet-room.mjs";
@@ -27,6 +29,24 @@ describe("the folder of a task", () => {
     const pid = Number(await readFile(begun, "utf8"));
     await until(() => !existsSync(`/proc/${pid}`));
     expect((await room.commands.states("stuck"))[0]?.state).toBe("cancelled");
+  });
+
+  it("cancels a task whose repository never answers, and ends git with it", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const connected = once(server, "connection");
+    const { port } = server.address() as AddressInfo;
+    const file = await room.writeTasks([
+      { id: "waits", folder: undefined, git: `http://127.0.0.1:${port}/r.git` },
+    ]);
+    await room.fleet("run", file, "--run", "clone", "--no-follow");
+    const [socket] = (await connected) as [Socket];
+    socket.on("error", () => {}).resume();
+    const ended = once(socket, "close");
+    await room.fleet("cancel", "clone.waits");
+    await ended;
+    expect((await room.commands.states("clone"))[0]?.state).toBe("cancelled");
+    server.close();
   });
 
   it("keeps one folder for all tasks that begin with the same commit", async () => {
