@@ -169,7 +169,8 @@ class OwnServer {
 
   async #run(script: string, variables: NodeJS.ProcessEnv = {}): Promise<void> {
     const { folder, data, owner, programs } = this.#places;
-    const PATH = `${programs}${delimiter}${process.env.PATH}`;
+    // `runuser` is in a folder that not every PATH of root has.
+    const PATH = [programs, process.env.PATH, "/usr/sbin", "/sbin"].join(delimiter);
     const asOwner = owner ? `install -d -m 700 -o ${owner} ${quoted(data)} && runuser -u ${owner} -- ` : "";
     const shell = `cd / && ${asOwner}sh -c ${quoted(script)} </dev/null`;
     await runOwn(folder, shell, { environment: { ...process.env, ...variables, PATH } }).catch(

@@ -73,12 +73,14 @@ describe("burin fleet on a machine without PostgreSQL", () => {
   it("starts one server for commands that are the first at the same time, also behind one that was killed", async () => {
     const file = await room.writeTasks([{ id: "only" }]);
     const BURIN_HOME = join(room.folder, "fresh");
-    const killed = room.commands.start(["worker"], { BURIN_HOME });
+    // A root who came by `su` may have no other folders in it.
+    const own = { BURIN_HOME, PATH: "/usr/bin:/bin" };
+    const killed = room.commands.start(["worker"], own);
     await until(() => existsSync(join(BURIN_HOME, "fleet/database")));
     killed.child.kill("SIGKILL");
     await killed.end;
     const ends = await Promise.all(
-      ["a", "b", "c"].map((name) => room.commands.start(["run", file, "--run", name], { BURIN_HOME }).end),
+      ["a", "b", "c"].map((name) => room.commands.start(["run", file, "--run", name], own).end),
     );
     for (const { code, stdout, stderr } of ends) {
       expect(stderr).not.toContain("could not be started");
