@@ -37,12 +37,16 @@ function replyIn(turns) {
 /** @param {readonly string[]} args */
 export async function run(args) {
   const [sessions = 100, workers = 1, waiting = 0, turns = 20] = args.map(Number);
+  if (sessions <= FIRST * workers)
+    throw new Error(
+      `Give more than ${FIRST * workers} sessions: the first ${FIRST} of each worker are counted apart.`,
+    );
   const room = await openRoom(replyIn(turns));
   try {
     const fleet = await openFleet(room, workers);
     const idle = await idleCost(fleet);
     const submitted = await submit(room, "bench", sessions + waiting);
-    const worked = await work(fleet, room, { sessions, workers });
+    const worked = await work(fleet, room, { sessions, workers, waiting });
     for (const { child } of fleet.all) child.kill("SIGKILL");
     if (waiting === 0) await submit(room, "next", 1);
     const startMs = await nextStartMs(room, fleet.database);
@@ -93,9 +97,9 @@ async function submit(room, run, count) {
  * From the first session behind the first ones of each worker to the last one, and what was before apart.
  * @param {Fleet} fleet
  * @param {Room} room
- * @param {{ sessions: number, workers: number }} amounts
+ * @param {{ sessions: number, workers: number, waiting: number }} amounts
  */
-async function work({ pids, database, server, startedMs }, room, { sessions, workers }) {
+async function work({ pids, database, server, startedMs }, room, { sessions, workers, waiting }) {
   const look = async () => {
     await pause(LOOK_MS);
     // What the service has heard is not needed, and is much.
@@ -107,7 +111,9 @@ async function work({ pids, database, server, startedMs }, room, { sessions, wor
   const firstSteps = await stepsIn(database);
   let now = before;
   let connections = 0;
-  while (now.ended < sessions) {
+  // Submitting many takes so long that more than the first ones may have ended.
+  const most = Math.min(before.ended + sessions - FIRST * workers, sessions + waiting);
+  while (now.ended < most) {
     now = await look();
     connections = Math.max(connections, now.connections);
   }
