@@ -13,13 +13,15 @@ import { choice, EMPTY, one, type Pattern, PatternError, repeat, sequence } from
 
 export interface GlobDialect {
   readonly caseSensitive: boolean;
-  /** Braces and extended groups as in a shell; off for ignore files, where they are plain characters. */
+  /** Braces as in a shell; off for ignore files, where they are plain characters. */
   readonly groups: boolean;
 }
 
 const LONGEST = 4096;
 const MOST_OPTIONS = 1000;
 const DEEPEST = 20;
+/** What only some shells understand. To take it for plain characters could leave a file out of a rule. */
+const OTHER_GROUPS = /^(?:[@?*+!]\(|\{[^{},/]*\.\.[^{},/]*\})/;
 const SLASH: CharSet = range(0x2f, 0x2f);
 const NAME_CHARACTER: Pattern = one(complement(SLASH));
 
@@ -30,7 +32,7 @@ const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), o
 
 /**
  * Parses a glob for paths with `/`: `*` and `?` within a segment, `**` across segments, `[...]`, and with groups
- * `{a,b}`, `{1..9}`, `@( )`, `?( )`, `*( )`, `+( )`. Names that begin with a dot match like others.
+ * `{a,b}`. Names that begin with a dot match like others.
  */
 export function parseGlob(text: string, dialect: GlobDialect): Pattern {
   if (text.length > LONGEST) throw new PatternError(`The glob is longer than ${LONGEST} characters.`);
@@ -94,8 +96,8 @@ class GlobParser {
     const isDouble = this.#at - start >= 2;
     const previous = this.#points[start - 1];
     const next = this.#peek();
-    const starts = this.#dialect.groups ? "/{,(|" : "/";
-    const ends = this.#dialect.groups ? "/},)|" : "/";
+    const starts = this.#dialect.groups ? "/{," : "/";
+    const ends = this.#dialect.groups ? "/}," : "/";
     const isSegment =
       (previous === undefined || starts.includes(previous)) && (next === undefined || ends.includes(next));
     if (!isDouble || !isSegment) return repeat(NAME_CHARACTER, 0, null);
@@ -110,75 +112,49 @@ class GlobParser {
     return before.length === 0 || !this.#dialect.groups ? inside : choice([EMPTY, inside]);
   }
 
+  /** `{a,b}`; null for all else, which stands for itself. */
   #group(): Pattern | null {
-    const start = this.#at;
-    const kind = this.#peek() ?? "";
-    const isExtended = "@?*+!".includes(kind) && kind !== "" && this.#points[start + 1] === "(";
-    if (kind !== "{" && !isExtended) return null;
-    if (kind === "!") throw new PatternError('"!(...)" is not supported in a glob; use an exclude glob.');
-    const close = isExtended ? ")" : "}";
-    const numbers = kind === "{" ? this.#numberRange() : null;
-    if (numbers !== null) return numbers;
-    if (!this.#isClosed(close)) return null;
-    this.#at += isExtended ? 2 : 1;
-    const options = this.#choices(isExtended ? "|" : ",", close);
+    const rest = this.#points.slice(this.#at, this.#at + 24).join("");
+    const other = OTHER_GROUPS.exec(rest)?.[0];
+    if (other !== undefined)
+      throw new PatternError(
+        `"${other}" in a glob is not supported: write alternatives as {a,b}, and "\\${other}" for the characters.`,
+      );
+    if (!this.#isClosedGroup()) return null;
+    this.#at += 1;
+    const options = this.#choices();
     this.#at += 1;
     // `{a}` has no alternatives and means itself, as in a shell.
-    if (kind === "{" && options.length === 1)
-      return sequence([this.#character("{"), ...options, this.#character("}")]);
-    return repeated(choice(options), kind);
+    if (options.length > 1) return choice(options);
+    return sequence([this.#character("{"), ...options, this.#character("}")]);
   }
 
-  #choices(separator: string, close: string): Pattern[] {
+  #choices(): Pattern[] {
     this.#depth += 1;
     if (this.#depth > DEEPEST) throw new PatternError("The groups of the glob are nested too deeply.");
     const options: Pattern[] = [];
     for (;;) {
-      options.push(this.#sequence(separator + close));
+      options.push(this.#sequence(",}"));
       this.#options += 1;
       if (this.#options > MOST_OPTIONS)
         throw new PatternError(`The glob has more than ${MOST_OPTIONS} alternatives.`);
-      if (this.#peek() !== separator) break;
+      if (this.#peek() !== ",") break;
       this.#at += 1;
     }
     this.#depth -= 1;
     return options;
   }
 
-  #isClosed(close: string): boolean {
-    const open = close === "}" ? "{" : "(";
+  #isClosedGroup(): boolean {
     let depth = 0;
     for (let at = this.#at; at < this.#points.length; at += 1) {
       const character = this.#points[at];
       if (character === "\\") at += 1;
-      else if (character === open) depth += 1;
-      else if (character === close) {
-        depth -= 1;
-        if (depth === 0) return true;
-      }
+      else if (character === "{") depth += 1;
+      else if (character === "}") depth -= 1;
+      if (depth === 0) return character === "}";
     }
     return false;
-  }
-
-  /** `{1..12}` and `{a..f}`. */
-  #numberRange(): Pattern | null {
-    const found = /^\{(?:(-?\d{1,7})\.\.(-?\d{1,7})|([A-Za-z])\.\.([A-Za-z]))\}/.exec(
-      this.#points.slice(this.#at, this.#at + 24).join(""),
-    );
-    if (found === null) return null;
-    this.#at += found[0].length;
-    const [, low, high, first, last] = found;
-    const from = low === undefined ? (first?.charCodeAt(0) ?? 0) : Number(low);
-    const to = high === undefined ? (last?.charCodeAt(0) ?? 0) : Number(high);
-    this.#options += Math.abs(to - from) + 1;
-    if (this.#options > MOST_OPTIONS)
-      throw new PatternError(`The glob has more than ${MOST_OPTIONS} alternatives.`);
-    const options: Pattern[] = [];
-    for (let value = Math.min(from, to); value <= Math.max(from, to); value += 1) {
-      const text = low === undefined ? String.fromCharCode(value) : String(value);
-      options.push(sequence([...text].map((character) => this.#character(character))));
-    }
-    return choice(options);
   }
 
   /** Returns null when the bracket is never closed: then it is a plain character. */
@@ -232,13 +208,6 @@ class GlobParser {
     this.#at += 1;
     return character;
   }
-}
-
-function repeated(pattern: Pattern, kind: string): Pattern {
-  if (kind === "?") return repeat(pattern, 0, 1);
-  if (kind === "*") return repeat(pattern, 0, null);
-  if (kind === "+") return repeat(pattern, 1, null);
-  return pattern;
 }
 
 function pointsFrom(first: string, last: string): CharSet {

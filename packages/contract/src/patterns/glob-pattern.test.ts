@@ -22,12 +22,7 @@ const MATCHES: readonly [string, string][] = [
   ["[^ab].txt", "c.txt"],
   ["[[:digit:]].txt", "7.txt"],
   ["{a,b/**}/c.js", "b/x/c.js"],
-  ["file{1..3}.txt", "file2.txt"],
   ["{a,{b,c}}.md", "c.md"],
-  ["@(a|b).md", "a.md"],
-  ["+(ab).md", "abab.md"],
-  ["?(ab)c.md", "c.md"],
-  ["*(a|b)c.md", "abac.md"],
   ["\\[a\\].md", "[a].md"],
   ["[a.md", "[a.md"],
   ["a{b.md", "a{b.md"],
@@ -44,8 +39,6 @@ const MATCHES: readonly [string, string][] = [
   ["[\\]a].txt", "].txt"],
   ["[a\\-c].txt", "-.txt"],
   ["[a-\\c].txt", "b.txt"],
-  ["{a..c}.md", "b.md"],
-  ["{c..a}.md", "b.md"],
   ["{a,b\\}}.md", "b}.md"],
   ["a\\", "a\\"],
 ];
@@ -62,13 +55,11 @@ const REFUSES: readonly [string, string][] = [
   ["a/**", "b/a"],
   ["src/", "x/src/a"],
   ["src/", "srcs/a"],
-  ["file{1..3}.txt", "file4.txt"],
   ["!*.ts", "a.ts"],
   ["[a-c].txt", "d.txt"],
   ["[c-a].txt", "b.txt"],
   ["[a\\-c].txt", "b.txt"],
   ["[[:none:]].txt", "n.txt"],
-  ["{a..c}.md", "d.md"],
 ];
 
 describe("globs", () => {
@@ -87,17 +78,26 @@ describe("globs", () => {
   it("P18 a glob that explodes in a backtracking engine answers at once", () => {
     const matches = globMatcher(`${"*a".repeat(50)}b`, { caseSensitive: true });
     expect(matches("a".repeat(250))).toBe(false);
-    expect(globMatcher("+(+(+(a)))b", { caseSensitive: true })("a".repeat(250))).toBe(false);
   });
 
   it("P18 a brace bomb is refused", () => {
     const bomb = `${"{a,b,c,d,e,f,g,h,i,j}".repeat(120)}`;
     expect(() => globMatcher(bomb, { caseSensitive: true })).toThrow(PatternError);
-    expect(() => globMatcher("{1..9999999}", { caseSensitive: true })).toThrow(PatternError);
-    expect(() => globMatcher("!(a)", { caseSensitive: true })).toThrow("exclude");
     expect(() => globMatcher("a".repeat(5000), { caseSensitive: true })).toThrow("longer than 4096");
-    const nest = `${"+(".repeat(21)}a${")".repeat(21)}`;
+    const nest = `${"{a,".repeat(21)}a${"}".repeat(21)}`;
     expect(() => globMatcher(nest, { caseSensitive: true })).toThrow("nested too deeply");
+  });
+
+  it.each(["@(a|b).md", "+(ab).md", "?(a)b", "*(a)b", "!(a)", "x{1..3}.txt", "{a..c}"])(
+    "R81 %s, which only some shells know, is refused with what to write instead",
+    (pattern) => {
+      expect(() => globMatcher(pattern, { caseSensitive: true })).toThrow("write alternatives as {a,b}");
+    },
+  );
+
+  it("R81 what only some shells know is plain characters behind a backslash", () => {
+    expect(globMatcher("*\\(1).txt", { caseSensitive: true })("copy (1).txt")).toBe(true);
+    expect(globMatcher("a\\{1..3}", { caseSensitive: true })("a{1..3}")).toBe(true);
   });
 
   it.each([

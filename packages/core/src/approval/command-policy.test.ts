@@ -111,6 +111,10 @@ describe("rules that forbid", () => {
   it("a pattern that is more than one command is refused when the rule is read", () => {
     expect(() => rule("ls && rm")).toThrow("more than one plain command");
   });
+
+  it.each(["read_file(@(a|b).env)", "edit(log{1..3}.txt)"])("%s is refused when the rule is read", (text) => {
+    expect(() => parseRule(text)).toThrow(/is not a rule: .*write alternatives as \{a,b\}/);
+  });
 });
 
 describe("rules that allow", () => {

@@ -183,8 +183,8 @@ describe("glob", () => {
     const tool = new Glob(openWorkspace(root));
     expect(await tool.shouldConfirmExecute({ pattern: "*" }, new AbortController().signal)).toBe(false);
     expect(tool.validateToolParams({ pattern: "" })).toContain("pattern");
-    expect(tool.validateToolParams({ pattern: "!(a)" })).toContain("exclude");
-    expect(tool.validateToolParams({ pattern: "{1..999999}" })).toContain("alternatives");
+    expect(tool.validateToolParams({ pattern: "!(a)" })).toContain("{a,b}");
+    expect(tool.validateToolParams({ pattern: "{1..3}" })).toContain("alternatives as {a,b}");
     expect(tool.getDescription({ pattern: "*.ts", path: "src" })).toBe("Find *.ts in src");
   });
 });
