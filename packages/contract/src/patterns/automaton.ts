@@ -20,16 +20,18 @@ const AFTER_WORD = 1;
 const AFTER_OTHER = 2;
 
 const MOST_STATES = 4000;
-/** States times letters, four bytes each. */
+/** Of all states together. */
 const MOST_STEPS = 4_000_000;
-const FOUND = -1;
-const UNKNOWN = -2;
 
 interface State {
   /** Places in the machine, ascending; none has been passed yet. */
   readonly places: readonly number[];
   readonly before: number;
+  /** The next state for each letter, once it is known. */
+  readonly steps: (State | undefined)[];
 }
+
+const FOUND: State = { places: [], before: AFTER_OTHER, steps: [] };
 
 /**
  * Matches a pattern in time linear to the text, whatever the pattern: a lazily built DFA whose states are kept up
@@ -42,9 +44,8 @@ export class Automaton {
   readonly #stopAt: number;
   readonly #marks: Int32Array;
   #mark = 0;
-  #states: State[] = [];
-  #numbers = new Map<string, number>();
-  #steps = new Int32Array(0);
+  readonly #states = new Map<string, State>();
+  #start: State;
 
   constructor(pattern: Pattern, options: AutomatonOptions) {
     this.#machine = machineOf(pattern);
@@ -52,7 +53,7 @@ export class Automaton {
     this.#stopAt = options.stopAt ?? Number.POSITIVE_INFINITY;
     this.#alphabet = new Alphabet(this.#machine.sets);
     this.#marks = new Int32Array(this.#machine.places.length);
-    this.#forget();
+    this.#start = this.#stateOf([this.#machine.start], AT_START);
   }
 
   matches(text: string): boolean {
@@ -61,20 +62,18 @@ export class Automaton {
 
   /** Whether a text that begins like this can match as a whole. */
   canGoOn(beginning: string): boolean {
-    let state = 0;
+    let state = this.#start;
     for (const character of beginning) {
       const letter = this.#alphabet.letterOf(character.codePointAt(0) ?? 0);
-      const known = this.#steps[state * this.#alphabet.size + letter] ?? UNKNOWN;
-      state = known === UNKNOWN ? this.#step(state, letter) : known;
+      state = state.steps[letter] ?? this.#step(state, letter);
     }
-    return (this.#states[state]?.places.length ?? 0) > 0;
+    return state.places.length > 0;
   }
 
   /** Where the earliest match in this part of the text ends, or -1. Assertions see only the part. */
   find(text: string, from: number, to: number): number {
     const alphabet = this.#alphabet;
-    const width = alphabet.size;
-    let state = 0;
+    let state = this.#start;
     let at = from;
     while (at < to) {
       let code = text.charCodeAt(at);
@@ -84,78 +83,50 @@ export class Automaton {
         if (code > 0xffff) step = 2;
       }
       const letter = alphabet.letterOf(code);
-      let next = this.#steps[state * width + letter] ?? UNKNOWN;
-      if (next === UNKNOWN) next = this.#step(state, letter);
-      if (next === FOUND) return at;
-      state = next;
+      state = state.steps[letter] ?? this.#step(state, letter);
+      if (state === FOUND) return at;
       at += step;
     }
-    let last = this.#steps[state * width + alphabet.end] ?? UNKNOWN;
-    if (last === UNKNOWN) last = this.#step(state, alphabet.end);
+    const last = state.steps[alphabet.end] ?? this.#step(state, alphabet.end);
     return last === FOUND ? to : -1;
   }
 
-  /** Computes one step. Forgotten states are never needed again: only the next one counts. */
-  #step(number: number, letter: number): number {
+  #step(state: State, letter: number): State {
     if (performance.now() > this.#stopAt) throw new OutOfTime("The search ran out of time.");
-    const state = this.#states[number] ?? { places: [], before: AT_START };
     const alphabet = this.#alphabet;
     const isEnd = letter === alphabet.end;
     const reached = this.#reach(state, isEnd, alphabet.isWord(letter));
-    if (reached === null && (!this.#whole || isEnd)) {
-      this.#steps[number * alphabet.size + letter] = FOUND;
-      return FOUND;
+    let next = FOUND;
+    if (!reached.includes(MATCHED) || (this.#whole && !isEnd)) {
+      const places = this.#whole ? [] : [this.#machine.start];
+      for (const place of isEnd ? [] : reached) {
+        const { set = -1, exits = [] } = this.#machine.places[place] ?? {};
+        if (alphabet.isIn(set, letter)) places.push(...exits);
+      }
+      const sorted = [...new Set(places)].sort((a, b) => a - b);
+      next = this.#stateOf(sorted, alphabet.isWord(letter) ? AFTER_WORD : AFTER_OTHER);
     }
-    const places: number[] = [];
-    for (const place of isEnd ? [] : (reached ?? this.#passed)) {
-      const { set = -1, exits = [] } = this.#machine.places[place] ?? {};
-      if (alphabet.isIn(set, letter)) places.push(...exits);
-    }
-    if (!this.#whole) places.push(this.#machine.start);
-    const sorted = [...new Set(places)].sort((a, b) => a - b);
-    const next = { places: sorted, before: alphabet.isWord(letter) ? AFTER_WORD : AFTER_OTHER };
-    return this.#remember(number, letter, next);
+    state.steps[letter] = next;
+    return next;
   }
 
-  #remember(from: number, letter: number, state: State): number {
-    const key = `${state.before}:${state.places.join(",")}`;
-    let number = this.#numbers.get(key);
-    if (number === undefined) {
-      const isFull = this.#states.length >= Math.min(MOST_STATES, MOST_STEPS / this.#alphabet.size);
-      if (isFull) this.#forget();
-      number = this.#add(key, state);
-      if (isFull) return number;
+  #stateOf(places: readonly number[], before: number): State {
+    const key = `${before}:${places.join(",")}`;
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    const { size } = this.#alphabet;
+    if (this.#states.size >= Math.min(MOST_STATES, MOST_STEPS / size)) {
+      // Forgotten states are never needed again: only the next one counts.
+      this.#states.clear();
+      this.#start = this.#stateOf([this.#machine.start], AT_START);
     }
-    this.#steps[from * this.#alphabet.size + letter] = number;
-    return number;
+    const state = { places, before, steps: Array<State | undefined>(size).fill(undefined) };
+    this.#states.set(key, state);
+    return state;
   }
 
-  #forget(): void {
-    this.#states = [];
-    this.#numbers = new Map();
-    this.#steps = new Int32Array(16 * this.#alphabet.size).fill(UNKNOWN);
-    const start = { places: [this.#machine.start], before: AT_START };
-    this.#add(`${AT_START}:${this.#machine.start}`, start);
-  }
-
-  #add(key: string, state: State): number {
-    const number = this.#states.length;
-    this.#states.push(state);
-    this.#numbers.set(key, number);
-    const needed = this.#states.length * this.#alphabet.size;
-    if (needed > this.#steps.length) {
-      const larger = new Int32Array(this.#steps.length * 2).fill(UNKNOWN);
-      larger.set(this.#steps);
-      this.#steps = larger;
-    }
-    return number;
-  }
-
-  /** The result of the last #reach, also when it returned null. */
-  #passed: number[] = [];
-
-  /** Returns all places reachable without reading a character; null when one of them is the end of the pattern. */
-  #reach(state: State, isEnd: boolean, isBeforeWord: boolean): number[] | null {
+  /** All places reachable without reading a character that read one, and the end of the pattern. */
+  #reach(state: State, isEnd: boolean, isBeforeWord: boolean): number[] {
     const isWordEdge = (state.before === AFTER_WORD) !== isBeforeWord;
     const facts = {
       start: state.before === AT_START,
@@ -164,19 +135,16 @@ export class Automaton {
       "no word edge": !isWordEdge,
     };
     this.#mark += 1;
-    let isMatch = false;
     const reached: number[] = [];
     const waiting = [...state.places];
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
       if (this.#marks[place] === this.#mark) continue;
       this.#marks[place] = this.#mark;
       const { set = -1, asserts = null, exits = [] } = this.#machine.places[place] ?? {};
-      if (place === MATCHED) isMatch = true;
-      else if (set !== -1) reached.push(place);
+      if (place === MATCHED || set !== -1) reached.push(place);
       else if (asserts === null || facts[asserts]) waiting.push(...exits);
     }
-    this.#passed = reached;
-    return isMatch ? null : reached;
+    return reached;
   }
 }
 
