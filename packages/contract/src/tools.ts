@@ -1,4 +1,4 @@
-import { schemaError } from "./messages/check-schema.ts";
+import { paramsFault } from "./messages/check-schema.ts";
 import type { FunctionDeclaration } from "./messages/function-call.ts";
 import type { JsonSchema } from "./messages/json-schema.ts";
 import type { PartListUnion } from "./messages/parts.ts";
@@ -203,10 +203,7 @@ export abstract class BaseTool<Params extends object = Record<string, unknown>> 
   ): Promise<ToolResult>;
 
   validateToolParams(params: Params): string | null {
-    const fault = schemaError(this.parameterSchema, params);
-    if (fault === null) return this.checkParams(params);
-    const names = Object.keys(this.parameterSchema.properties ?? {}).join(", ");
-    return `Invalid parameters for ${this.name}: ${fault}. It takes: ${names || "no parameters"}.`;
+    return paramsFault(this, params) ?? this.checkParams(params);
   }
 
   shouldConfirmExecute(_params: Params, _signal: AbortSignal): Promise<Confirmation | false> {

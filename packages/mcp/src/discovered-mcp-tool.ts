@@ -1,4 +1,4 @@
-import { ForeignSchema } from "@burin/contract/messages/foreign-schema";
+import { foreignParamsFault } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { PartUnion } from "@burin/contract/messages/parts";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
@@ -63,7 +63,6 @@ export class DiscoveredMCPTool extends BaseTool {
   readonly serverName: string;
   readonly #server: McpToolServer;
   readonly #offered: OfferedTool;
-  readonly #schema: ForeignSchema;
 
   constructor(server: McpToolServer, offered: OfferedTool) {
     super();
@@ -76,7 +75,6 @@ export class DiscoveredMCPTool extends BaseTool {
     this.displayName = `${shown} (${shownName(server.alias)} ${NAME_OF_HINT})`;
     this.description = describe(offered);
     this.parameterSchema = offered.inputSchema;
-    this.#schema = new ForeignSchema(offered.inputSchema);
     // What a server says about its own tools is ignored unless the user trusts it.
     this.kind = server.isTrusted && offered.isReadOnly ? "read" : "execute";
   }
@@ -91,7 +89,7 @@ export class DiscoveredMCPTool extends BaseTool {
   }
 
   override validateToolParams(params: Record<string, unknown>): string | null {
-    return this.#schema.fault(this.name, params);
+    return foreignParamsFault(this, params);
   }
 
   getDescription(params: Record<string, unknown>): string {

@@ -8,6 +8,34 @@ export function schemaError(schema: JsonSchema, value: unknown, how?: CheckOptio
   return faults.length === 0 ? null : describeFaults(faults, "the arguments");
 }
 
+/** Says what is wrong with the parameters of a call, and which ones exist; null when they are valid. */
+export function paramsFault(
+  { name, parameterSchema: schema }: CheckedTool,
+  params: object,
+  how?: CheckOptions,
+): string | null {
+  const fault = schemaError(schema, params, how);
+  if (fault === null) return null;
+  const names = Object.keys(schema.properties ?? {}).join(", ");
+  return `Invalid parameters for ${name}: ${fault}. It takes: ${names || "no parameters"}.`;
+}
+
+interface CheckedTool {
+  readonly name: string;
+  readonly parameterSchema: JsonSchema;
+}
+
+/** The same for a tool from outside, whose author checks them too: doubtful ones pass. */
+export function foreignParamsFault(tool: CheckedTool, params: object): string | null {
+  try {
+    // A foreign regular expression could block this program for any length of time.
+    return paramsFault(tool, params, { areExpressionsRun: false });
+  } catch {
+    // Only its author knows the meaning of a schema that cannot be used here.
+    return null;
+  }
+}
+
 /** `whole` names the value itself, for faults that have no key. */
 export function describeFaults(faults: readonly SchemaFault[], whole: string): string {
   const told = faults.map(({ path, says, ...fault }) => {

@@ -1,44 +1,50 @@
 import { isRecord, type JsonRecord } from "./untrusted-json.ts";
 
-/** The keywords whose values are schemas: one schema, a list, or several by name. */
-const KINDS: Readonly<Record<"one" | "list" | "named", readonly string[]>> = {
-  one: [
-    "not",
-    "if",
-    "then",
-    "else",
-    "contains",
-    "propertyNames",
-    "additionalProperties",
-    "additionalItems",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-  ],
-  list: ["allOf", "anyOf", "oneOf", "prefixItems"],
-  named: ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"],
-};
-const KIND_OF = new Map(
-  Object.entries(KINDS).flatMap(([kind, keywords]) => keywords.map((keyword) => [keyword, kind] as const)),
-);
-
-/** Returns how a keyword holds schemas; undefined for one that holds values. */
-export function kindOfKeyword(keyword: string, given: unknown): string | undefined {
-  return keyword === "items" ? (Array.isArray(given) ? "list" : "one") : KIND_OF.get(keyword);
-}
+/** The keywords whose value is one schema, a list of schemas, or several by name; `items` is one or a list. */
+export const ONE_SCHEMA = [
+  "not",
+  "if",
+  "then",
+  "else",
+  "contains",
+  "propertyNames",
+  "additionalProperties",
+  "additionalItems",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+];
+export const SCHEMA_LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"];
+export const SCHEMAS_BY_NAME = [
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+];
 
 /** Returns the schema with each schema directly inside it changed; malformed ones stay as they are. */
 export function mapInnerSchemas(
   schema: JsonRecord,
   change: (inner: unknown, keyword: string) => unknown,
 ): JsonRecord {
-  const changed = (keyword: string, given: unknown): unknown => {
+  const changed = (given: unknown, keyword: string): unknown => {
     const changedHere = (inner: unknown): unknown => change(inner, keyword);
-    const kind = kindOfKeyword(keyword, given);
-    if (kind === "list" && Array.isArray(given)) return given.map(changedHere);
-    if (kind === "named" && isRecord(given)) return mapValues(given, changedHere);
-    return kind === "one" && isRecord(given) ? changedHere(given) : given;
+    const isItems = keyword === "items";
+    if ((isItems || SCHEMA_LISTS.includes(keyword)) && Array.isArray(given)) return given.map(changedHere);
+    if (!isRecord(given)) return given;
+    if (SCHEMAS_BY_NAME.includes(keyword)) return mapValues(given, changedHere);
+    return isItems || ONE_SCHEMA.includes(keyword) ? changedHere(given) : given;
   };
-  return mapValues(schema, (given, keyword) => changed(keyword, given));
+  return mapValues(schema, changed);
+}
+
+/** The schema and all schemas inside it. */
+export function schemasInside(schema: JsonRecord): JsonRecord[] {
+  const found = [schema];
+  mapInnerSchemas(schema, (inner) => {
+    if (isRecord(inner)) found.push(...schemasInside(inner));
+  });
+  return found;
 }
 
 function mapValues(record: JsonRecord, change: (value: unknown, key: string) => unknown): JsonRecord {

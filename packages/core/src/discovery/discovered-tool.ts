@@ -1,4 +1,4 @@
-import { ForeignSchema } from "@burin/contract/messages/foreign-schema";
+import { foreignParamsFault } from "@burin/contract/messages/check-schema";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { stableJson } from "@burin/contract/messages/plain-json";
@@ -32,7 +32,6 @@ export class DiscoveredTool extends BaseTool<Args> {
   readonly kind = "execute";
   readonly #needs: DiscoveredToolNeeds;
   readonly #mark: string;
-  readonly #schema: ForeignSchema;
 
   constructor(declaration: FunctionDeclaration, needs: DiscoveredToolNeeds) {
     super();
@@ -41,7 +40,6 @@ export class DiscoveredTool extends BaseTool<Args> {
     this.description = declaration.description;
     this.parameterSchema = declaration.parameters;
     this.#needs = needs;
-    this.#schema = new ForeignSchema(declaration.parameters);
     const { callCommand } = needs;
     const definition = stableJson({ ...declaration, callCommand });
     const { createHash } = process.getBuiltinModule("node:crypto");
@@ -49,7 +47,7 @@ export class DiscoveredTool extends BaseTool<Args> {
   }
 
   override validateToolParams(args: Args): string | null {
-    return this.#schema.fault(this.name, args);
+    return foreignParamsFault(this, args);
   }
 
   getDescription(args: Args): string {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { ForeignSchema } from "./foreign-schema.ts";
+import { foreignParamsFault } from "./check-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 const fault = (schema: JsonSchema, args: Record<string, unknown>) =>
-  new ForeignSchema(schema).fault("t", args);
+  foreignParamsFault({ name: "t", parameterSchema: schema }, args);
 
 describe("a schema from outside", () => {
   it("is checked by, with what may be given named", () => {
