@@ -132,7 +132,6 @@ export { findSession, removeSession, type SessionPlace } from "./session/log/ses
 export { type SessionSummary, sessionSummaries } from "./session/log/session-summary.ts";
 export { type ToldSession, withoutSecrets, writeSession } from "./session/log/write-session.ts";
 export { parkedQuestion } from "./session/past-session.ts";
-export { RecordedModel } from "./session/recorded-model.ts";
 export { type RecordedSession, readRecordedSession } from "./session/recorded-session.ts";
 export {
   type ForkOptions,

@@ -5,20 +5,19 @@ import { join } from "node:path";
 import {
   type AgentEvent,
   type AnsweredCall,
-  BaseTool,
   burinHome,
+  type ChatModel,
   createToolbox,
+  defineTool,
   findSession,
   forkSession,
   isAnswered,
   openSession,
-  RecordedModel,
   type RecordedSession,
   readRecordedSession,
   type SessionPlace,
+  scriptedModel,
   type Tool,
-  type ToolKind,
-  type ToolResult,
   undoInCopy,
 } from "@burin/core";
 import { type CommonOptions, openSettings } from "../request/options.ts";
@@ -164,21 +163,22 @@ async function play(
   report: Report,
   { io, answer }: { readonly io: Io; readonly answer: Answer },
 ): Promise<void> {
-  const model = new RecordedModel((call) => ({ ...call, args: { callId: call.id, args: call.args } }));
+  let replies = scriptedModel([]);
+  const model: ChatModel = { name: "recorded", stream: (...asked) => replies.stream(...asked) };
   const names = new Set([...recorded.answers.values()].map(({ call }) => call.name));
   const root = await mkdtemp(join(tmpdir(), "burin-replay-"));
   try {
     const session = openSession({
       root,
       model,
-      tools: [...names].map((name) => new ReplayedTool(name, recorded, answer)),
+      tools: [...names].map((name) => replayedTool(name, recorded, answer)),
       settings: { model: { contextWindow: 1e9 }, tools: { exclude: [...names], editCorrection: false } },
       approvalMode: "yolo",
       environment: { ...process.env, BURIN_HOME: root },
       maxTurns: 1e6,
     });
     for (const prompt of recorded.prompts) {
-      model.take(prompt);
+      replies = scriptedModel(prompt.replies);
       for await (const event of session.run(prompt.text, io.signal)) compare(event, recorded, report);
     }
     await session.close();
@@ -187,34 +187,20 @@ async function play(
   }
 }
 
-/** Replaces a tool of the session under its name. */
-class ReplayedTool extends BaseTool<{ callId: string; args: Record<string, unknown> }> {
-  readonly name: string;
-  readonly displayName: string;
-  readonly description = "";
-  readonly kind: ToolKind = "execute";
-  readonly parameterSchema = { type: "object" };
-  readonly #recorded: RecordedSession;
-  readonly #answer: Answer;
-
-  constructor(name: string, recorded: RecordedSession, answer: Answer) {
-    super();
-    this.name = name;
-    this.displayName = name;
-    this.#recorded = recorded;
-    this.#answer = answer;
-  }
-
-  getDescription(): string {
-    return this.name;
-  }
-
-  async execute({ callId, args }: { callId: string; args: Record<string, unknown> }): Promise<ToolResult> {
-    const recorded = this.#recorded.answers.get(callId)?.call;
-    if (recorded === undefined) throw new Error("The record has no answer to this call.");
-    const { llmContent, returnDisplay, ...rest } = await this.#answer(this.name, args, recorded);
-    return { llmContent, returnDisplay, ...("error" in rest ? { error: rest.error } : {}) };
-  }
+/** Stands for a tool of the session, under its name. */
+function replayedTool(name: string, { answers }: RecordedSession, answer: Answer): Tool {
+  return defineTool<{ callId: string; args: Record<string, unknown> }>({
+    name,
+    description: "",
+    kind: "execute",
+    parameterSchema: { type: "object" },
+    execute: async ({ callId, args }) => {
+      const recorded = answers.get(callId)?.call;
+      if (recorded === undefined) throw new Error("The record has no answer to this call.");
+      const { llmContent, returnDisplay, ...rest } = await answer(name, args, recorded);
+      return { llmContent, returnDisplay, ...("error" in rest ? { error: rest.error } : {}) };
+    },
+  }) as Tool;
 }
 
 function compare(event: AgentEvent, recorded: RecordedSession, report: Report): void {

@@ -1,9 +1,14 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
-import type { ModelEvent } from "@burin/contract/chat-model";
 import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
+import type { ScriptedCall } from "@burin/models/scripted";
 import { PastSession } from "./past-session.ts";
-import type { RecordedPrompt } from "./recorded-model.ts";
 import { TurnCount } from "./turn-count.ts";
+
+/** A prompt with all replies until the next one, as lines of a script; the calls have their ids in the arguments. */
+interface RecordedPrompt {
+  readonly text: string;
+  readonly replies: { text: string; readonly calls: ScriptedCall[] }[];
+}
 
 export interface RecordedSession {
   readonly root: string;
@@ -26,23 +31,16 @@ export function readRecordedSession(path: string): RecordedSession {
       prompts.push({ text: event.text, replies: [] });
       isDone = false;
     }
-    if (isFirst) prompts.at(-1)?.replies.push({ turn, events: [] });
-    const said = saidBy(event);
-    if (said !== null) prompts.at(-1)?.replies.at(-1)?.events.push(said);
-    if (event.type === "tool_call" && isAnswered(event.call)) {
-      answers.set(event.call.callId, { turn, call: event.call });
-    }
+    if (isFirst) prompts.at(-1)?.replies.push({ text: "", calls: [] });
+    const reply = prompts.at(-1)?.replies.at(-1);
+    if (event.type === "text" && event.role === "model" && reply) reply.text += event.text;
+    if (event.type !== "tool_call") return;
+    const { callId, name, args, status } = event.call;
+    if (status === "validating") reply?.calls.push({ name, args: { callId, args } });
+    if (isAnswered(event.call)) answers.set(callId, { turn, call: event.call });
   };
   const past = new PastSession(path);
   for (const event of past.events(() => undefined)) enter(event);
   for (const event of past.calls.answers(() => undefined, "all")) enter(event);
   return { root, prompts, answers };
-}
-
-function saidBy(event: AgentEvent): ModelEvent | null {
-  if (event.type === "text") return event.role === "model" ? { type: "text", text: event.text } : null;
-  if (event.type === "thought") return event;
-  if (event.type !== "tool_call" || event.call.status !== "validating") return null;
-  const { callId: id, name, args } = event.call;
-  return { type: "function_call", call: { id, name, args } };
 }
