@@ -2,7 +2,6 @@
 export type CharSet = readonly number[];
 
 const LAST_CODE_POINT = 0x10ffff;
-const CASE = 0x20;
 
 export const NOTHING: CharSet = [];
 export const ANYTHING: CharSet = [0, LAST_CODE_POINT];
@@ -78,6 +77,7 @@ export function sizeOf(set: CharSet): number {
 
 /** Larger ranges outside ASCII keep their case: walking through them would cost more than it gains. */
 const MOST_FOLDED = 0x3000;
+const LAST_ASCII = 0x7f;
 
 /**
  * Adds the other case of each letter in the set. An ASCII letter has only an ASCII counterpart, so `k` never finds
@@ -86,32 +86,19 @@ const MOST_FOLDED = 0x3000;
 export function foldCase(set: CharSet): CharSet {
   const added: CharSet[] = [set];
   for (const [first, last] of rangesOf(set)) {
-    const upper = overlap(first, last, [0x41, 0x5a]);
-    if (upper) added.push([upper[0] + CASE, upper[1] + CASE]);
-    const lower = overlap(first, last, [0x61, 0x7a]);
-    if (lower) added.push([lower[0] - CASE, lower[1] - CASE]);
-    const start = Math.max(first, 0x80);
-    if (last - start > MOST_FOLDED) continue;
-    for (let point = start; point <= last; point += 1) {
+    const isLarge = last - Math.max(first, LAST_ASCII + 1) > MOST_FOLDED;
+    for (let point = first; point <= (isLarge ? LAST_ASCII : last); point += 1) {
       for (const other of otherCases(point)) added.push([other, other]);
     }
   }
   return added.length === 1 ? set : union(added);
 }
 
-function overlap(first: number, last: number, [from, to]: [number, number]): [number, number] | null {
-  const start = Math.max(first, from);
-  const end = Math.min(last, to);
-  return start <= end ? [start, end] : null;
-}
-
 function otherCases(point: number): number[] {
   const character = String.fromCodePoint(point);
-  const others: number[] = [];
-  for (const other of [character.toLowerCase(), character.toUpperCase()]) {
+  return [character.toLowerCase(), character.toUpperCase()].flatMap((other) => {
     const found = other.codePointAt(0) ?? point;
     const isOne = other.length === String.fromCodePoint(found).length;
-    if (isOne && found !== point && found >= 0x80) others.push(found);
-  }
-  return others;
+    return isOne && found !== point && found > LAST_ASCII === point > LAST_ASCII ? [found] : [];
+  });
 }

@@ -10,6 +10,7 @@ import {
   without,
 } from "./char-set.ts";
 import { choice, EMPTY, one, type Pattern, PatternError, repeat, sequence } from "./pattern.ts";
+import { PatternText } from "./pattern-text.ts";
 
 export interface GlobDialect {
   readonly caseSensitive: boolean;
@@ -39,15 +40,13 @@ export function parseGlob(text: string, dialect: GlobDialect): Pattern {
   return new GlobParser(text, dialect).whole();
 }
 
-class GlobParser {
-  readonly #points: readonly string[];
+class GlobParser extends PatternText {
   readonly #dialect: GlobDialect;
-  #at = 0;
   #depth = 0;
   #options = 0;
 
   constructor(text: string, dialect: GlobDialect) {
-    this.#points = [...text];
+    super(text);
     this.#dialect = dialect;
   }
 
@@ -58,7 +57,7 @@ class GlobParser {
   /** Parses up to one of these characters, or to the end. */
   #sequence(ends: string): Pattern {
     const parts: Pattern[] = [];
-    for (let next = this.#peek(); next !== undefined && !ends.includes(next); next = this.#peek()) {
+    for (let next = this.peek(); next !== undefined && !ends.includes(next); next = this.peek()) {
       parts.push(this.#item(parts));
     }
     return sequence(parts);
@@ -67,7 +66,7 @@ class GlobParser {
   #item(before: Pattern[]): Pattern {
     const group = this.#dialect.groups ? this.#group() : null;
     if (group !== null) return group;
-    const character = this.#next();
+    const character = this.next();
     switch (character) {
       case "*":
         return this.#stars(before);
@@ -84,25 +83,25 @@ class GlobParser {
   }
 
   #escaped(): Pattern {
-    const character = this.#next();
+    const character = this.next();
     if (character !== "") return this.#character(character);
     return this.#dialect.groups ? this.#character("\\") : one(NOTHING);
   }
 
   /** `**` differs from `*` only as a whole segment. */
   #stars(before: Pattern[]): Pattern {
-    const start = this.#at - 1;
-    while (this.#peek() === "*") this.#at += 1;
-    const isDouble = this.#at - start >= 2;
-    const previous = this.#points[start - 1];
-    const next = this.#peek();
+    const start = this.at - 1;
+    while (this.peek() === "*") this.at += 1;
+    const isDouble = this.at - start >= 2;
+    const previous = this.points[start - 1];
+    const next = this.peek();
     const starts = this.#dialect.groups ? "/{," : "/";
     const ends = this.#dialect.groups ? "/}," : "/";
     const isSegment =
       (previous === undefined || starts.includes(previous)) && (next === undefined || ends.includes(next));
     if (!isDouble || !isSegment) return repeat(NAME_CHARACTER, 0, null);
     if (next === "/") {
-      this.#at += 1;
+      this.at += 1;
       return ANY_FOLDERS;
     }
     if (previous !== "/" || next !== undefined || before.at(-1) === ANY_FOLDERS) return ANY_PATH;
@@ -114,16 +113,15 @@ class GlobParser {
 
   /** `{a,b}`; null for all else, which stands for itself. */
   #group(): Pattern | null {
-    const rest = this.#points.slice(this.#at, this.#at + 24).join("");
-    const other = OTHER_GROUPS.exec(rest)?.[0];
+    const other = OTHER_GROUPS.exec(this.ahead(24))?.[0];
     if (other !== undefined)
       throw new PatternError(
         `"${other}" in a glob is not supported: write alternatives as {a,b}, and "\\${other}" for the characters.`,
       );
     if (!this.#isClosedGroup()) return null;
-    this.#at += 1;
+    this.at += 1;
     const options = this.#choices();
-    this.#at += 1;
+    this.at += 1;
     // `{a}` has no alternatives and means itself, as in a shell.
     if (options.length > 1) return choice(options);
     return sequence([this.#character("{"), ...options, this.#character("}")]);
@@ -138,8 +136,8 @@ class GlobParser {
       this.#options += 1;
       if (this.#options > MOST_OPTIONS)
         throw new PatternError(`The glob has more than ${MOST_OPTIONS} alternatives.`);
-      if (this.#peek() !== ",") break;
-      this.#at += 1;
+      if (this.peek() !== ",") break;
+      this.at += 1;
     }
     this.#depth -= 1;
     return options;
@@ -147,8 +145,8 @@ class GlobParser {
 
   #isClosedGroup(): boolean {
     let depth = 0;
-    for (let at = this.#at; at < this.#points.length; at += 1) {
-      const character = this.#points[at];
+    for (let at = this.at; at < this.points.length; at += 1) {
+      const character = this.points[at];
       if (character === "\\") at += 1;
       else if (character === "{") depth += 1;
       else if (character === "}") depth -= 1;
@@ -159,14 +157,14 @@ class GlobParser {
 
   /** Returns null when the bracket is never closed: then it is a plain character. */
   #brackets(): Pattern | null {
-    const start = this.#at;
-    const isNegated = this.#peek() === "!" || this.#peek() === "^";
-    if (isNegated) this.#at += 1;
+    const start = this.at;
+    const isNegated = this.peek() === "!" || this.peek() === "^";
+    if (isNegated) this.at += 1;
     const sets: CharSet[] = [];
     for (let isFirst = true; ; isFirst = false) {
-      const next = this.#next();
+      const next = this.next();
       if (next === "") {
-        this.#at = start;
+        this.at = start;
         return null;
       }
       if (next === "]" && !isFirst) break;
@@ -177,18 +175,12 @@ class GlobParser {
   }
 
   #bracketItem(first: string): CharSet {
-    const name =
-      first === "[" ? /^:([a-z]+):\]/.exec(this.#points.slice(this.#at, this.#at + 12).join("")) : null;
-    if (name !== null) {
-      this.#at += name[0].length;
-      return posixClass(name[1] ?? "") ?? NOTHING;
-    }
-    const start = first === "\\" ? this.#next() : first;
-    const following = this.#points[this.#at + 1];
-    if (this.#peek() !== "-" || following === "]" || following === undefined) return pointsFrom(start, start);
-    this.#at += 1;
-    const next = this.#next();
-    return pointsFrom(start, next === "\\" ? this.#next() : next);
+    const name = first === "[" ? this.takeMatch(/^:([a-z]+):\]/) : null;
+    if (name !== null) return posixClass(name[1] ?? "") ?? NOTHING;
+    const start = first === "\\" ? this.next() : first;
+    if (!this.takeRangeSign()) return pointsFrom(start, start);
+    const next = this.next();
+    return pointsFrom(start, next === "\\" ? this.next() : next);
   }
 
   #character(character: string): Pattern {
@@ -197,16 +189,6 @@ class GlobParser {
 
   #cased(set: CharSet): CharSet {
     return this.#dialect.caseSensitive ? set : foldCase(set);
-  }
-
-  #peek(): string | undefined {
-    return this.#points[this.#at];
-  }
-
-  #next(): string {
-    const character = this.#points[this.#at] ?? "";
-    this.#at += 1;
-    return character;
   }
 }
 

@@ -12,6 +12,7 @@ import {
   without,
 } from "./char-set.ts";
 import { choice, literally, one, type Pattern, PatternError, repeat, sequence } from "./pattern.ts";
+import { PatternText } from "./pattern-text.ts";
 
 export interface SearchDialect {
   readonly caseSensitive: boolean;
@@ -47,32 +48,30 @@ export function parseSearchPattern(text: string, dialect: SearchDialect): Patter
   return new Parser(text.slice(lead.length), fold).whole();
 }
 
-class Parser {
-  readonly #points: readonly string[];
+class Parser extends PatternText {
   readonly #fold: (set: CharSet) => CharSet;
-  #at = 0;
   #depth = 0;
 
   constructor(text: string, fold: (set: CharSet) => CharSet) {
-    this.#points = [...text];
+    super(text);
     this.#fold = fold;
   }
 
   whole(): Pattern {
     const pattern = this.#choice();
-    if (this.#peek() === ")") throw this.#fault('")" closes no group; write "\\)" for the character');
+    if (this.peek() === ")") throw this.#fault('")" closes no group; write "\\)" for the character');
     return pattern;
   }
 
   #choice(): Pattern {
     const options = [this.#sequence()];
-    while (this.#take("|")) options.push(this.#sequence());
+    while (this.take("|")) options.push(this.#sequence());
     return choice(options);
   }
 
   #sequence(): Pattern {
     const parts: Pattern[] = [];
-    for (let next = this.#peek(); next !== undefined && next !== "|" && next !== ")"; next = this.#peek()) {
+    for (let next = this.peek(); next !== undefined && next !== "|" && next !== ")"; next = this.peek()) {
       parts.push(this.#quantified(this.#atom()));
     }
     return sequence(parts);
@@ -87,28 +86,26 @@ class Parser {
     }
     if (most !== null && most < least) throw this.#fault("the numbers in {least,most} are out of order");
     // Lazy or not makes no difference to which lines match.
-    this.#take("?");
-    if (this.#peek() === "+")
-      throw this.#fault('possessive quantifiers are not supported; leave out the "+"');
+    this.take("?");
+    if (this.peek() === "+") throw this.#fault('possessive quantifiers are not supported; leave out the "+"');
     if (this.#quantifier() !== null)
       throw this.#fault("a quantifier follows a quantifier; put a group around it");
     return repeat(atom, least, most);
   }
 
   #quantifier(): readonly [number, number | null] | null {
-    if (this.#take("*")) return [0, null];
-    if (this.#take("+")) return [1, null];
-    if (this.#take("?")) return [0, 1];
-    const found = /^\{(\d{1,9})(,(\d{0,9}))?\}/.exec(this.#points.slice(this.#at, this.#at + 24).join(""));
+    if (this.take("*")) return [0, null];
+    if (this.take("+")) return [1, null];
+    if (this.take("?")) return [0, 1];
+    const found = this.takeMatch(/^\{(\d{1,9})(,(\d{0,9}))?\}/);
     if (found === null) return null;
-    this.#at += found[0].length;
     const least = Number(found[1]);
     if (found[2] === undefined) return [least, least];
     return [least, found[3] ? Number(found[3]) : null];
   }
 
   #atom(): Pattern {
-    const character = this.#next();
+    const character = this.next();
     switch (character) {
       case "(":
         return this.#group();
@@ -132,23 +129,19 @@ class Parser {
   }
 
   #group(): Pattern {
-    if (this.#take("?")) this.#groupKind();
+    if (this.take("?")) this.#groupKind();
     this.#depth += 1;
     if (this.#depth > DEEPEST) throw this.#fault("the groups are nested too deeply");
     const inner = this.#choice();
     this.#depth -= 1;
-    if (!this.#take(")")) throw this.#fault('a "(" is never closed; write "\\(" for the character');
+    if (!this.take(")")) throw this.#fault('a "(" is never closed; write "\\(" for the character');
     return inner;
   }
 
   #groupKind(): void {
-    if (this.#take(":")) return;
-    const rest = this.#points.slice(this.#at, this.#at + 80).join("");
-    const name = /^P?<[A-Za-z_]\w*>/.exec(rest)?.[0];
-    if (name !== undefined) {
-      this.#at += name.length;
-      return;
-    }
+    if (this.take(":")) return;
+    if (this.takeMatch(/^P?<[A-Za-z_]\w*>/, 80) !== null) return;
+    const rest = this.ahead(80);
     if (/^<?[=!]/.test(rest)) {
       throw this.#fault(`look-around "(?${rest[0]}..." is not supported; search for the text itself`);
     }
@@ -159,9 +152,9 @@ class Parser {
   }
 
   #escape(): Pattern {
-    const character = this.#peek();
+    const character = this.peek();
     if (character === "b" || character === "B") {
-      this.#at += 1;
+      this.at += 1;
       return { kind: "assert", what: character === "b" ? "word edge" : "no word edge" };
     }
     return this.#set(this.#fold(this.#escapedSet(false)));
@@ -169,7 +162,7 @@ class Parser {
 
   /** What a backslash escapes, as a set of characters. */
   #escapedSet(inBrackets: boolean): CharSet {
-    const character = this.#next();
+    const character = this.next();
     if (character === "")
       throw this.#fault('the pattern ends in a lone "\\"; write "\\\\" for the character');
     const known = CLASSES[character];
@@ -194,21 +187,19 @@ class Parser {
   }
 
   #coded(kind: "x" | "u"): CharSet {
-    const rest = this.#points.slice(this.#at, this.#at + 12).join("");
-    const found = (
-      kind === "x" ? /^([0-9a-f]{2})|^\{([0-9a-f]{1,6})\}/i : /^([0-9a-f]{4})|^\{([0-9a-f]{1,6})\}/i
-    ).exec(rest);
+    const found = this.takeMatch(
+      kind === "x" ? /^([0-9a-f]{2})|^\{([0-9a-f]{1,6})\}/i : /^([0-9a-f]{4})|^\{([0-9a-f]{1,6})\}/i,
+    );
     const point = Number.parseInt(found?.[1] ?? found?.[2] ?? "", 16);
     if (found === null || point > 0x10ffff)
       throw this.#fault(`"\\${kind}" needs a code: \\x41, \\u00e9 or \\u{1f600}`);
-    this.#at += found[0].length;
     return range(point, point);
   }
 
   #brackets(): CharSet {
-    const isNegated = this.#take("^");
+    const isNegated = this.take("^");
     const sets: CharSet[] = [];
-    for (let next = this.#next(); next !== "]"; next = this.#next()) {
+    for (let next = this.next(); next !== "]"; next = this.next()) {
       if (next === "") throw this.#fault('a "[" is never closed; write "\\[" for the character');
       sets.push(this.#bracketItem(next));
     }
@@ -218,19 +209,14 @@ class Parser {
   }
 
   #bracketItem(first: string): CharSet {
-    if (first === "[" && this.#peek() === ":") {
-      const name = /^:([a-z]+):\]/.exec(this.#points.slice(this.#at, this.#at + 12).join(""));
-      const known = posixClass(name?.[1] ?? "");
-      if (name !== null && known !== undefined) {
-        this.#at += name[0].length;
-        return this.#fold(known);
-      }
+    const known = first === "[" ? posixClass(/^:([a-z]+):\]/.exec(this.ahead(12))?.[1] ?? "") : undefined;
+    if (known !== undefined) {
+      this.takeMatch(/^[^\]]+\]/);
+      return this.#fold(known);
     }
     const start = first === "\\" ? this.#escapedSet(true) : pointOf(first);
-    const following = this.#points[this.#at + 1];
-    if (this.#peek() !== "-" || following === "]" || following === undefined) return this.#fold(start);
-    this.#at += 1;
-    const next = this.#next();
+    if (!this.takeRangeSign()) return this.#fold(start);
+    const next = this.next();
     const end = next === "\\" ? this.#escapedSet(true) : pointOf(next);
     // Next to a class the hyphen is a plain character, as in JavaScript.
     if (!isSingle(start) || !isSingle(end)) return this.#fold(union([start, end, pointOf("-")]));
@@ -242,22 +228,6 @@ class Parser {
 
   #set(set: CharSet): Pattern {
     return one(without(set, NEVER));
-  }
-
-  #peek(): string | undefined {
-    return this.#points[this.#at];
-  }
-
-  #next(): string {
-    const character = this.#points[this.#at] ?? "";
-    this.#at += 1;
-    return character;
-  }
-
-  #take(character: string): boolean {
-    if (this.#points[this.#at] !== character) return false;
-    this.#at += 1;
-    return true;
   }
 
   #fault(what: string): PatternError {
