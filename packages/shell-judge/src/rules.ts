@@ -1,5 +1,5 @@
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { messageOf } from "@burin/contract/text/error-message";
+import { patternFault } from "@burin/contract/patterns/pattern";
 import { commandPatternFault, SHELL_TOOL } from "./command-pattern.ts";
 
 /** `tool` or `tool(pattern)`, as written in settings, on the command line or in a grant. */
@@ -28,18 +28,12 @@ export function parseRule(text: string): Rule {
     throw new Error(`"${text}" is not a rule; write tool or tool(pattern), e.g. read_file or edit(src/**).`);
   }
   if (pattern === undefined) return { text, tool };
-  const fault = tool === SHELL_TOOL ? commandPatternFault(pattern) : globFault(pattern);
-  if (fault !== null) throw new Error(`"${text}" is not a rule: ${fault}.`);
+  const fault =
+    tool === SHELL_TOOL
+      ? commandPatternFault(pattern)
+      : patternFault(() => globMatcher(pattern, { caseSensitive: true }));
+  if (fault !== null) throw new Error(`"${text}" is not a rule: ${fault.replace(/\.$/, "")}.`);
   return { text, tool, pattern };
-}
-
-function globFault(pattern: string): string | null {
-  try {
-    globMatcher(pattern, { caseSensitive: true });
-    return null;
-  } catch (error) {
-    return messageOf(error).replace(/\.$/, "");
-  }
 }
 
 /** What a rule is compared with. */

@@ -21,6 +21,17 @@ export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
+/** What is wrong with patterns that the work reads, in words; null when nothing is. */
+export function patternFault(work: () => unknown): string | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
+  }
+}
+
 export const EMPTY: Pattern = { kind: "sequence", parts: [] };
 
 export function one(set: CharSet): Pattern {

@@ -34,7 +34,7 @@ const MOST_EMPTY_LINES = 5;
 /** What every face shows of a Confirmation, from the real parameters. Raise the limits to see all of it. */
 export function questionView(question: Confirmation, limits: ViewLimits = {}): QuestionView {
   const { mostLines = MOST_LINES, mostCharacters = MOST_CHARACTERS } = limits;
-  const { target, text, parts } = contentOf(question);
+  const { target, text, parts = [] } = contentOf(question);
   const show = question.kind === "exec" ? visibleCommand : visibleText;
   const all = question.kind === "edit" ? text.split("\n") : withoutPadding(text);
   const kept = middleOut(all, mostLines);
@@ -54,43 +54,37 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
 interface Content {
   readonly target: readonly string[];
   readonly text: string;
-  readonly parts: readonly string[];
+  readonly parts?: readonly string[];
 }
 
 function contentOf(question: Confirmation): Content {
   switch (question.kind) {
     case "edit":
-      return { target: [question.path], text: withoutLineEnds(question.diff.fileDiff), parts: [] };
+      return { target: [question.path], text: withoutLineEnds(question.diff.fileDiff) };
     case "exec": {
       const { command, directory, parts } = question;
       const target = directory === undefined ? [] : [directory];
       return { target, text: command, parts: parts.length > 1 ? parts : [] };
     }
-    case "info":
-      return {
-        target: question.urls.map(hostOf),
-        text: [question.prompt, ...question.urls].join("\n"),
-        parts: [],
-      };
-    case "mcp": {
-      const { server, tool, args } = question;
-      return { target: [`${server}: ${tool}`], text: JSON.stringify(args, null, 2) ?? "", parts: [] };
+    case "info": {
+      const { prompt, urls } = question;
+      return { target: urls.map(hostOf), text: [prompt, ...urls].join("\n") };
     }
-    case "discovered": {
-      const { command, args } = question;
-      return { target: [command], text: JSON.stringify(args, null, 2) ?? "", parts: [] };
-    }
+    case "mcp":
+      return { target: [`${question.server}: ${question.tool}`], text: shownJson(question.args) };
+    case "discovered":
+      return { target: [question.command], text: shownJson(question.args) };
     case "plan":
-      return { target: [], text: question.plan, parts: [] };
+      return { target: [], text: question.plan };
     case "form": {
       const { server, message, schema } = question;
-      return {
-        target: [server],
-        text: `${message}\n${JSON.stringify(schema.properties, null, 2) ?? ""}`,
-        parts: [],
-      };
+      return { target: [server], text: `${message}\n${shownJson(schema.properties)}` };
     }
   }
+}
+
+function shownJson(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "";
 }
 
 /** Removes carriage returns when every line has one, because then they mean nothing. */

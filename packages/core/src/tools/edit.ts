@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 import { once } from "@burin/contract/async/once";
-import type { FileSnapshot, FileWrite } from "@burin/contract/machine/file-change";
+import type { ChangedText, FileSnapshot, FileWrite } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { shownPath } from "@burin/contract/text/shown-path";
@@ -32,6 +32,10 @@ export interface EditParams extends Partial<OneEdit> {
 export interface EditOptions {
   /** Absent without a model, or when the user turned it off. */
   readonly correctEdit?: CorrectEdit;
+}
+
+interface WantedEdit extends ChangedText {
+  readonly expected: number;
 }
 
 /** What a call would do to the file in its last known state. */
@@ -160,9 +164,7 @@ export class Edit extends PreparingTool<EditParams> {
       const missing = oldText === undefined ? "old_string" : "new_string";
       return `"${missing}" is missing. Give "old_string" and "new_string", or several replacements in "edits".`;
     }
-    const same = editsOf(params).findIndex(
-      (one) => one.old_string !== "" && one.old_string === one.new_string,
-    );
+    const same = editsOf(params).findIndex((one) => one.oldText !== "" && one.oldText === one.newText);
     if (same === -1) return null;
     const where = edits === undefined ? "" : ` of edits[${same}]`;
     return `"old_string" and "new_string"${where} are the same: nothing would change.`;
@@ -171,7 +173,7 @@ export class Edit extends PreparingTool<EditParams> {
   async #planned(params: EditParams, signal: AbortSignal): Promise<Planned> {
     const file = params.file_path;
     if (isCreation(params)) return this.#creation(params, await this.#workspace.snapshot(file));
-    const before = await this.#workspace.snapshot(file, changesOf(params));
+    const before = await this.#workspace.snapshot(file, editsOf(params));
     if (!before.exists) await this.#workspace.read(file, A_LOOK, signal).catch(suggestCreation);
     if (before.text === null) return { failure: (await changing()).notText(file) };
     const located = await this.#placedAll(params, (edit) => this.#located(edit, before, signal));
@@ -180,7 +182,7 @@ export class Edit extends PreparingTool<EditParams> {
   }
 
   /** Places every edit in the current file, or none. */
-  async #placedAll(params: EditParams, locate: (edit: OneEdit) => Promise<Located>): Promise<PlacedAll> {
+  async #placedAll(params: EditParams, locate: (edit: WantedEdit) => Promise<Located>): Promise<PlacedAll> {
     const matches: Matched[] = [];
     for (const [index, edit] of editsOf(params).entries()) {
       const located = await locate(edit);
@@ -204,14 +206,13 @@ export class Edit extends PreparingTool<EditParams> {
   }
 
   /** Tries the deterministic stages first; then, if available, the model's correction, which must itself match. */
-  async #located(edit: OneEdit, before: FileSnapshot, signal: AbortSignal): Promise<Located> {
-    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = edit;
+  async #located(edit: WantedEdit, before: FileSnapshot, signal: AbortSignal): Promise<Located> {
     const isOutdated = before.seen === "older";
-    const request = { content: before.text ?? "", oldText, newText, expected, isOutdated };
+    const request = { content: before.text ?? "", ...edit, isOutdated };
     const { failureReport } = await changing();
     const match = await placeIn(before, request);
     if (match.status === "matched") return { match };
-    const failure = failureReport({ match, expected, isOutdated });
+    const failure = failureReport({ match, expected: edit.expected, isOutdated });
     if (before.firstLine !== undefined) return { failure: ofLarge(failure) };
     if (before.text === "") return { failure: ofEmpty(failure) };
     if (match.status === "no_change" || match.status === "omission" || this.#correctEdit === undefined)
@@ -241,12 +242,11 @@ export class Edit extends PreparingTool<EditParams> {
 
   /** The file has changed meanwhile: applies the same change to its current content, or nothing. */
   async #merged(params: EditParams, plan: Plan, conflict: WorkspaceError): Promise<Plan> {
-    const before = await this.#workspace.snapshot(params.file_path, changesOf(params));
+    const before = await this.#workspace.snapshot(params.file_path, editsOf(params));
     const content = before.text;
     if (content === null) throw conflict;
     const located = await this.#placedAll(params, async (edit) => {
-      const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = edit;
-      const match = await placeIn(before, { content, oldText, newText, expected, isOutdated: true });
+      const match = await placeIn(before, { content, ...edit, isOutdated: true });
       if (match.status !== "matched") throw conflict;
       return { match };
     });
@@ -303,18 +303,14 @@ function ofEmpty(failure: ToolError): ToolError {
   return { ...failure, message };
 }
 
-function changesOf(params: EditParams) {
-  return editsOf(params).map(({ old_string: oldText, new_string: newText }) => ({ oldText, newText }));
-}
-
-function editsOf({
-  edits,
-  old_string = "",
-  new_string = "",
-  expected_replacements,
-}: EditParams): readonly OneEdit[] {
-  const expected = expected_replacements === undefined ? {} : { expected_replacements };
-  return edits ?? [{ old_string, new_string, ...expected }];
+function editsOf({ edits, ...one }: EditParams): readonly WantedEdit[] {
+  return (edits ?? [one]).map(
+    ({ old_string: oldText = "", new_string: newText = "", expected_replacements: expected = 1 }) => ({
+      oldText,
+      newText,
+      expected,
+    }),
+  );
 }
 
 function isCreation({ edits, old_string }: EditParams): boolean {

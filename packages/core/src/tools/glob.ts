@@ -2,7 +2,7 @@ import type { FoundFiles } from "@burin/contract/machine/find-request";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
-import { PatternError } from "@burin/contract/patterns/pattern";
+import { patternFault } from "@burin/contract/patterns/pattern";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
@@ -70,13 +70,7 @@ export class Glob extends BaseTool<GlobParams> {
 
   protected override checkParams(params: GlobParams): string | null {
     if (params.pattern.trim() === "") return '"pattern" must not be empty.';
-    try {
-      parseGlob(params.pattern, { caseSensitive: true, groups: true });
-      return null;
-    } catch (error) {
-      if (error instanceof PatternError) return error.message;
-      throw error;
-    }
+    return patternFault(() => parseGlob(params.pattern, { caseSensitive: true, groups: true }));
   }
 }
 

@@ -3,7 +3,7 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { machineOf } from "@burin/contract/patterns/machine";
-import { PatternError } from "@burin/contract/patterns/pattern";
+import { patternFault } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
@@ -109,17 +109,13 @@ export class Grep extends BaseTool<GrepParams> {
     if (context < 0 || context > MOST_CONTEXT) {
       return `"context" must be from 0 to ${MOST_CONTEXT}, got ${context}.`;
     }
-    try {
-      const dialect = { caseSensitive: params.case_sensitive ?? false, fixed: params.fixed_strings ?? false };
+    const dialect = { caseSensitive: params.case_sensitive ?? false, fixed: params.fixed_strings ?? false };
+    return patternFault(() => {
       machineOf(parseSearchPattern(params.pattern, dialect));
       for (const glob of [params.include, params.exclude]) {
         if (glob) parseGlob(glob, { caseSensitive: true, groups: true });
       }
-      return null;
-    } catch (error) {
-      if (error instanceof PatternError) return error.message;
-      throw error;
-    }
+    });
   }
 }
 

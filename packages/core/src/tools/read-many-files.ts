@@ -5,7 +5,7 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Part } from "@burin/contract/messages/parts";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { globCovers } from "@burin/contract/patterns/glob-pattern";
-import { PatternError } from "@burin/contract/patterns/pattern";
+import { patternFault } from "@burin/contract/patterns/pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
@@ -107,15 +107,8 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   }
 
   protected override checkParams(params: ReadManyFilesParams): string | null {
-    try {
-      for (const glob of [...params.paths, ...(params.include ?? []), ...(params.exclude ?? [])]) {
-        parseGlob(glob, { caseSensitive: true, groups: true });
-      }
-      return null;
-    } catch (error) {
-      if (error instanceof PatternError) return error.message;
-      throw error;
-    }
+    const globs = [...params.paths, ...(params.include ?? []), ...(params.exclude ?? [])];
+    return patternFault(() => globs.map((glob) => parseGlob(glob, { caseSensitive: true, groups: true })));
   }
 
   /** Absolute paths, each with whether its media may be shown. */
