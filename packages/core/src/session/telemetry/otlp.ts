@@ -7,15 +7,13 @@ export type Attributes = Readonly<Record<string, string | number | boolean | rea
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  readonly parentSpanId?: string;
+  readonly parentSpanId: string | undefined;
+  /** `chat ...` for a request to another program. */
   readonly name: string;
-  /** Sends a request to another program. */
-  readonly isClient?: boolean;
   /** Milliseconds since 1970. */
   readonly start: number;
   readonly end: number;
   readonly attributes: Attributes;
-  readonly isError?: boolean;
 }
 
 /** With the bucket limits of the conventions. */
@@ -199,10 +197,11 @@ function listed(text = ""): Record<string, string> {
   return Object.fromEntries([...pairs].map(([key, value]) => [key.trim(), value.trim()]));
 }
 
-function spanJson({ start, end, attributes, isClient, isError, ...span }: Span): object {
+function spanJson({ start, end, attributes, ...span }: Span): object {
   const times = { startTimeUnixNano: nanoseconds(start), endTimeUnixNano: nanoseconds(end) };
-  const status = isError ? { status: { code: 2 } } : {};
-  return { ...span, kind: isClient ? 3 : 1, ...times, attributes: plain(attributes), ...status };
+  const status = attributes["error.type"] === undefined ? {} : { status: { code: 2 } };
+  const kind = span.name.startsWith("chat ") ? 3 : 1;
+  return { ...span, kind, ...times, attributes: plain(attributes), ...status };
 }
 
 function nanoseconds(milliseconds: number): string {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import type { Settings } from "@burin/contract/settings/settings";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
+import type { ToolError } from "@burin/contract/tools";
 import { Redactor } from "../log/redactor.ts";
 import { type Attributes, Otlp, type Span } from "./otlp.ts";
 
@@ -26,7 +27,6 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   moonshot: "moonshot_ai",
 };
 
-const TOOL = "gen_ai.tool.name";
 /** Per content; services refuse large ones. */
 const MOST_CHARACTERS = 60_000;
 
@@ -36,14 +36,12 @@ const OF_A_RUN = new Set<AgentEvent["type"]>(["text", "thought", "tool_call", "q
 /** Events between what the model answers to and the request. */
 const BEFORE_REQUEST = new Set<AgentEvent["type"]>(["context", "context_fill", "compaction"]);
 
-interface OpenSpan {
-  readonly spanId: string;
-  readonly start: number;
-  readonly parent: string | undefined;
-  attributes: Attributes;
+interface OpenSpan extends Omit<Span, "end"> {
   /** When the work itself started, after any question. */
   working?: number;
 }
+
+type Called = Pick<ToolCall, "callId" | "name" | "args" | "status"> & { readonly error?: ToolError };
 
 /** By OpenTelemetry's conventions: a run is `invoke_agent`, a request `chat`, a call `execute_tool`. */
 export class Telemetry {
@@ -54,7 +52,6 @@ export class Telemetry {
   readonly #calls = new Map<string, OpenSpan>();
   readonly #questions = new Map<string, OpenSpan>();
   #model = "";
-  #traceId = "";
   #run: OpenSpan | null = null;
   #chat: OpenSpan | null = null;
   /** The time when the model has everything that it answers to. */
@@ -80,42 +77,51 @@ export class Telemetry {
     // A resumed session continues without a prompt.
     if (this.#run === null && OF_A_RUN.has(event.type)) this.#begin(at);
     if (event.type === "session" || event.type === "model") this.#model = event.model;
-    else if (event.type === "text" && event.role === "user") this.#prompted(event.text, at);
-    else if (event.type === "text") this.#heard(event.text, at);
+    else if (event.type === "text" && event.role === "user") {
+      this.#prompts.push(event.text);
+      this.#asked = at;
+    } else if (event.type === "text") this.#heard(event.text, at);
     else if (event.type === "thought") this.#heard("", at);
     else if (event.type === "usage") this.#spent(event, at);
     else if (event.type === "tool_call") this.#called(event.call, at);
-    else if (event.type === "subagent_call") this.#calledBySubagent(event, at);
-    else if (event.type === "question") this.#questioned(event, at);
-    else if (event.type === "question_answered")
+    else if (event.type === "subagent_call") this.#follow(event.call, at, event);
+    else if (event.type === "question") {
+      const kind = { "burin.question.kind": event.confirmation.kind };
+      const parent = this.#calls.get(event.callId ?? "");
+      this.#questions.set(event.id, this.#open("question", at, { parent, attributes: kind }));
+    } else if (event.type === "question_answered")
       this.#answered(event.id, event.decision?.outcome ?? "none", at);
     else if (event.type === "done") this.#ended(event, at);
     else if (this.#asked !== null && BEFORE_REQUEST.has(event.type)) this.#asked = at;
   }
 
-  #questioned({ id, callId, confirmation }: Extract<AgentEvent, { type: "question" }>, at: number): void {
-    const parent = this.#calls.get(callId ?? "")?.spanId;
-    this.#questions.set(id, this.#open(at, parent, { "burin.question.kind": confirmation.kind }));
-  }
-
-  #begin(at: number): void {
+  #begin(start: number): void {
     // Burin may have been started inside a trace.
     const { TRACEPARENT = "" } = this.#needs.environment;
     const [, trace, outer] = /^00-([\da-f]{32})-([\da-f]{16})-/.exec(TRACEPARENT) ?? [];
-    this.#traceId = trace ?? randomBytes(16).toString("hex");
-    this.#run = this.#open(at, outer, {});
+    const traceId = trace ?? randomBytes(16).toString("hex");
+    const name = "invoke_agent burin";
+    this.#run = { traceId, spanId: newSpanId(), parentSpanId: outer, name, start, attributes: {} };
     this.#tokens = { input: 0, output: 0 };
     this.#prompts = [];
-    this.#asked = at;
+    this.#asked = start;
   }
 
-  #prompted(text: string, at: number): void {
-    this.#prompts.push(text);
-    this.#asked = at;
+  #open(
+    name: string,
+    start: number,
+    { parent, attributes = {} }: { parent?: OpenSpan | undefined; attributes?: Attributes } = {},
+  ): OpenSpan {
+    const { traceId = "", spanId: parentSpanId } = parent ?? this.#run ?? {};
+    return { traceId, spanId: newSpanId(), parentSpanId, name, start, attributes };
+  }
+
+  #close({ working: _, ...span }: OpenSpan, end: number, more: Attributes): void {
+    this.#otlp.addSpan({ ...span, end, attributes: { ...span.attributes, ...more } });
   }
 
   #heard(text: string, at: number): void {
-    this.#chat ??= this.#open(this.#asked ?? at, undefined, {});
+    this.#chat ??= this.#open(`chat ${this.#model}`, this.#asked ?? at);
     this.#asked = null;
     this.#said += text;
   }
@@ -124,8 +130,7 @@ export class Telemetry {
     const { inputTokens, outputTokens, cachedTokens, cost } = usage;
     this.#tokens.input += inputTokens;
     this.#tokens.output += outputTokens;
-    const attributes = this.#asking("chat");
-    const measured = { ...attributes, "burin.purpose": purpose };
+    const measured = { ...this.#asking("chat"), "burin.purpose": purpose };
     const tokens = { input: inputTokens, output: outputTokens };
     for (const [type, value] of Object.entries(tokens))
       this.#otlp.measure("gen_ai.client.token.usage", value, { ...measured, "gen_ai.token.type": type });
@@ -143,13 +148,10 @@ export class Telemetry {
   #endChat(at: number, more: Attributes): void {
     const chat = this.#chat;
     if (chat === null) return;
-    const attributes = this.#asking("chat");
-    this.#otlp.measure("gen_ai.client.operation.duration", (at - chat.start) / 1000, {
-      ...attributes,
-      "error.type": more["error.type"],
-    });
-    chat.attributes = { ...attributes, "gen_ai.conversation.id": this.#needs.id, ...more };
-    this.#close(chat, `chat ${this.#model}`, at);
+    const asking = this.#asking("chat");
+    const measured = { ...asking, "error.type": more["error.type"] };
+    this.#otlp.measure("gen_ai.client.operation.duration", (at - chat.start) / 1000, measured);
+    this.#close(chat, at, { ...asking, "gen_ai.conversation.id": this.#needs.id, ...more });
     this.#chat = null;
     this.#said = "";
   }
@@ -157,59 +159,47 @@ export class Telemetry {
   #called(call: ToolCall, at: number): void {
     // Without a token count from the service, this call shows that the reply has ended.
     this.#endChat(at, {});
-    const span = this.#calls.get(call.callId) ?? this.#open(at, undefined, { [TOOL]: call.name });
-    this.#calls.set(call.callId, span);
-    if (call.status === "executing") span.working ??= at;
-    if (!isAnswered(call)) return;
-    const { callId, args, llmContent } = call;
-    this.#endCall(callId, call.status === "success" ? undefined : call.error.type, {
-      at,
-      ...this.#contents("gen_ai.tool.call.arguments", args),
-      ...this.#contents("gen_ai.tool.call.result", llmContent),
-    });
-    this.#asked = at;
+    this.#follow(call, at);
+    if (isAnswered(call)) this.#asked = at;
   }
 
-  #calledBySubagent(
-    { agent, parentCallId, call }: Extract<AgentEvent, { type: "subagent_call" }>,
+  #follow(
+    call: Called & { readonly llmContent?: unknown },
     at: number,
+    by?: { readonly agent: string; readonly parentCallId?: string },
   ): void {
-    const { callId, name, status, args, error } = call;
-    if (status === "executing") {
-      const parent = this.#calls.get(parentCallId ?? "")?.spanId;
-      this.#calls.set(callId, { ...this.#open(at, parent, { [TOOL]: name }), working: at });
-    } else {
-      this.#endCall(callId, status === "success" ? undefined : (error?.type ?? status), {
-        at,
-        "gen_ai.agent.name": agent,
-        ...this.#contents("gen_ai.tool.call.arguments", args),
-      });
-    }
+    const { callId, name, args, status, error, llmContent } = call;
+    const parent = this.#calls.get(by?.parentCallId ?? "");
+    const span = this.#calls.get(callId) ?? this.#open(`execute_tool ${name}`, at, { parent });
+    this.#calls.set(callId, span);
+    if (status === "executing") span.working ??= at;
+    if (status !== "success" && status !== "error" && status !== "cancelled") return;
+    this.#endCall(callId, at, {
+      "error.type": status === "success" ? undefined : (error?.type ?? status),
+      "gen_ai.agent.name": by?.agent,
+      ...this.#contents("gen_ai.tool.call.arguments", args),
+      ...(by ? {} : this.#contents("gen_ai.tool.call.result", llmContent)),
+    });
   }
 
-  #endCall(
-    callId: string,
-    error: string | undefined,
-    { at, ...more }: Attributes & { readonly at: number },
-  ): void {
+  #endCall(callId: string, at: number, more: Attributes): void {
     const span = this.#calls.get(callId);
     if (span === undefined) return;
     this.#calls.delete(callId);
-    const name = span.attributes[TOOL];
-    const attributes = { "gen_ai.operation.name": "execute_tool", [TOOL]: name, "error.type": error };
-    if (span.working !== undefined)
-      this.#otlp.measure("gen_ai.execute_tool.duration", (at - span.working) / 1000, attributes);
+    const tool = span.name.slice("execute_tool ".length);
+    const done = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool };
+    if (span.working !== undefined) {
+      const measured = { ...done, "error.type": more["error.type"] };
+      this.#otlp.measure("gen_ai.execute_tool.duration", (at - span.working) / 1000, measured);
+    }
     const call = { "gen_ai.tool.type": "function", "gen_ai.tool.call.id": callId };
-    span.attributes = { ...attributes, ...call, ...more };
-    this.#close(span, `execute_tool ${name}`, at);
+    this.#close(span, at, { ...done, ...call, ...more });
   }
 
   #answered(id: string, outcome: string, at: number): void {
     const span = this.#questions.get(id);
-    if (span === undefined) return;
     this.#questions.delete(id);
-    span.attributes = { ...span.attributes, "burin.question.outcome": outcome };
-    this.#close(span, "question", at);
+    if (span !== undefined) this.#close(span, at, { "burin.question.outcome": outcome });
   }
 
   #ended({ status, result, error, turns }: RunEnd, at: number): void {
@@ -218,12 +208,13 @@ export class Telemetry {
     if (this.#chat === null && this.#asked !== null && status === "error") this.#heard("", this.#asked);
     this.#endChat(at, { "error.type": type });
     for (const id of [...this.#questions.keys()]) this.#answered(id, "none", at);
-    for (const id of [...this.#calls.keys()]) this.#endCall(id, type ?? "cancelled", { at });
+    for (const id of [...this.#calls.keys()]) this.#endCall(id, at, { "error.type": type ?? "cancelled" });
     const run = this.#run;
     this.#run = null;
     this.#asked = null;
     if (run === null) return;
-    run.attributes = {
+    const prompts = this.#prompts.map((text) => message("user", text));
+    this.#close(run, at, {
       ...this.#asking("invoke_agent"),
       "gen_ai.agent.name": "burin",
       "gen_ai.conversation.id": this.#needs.id,
@@ -232,13 +223,9 @@ export class Telemetry {
       "burin.status": status,
       "burin.turns": turns,
       "error.type": type,
-      ...this.#contents(
-        "gen_ai.input.messages",
-        this.#prompts.map((text) => message("user", text)),
-      ),
+      ...this.#contents("gen_ai.input.messages", prompts),
       ...this.#contents("gen_ai.output.messages", [message("assistant", result)]),
-    };
-    this.#close(run, "invoke_agent burin", at);
+    });
   }
 
   #asking(operation: string): Attributes {
@@ -255,22 +242,10 @@ export class Telemetry {
     if (!this.#hasContents) return {};
     return { [name]: this.#redactor.json(value).slice(0, MOST_CHARACTERS) };
   }
+}
 
-  #open(start: number, parent: string | undefined, attributes: Attributes): OpenSpan {
-    return {
-      spanId: randomBytes(8).toString("hex"),
-      start,
-      parent: parent ?? this.#run?.spanId,
-      attributes,
-    };
-  }
-
-  #close({ spanId, start, parent, attributes }: OpenSpan, name: string, end: number): void {
-    const span: Span = { traceId: this.#traceId, spanId, name, start, end, attributes };
-    const isClient = name.startsWith("chat ");
-    const isError = attributes["error.type"] !== undefined;
-    this.#otlp.addSpan({ ...span, isClient, isError, ...(parent !== undefined && { parentSpanId: parent }) });
-  }
+function newSpanId(): string {
+  return randomBytes(8).toString("hex");
 }
 
 function message(role: string, content: string): object {
