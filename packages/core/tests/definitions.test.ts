@@ -100,7 +100,7 @@ describe("skills", () => {
     expect(requests[0]).toContain("- release:");
     expect(notices).toHaveLength(2);
     expect(notices.join("\n")).toMatch(
-      /broken\/SKILL\.md cannot be used[\s\S]*empty\/SKILL\.md has no `description`/,
+      /broken\/SKILL\.md cannot be used[\s\S]*empty\/SKILL\.md cannot be used: it has no `description`/,
     );
   });
 
@@ -150,7 +150,7 @@ describe("commands of one's own", () => {
     await define(join(home, "commands/none.md"), "---\ndescription: x\n---\n");
     const { notices } = await run("hi");
     expect(notices.join("\n")).toMatch(
-      /a b\.md cannot be a command[\s\S]*none\.md cannot be a command: it holds no prompt/,
+      /a b\.md cannot be used: the name of a command [\s\S]*none\.md cannot be used: it holds no prompt/,
     );
   });
 });

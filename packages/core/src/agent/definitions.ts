@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { entriesOf } from "@burin/machine/disk/disk-looks";
@@ -50,6 +51,7 @@ interface DefinitionFile {
 const MOST_FILES = 200;
 const MOST_BYTES = 256 * 1024;
 const MOST_DESCRIPTION = 500;
+const NO_DESCRIPTION = "it has no `description`, by which the model would choose it";
 const SUBAGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const COMMAND_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
@@ -66,7 +68,7 @@ export function readDefinitions(places: readonly DefinitionPlace[]): Definitions
 
 interface Reader<Thing> {
   readonly kind: "agents" | "skills" | "commands";
-  /** Throws what is wrong with the file, as the end of a sentence that starts with its path. */
+  /** Throws what is wrong with the file. */
   readonly make: (file: DefinitionFile) => Thing;
 }
 
@@ -82,7 +84,7 @@ function definedIn<Thing extends { readonly name: string }>(
       const thing = make(readDefinition(path));
       found.set(thing.name, thing);
     } catch (error) {
-      problems.push(`${path} ${messageOf(error)}.`);
+      problems.push(`${path} cannot be used: ${messageOf(error)}.`);
     }
   }
   return [...found.values()];
@@ -100,26 +102,18 @@ function pathsIn(folder: string, isOfSkills: boolean): string[] {
 function readDefinition(path: string): DefinitionFile {
   const file = basename(path, ".md");
   const name = file === "SKILL" ? basename(dirname(path)) : file;
-  try {
-    const text = readText(path, MOST_BYTES) ?? "";
-    const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text);
-    if (match === null || match.index !== 0) return { name, path, fields: {}, body: text.trim() };
-    const fields: unknown = parse(match[1] ?? "", { maxAliasCount: 0 }) ?? {};
-    if (typeof fields !== "object" || Array.isArray(fields)) {
-      throw new Error("the front matter between the --- lines must be a list of `name: value`");
-    }
-    const body = text.slice(match[0].length).trim();
-    return { name, path, fields: fields as DefinitionFile["fields"], body };
-  } catch (error) {
-    throw new Error(`cannot be used: ${messageOf(error)}`);
-  }
+  const text = readText(path, MOST_BYTES) ?? "";
+  const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text);
+  if (match === null || match.index !== 0) return { name, path, fields: {}, body: text.trim() };
+  const fields: unknown = parse(match[1] ?? "", { maxAliasCount: 0 }) ?? {};
+  if (!isRecord(fields))
+    throw new Error("the front matter between the --- lines must be a list of `name: value`");
+  return { name, path, fields, body: text.slice(match[0].length).trim() };
 }
 
 function skillOf({ name, path, fields }: DefinitionFile): Skill {
   const { description, name: named } = fields;
-  if (typeof description !== "string" || description.trim() === "") {
-    throw new Error("has no `description`, by which the model would choose it");
-  }
+  if (typeof description !== "string" || description.trim() === "") throw new Error(NO_DESCRIPTION);
   const line = description.replace(/\s+/g, " ").trim().slice(0, MOST_DESCRIPTION);
   const isNamed = typeof named === "string" && named.trim() !== "";
   return { name: isNamed ? named.trim() : name, description: line, path };
@@ -133,29 +127,22 @@ function listSkills(skills: readonly Skill[]): string {
   return [head, ...lines].join("\n");
 }
 
-function subagentOf(file: DefinitionFile): SubagentDefinition {
-  const { name, fields, body } = file;
-  try {
-    const named = textField(fields, "name") ?? name;
-    if (!SUBAGENT_NAME.test(named))
-      throw new Error(`the name "${named}" must be letters, digits, "_" or "-"`);
-    const description = textField(fields, "description");
-    if (description === undefined)
-      throw new Error("it has no `description`, by which the model would choose it");
-    if (body === "")
-      throw new Error("it has no text below the front matter, which would be the subagent's prompt");
-    const model = textField(fields, "model");
-    return {
-      name: named,
-      description,
-      prompt: body,
-      tools: listField(fields, "tools"),
-      model: model === "inherit" ? undefined : model,
-      approvalMode: modeField(fields),
-    };
-  } catch (error) {
-    throw new Error(`defines no subagent: ${messageOf(error)}`);
-  }
+function subagentOf({ name, fields, body }: DefinitionFile): SubagentDefinition {
+  const named = textField(fields, "name") ?? name;
+  if (!SUBAGENT_NAME.test(named)) throw new Error(`the name "${named}" must be letters, digits, "_" or "-"`);
+  const description = textField(fields, "description");
+  if (description === undefined) throw new Error(NO_DESCRIPTION);
+  if (body === "")
+    throw new Error("it has no text below the front matter, which would be the subagent's prompt");
+  const model = textField(fields, "model");
+  return {
+    name: named,
+    description,
+    prompt: body,
+    tools: listField(fields, "tools"),
+    model: model === "inherit" ? undefined : model,
+    approvalMode: modeField(fields),
+  };
 }
 
 function textField(fields: DefinitionFile["fields"], key: string): string | undefined {
@@ -186,9 +173,8 @@ function modeField(fields: DefinitionFile["fields"]): ApprovalMode | undefined {
 }
 
 function commandOf({ name, fields, body }: DefinitionFile): CustomCommand {
-  if (!COMMAND_NAME.test(name))
-    throw new Error('cannot be a command: its name must be letters, digits, "_" or "-"');
-  if (body === "") throw new Error("cannot be a command: it holds no prompt");
+  if (!COMMAND_NAME.test(name)) throw new Error('the name of a command must be letters, digits, "_" or "-"');
+  if (body === "") throw new Error("it holds no prompt");
   const description = typeof fields.description === "string" ? fields.description : "";
   return { name, description, prompt: body };
 }
