@@ -3,22 +3,14 @@ import type { SubcommandName } from "./request/usages.ts";
 
 /** Every subcommand; a new one is a file in modes/, a row here and one in request/usages.ts. */
 const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
-  call: {
-    load: async () => (await import("./modes/call.ts")).runCall,
-  },
-  tools: {
-    load: async () => (await import("./modes/tools.ts")).runTools,
-  },
+  call: { load: async () => (await import("./modes/call.ts")).runCall },
+  tools: { load: async () => (await import("./modes/tools.ts")).runTools },
   models: {
     ownOptions: { online: { type: "boolean" } },
     load: async () => (await import("./modes/models.ts")).runModels,
   },
-  explain: {
-    load: async () => (await import("./modes/explain.ts")).runExplain,
-  },
-  grants: {
-    load: async () => (await import("./modes/grants.ts")).runGrants,
-  },
+  explain: { load: async () => (await import("./modes/explain.ts")).runExplain },
+  grants: { load: async () => (await import("./modes/grants.ts")).runGrants },
   sessions: {
     ownOptions: { all: { type: "boolean" } },
     load: async () => (await import("./modes/sessions.ts")).runSessions,
@@ -31,9 +23,7 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
     ownOptions: { list: { type: "boolean" }, session: { type: "string" } },
     load: async () => (await import("./modes/undo.ts")).runUndo,
   },
-  trust: {
-    load: async () => (await import("./modes/trust.ts")).runTrust,
-  },
+  trust: { load: async () => (await import("./modes/trust.ts")).runTrust },
   mcp: {
     ownOptions: {
       scope: { type: "string" },
@@ -83,12 +73,8 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
     ownOptions: { online: { type: "boolean" } },
     load: async () => (await import("./modes/doctor/doctor.ts")).runDoctor,
   },
-  completion: {
-    load: async () => (await import("./modes/completion.ts")).runCompletion,
-  },
-  demo: {
-    load: async () => (await import("./modes/demo.ts")).runDemo,
-  },
+  completion: { load: async () => (await import("./modes/completion.ts")).runCompletion },
+  demo: { load: async () => (await import("./modes/demo.ts")).runDemo },
 };
 
 export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = ROWS;

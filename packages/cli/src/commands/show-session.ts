@@ -21,11 +21,7 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
   const showText = (
     name: string,
     textOf: (desk: CommandDesk) => string | Promise<string>,
-  ): ScreenCommand => ({
-    name,
-    isQuiet: true,
-    run: async (desk) => printText(desk, await textOf(desk)),
-  });
+  ): ScreenCommand => ({ name, isQuiet: true, run: async (desk) => printText(desk, await textOf(desk)) });
   return [
     { name: "help", isQuiet: true, run: (desk) => desk.print((width) => helpLines(all(), width)) },
     showTable("keys", keyRows),

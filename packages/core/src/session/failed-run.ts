@@ -22,8 +22,5 @@ export function nothingLeft(): RunEnd {
 }
 
 export function cutOff(): AgentEvent {
-  return {
-    type: "context",
-    text: "[The run ended here, before the reply was complete. Go on from there.]",
-  };
+  return { type: "context", text: "[The run ended here, before the reply was complete. Go on from there.]" };
 }

@@ -22,9 +22,7 @@ export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
     "In plan mode: shows the user your plan and, when they approve it, ends plan mode so that you can carry it out. Call it once the plan is complete.";
   readonly parameterSchema: JsonSchema = {
     type: "object",
-    properties: {
-      plan: { type: "string", minLength: 1, description: "The whole plan, in Markdown." },
-    },
+    properties: { plan: { type: "string", minLength: 1, description: "The whole plan, in Markdown." } },
     required: ["plan"],
     additionalProperties: false,
   };

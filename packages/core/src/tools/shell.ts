@@ -44,10 +44,7 @@ const ACTIONS = ["list", "output", "stop"];
 const PARAMETERS: Record<string, JsonSchema> = {
   command: { type: "string", description: "The command for the shell." },
   description: { type: "string", description: "What it does, in a few words." },
-  directory: {
-    type: "string",
-    description: "Where to run it. Default: the root.",
-  },
+  directory: { type: "string", description: "Where to run it. Default: the root." },
   timeout: {
     type: "integer",
     minimum: 1,
@@ -78,10 +75,7 @@ const PARAMETERS: Record<string, JsonSchema> = {
 
 /** Only if the package for terminals is installed. */
 const WITH_TERMINAL: Record<string, JsonSchema> = {
-  terminal: {
-    type: "boolean",
-    description: "Give it a terminal; for programs that need one.",
-  },
+  terminal: { type: "boolean", description: "Give it a terminal; for programs that need one." },
   action: {
     type: "string",
     enum: [...ACTIONS, "input"],

@@ -27,11 +27,7 @@ interface Service {
 const SERVICES: Readonly<Record<string, Service>> = {
   openai: { label: "OpenAI", provider: "openai", baseUrl: "https://api.openai.com/v1" },
   anthropic: { label: "Anthropic", provider: "anthropic", baseUrl: "https://api.anthropic.com" },
-  gemini: {
-    label: "Gemini",
-    provider: "gemini",
-    baseUrl: "https://generativelanguage.googleapis.com",
-  },
+  gemini: { label: "Gemini", provider: "gemini", baseUrl: "https://generativelanguage.googleapis.com" },
 };
 const MOST_SEARCH_MS = 1000;
 const MOST_TEST_MS = 60_000;

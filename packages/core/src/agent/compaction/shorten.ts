@@ -64,10 +64,7 @@ export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncG
   const { history, system, tools } = request();
   const room = Math.max(limit - size.of({ system, tools, history: [] }), limit / 4);
   const tail = isAll ? { kept: 0, tokens: 0 } : newestMessages(history, room * KEPT_MESSAGES, size);
-  const told: Told = {
-    history: history.slice(0, history.length - tail.kept),
-    summary: needs.record.summary,
-  };
+  const told: Told = { history: history.slice(0, history.length - tail.kept), summary: needs.record.summary };
   const answer = await summaryOf(told, needs, signal);
   if (signal.aborted) return;
   if (typeof answer !== "string") {
