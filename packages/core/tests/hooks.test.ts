@@ -161,7 +161,7 @@ describe("a hook before a call", () => {
   it.each([
     ["garbage", "echo hello", "not JSON"],
     ["a failure", "echo broken >&2; exit 1", "exit code 1: broken"],
-    ["a wrong decision", `echo '{"decision":"maybe"}'`, "must be one of allow, ask, deny"],
+    ["a wrong decision", `echo '{"decision":"maybe"}'`, 'must be one of "allow", "ask", "deny"'],
     ["no such program", "no-such-program-anywhere", "exit code 127"],
     ["a hang", "sleep 60", "timed out after 0.3 s"],
   ])("that gives %s may have been a guard: the call is asked about", async (_what, command, words) => {

@@ -1,4 +1,7 @@
-import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { describeFaults } from "@burin/contract/messages/check-schema";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { schemaFaults } from "@burin/contract/messages/schema-faults";
+import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
@@ -42,6 +45,16 @@ export interface BeforeCall {
 const DEFAULT_SECONDS = 60;
 /** A hook's possible decisions, from loose to strict. */
 const STRICTNESS = ["allow", "ask", "deny"] as const;
+
+const ANSWER: JsonSchema = {
+  type: "object",
+  properties: {
+    decision: { enum: STRICTNESS },
+    reason: { type: "string" },
+    args: { type: "object" },
+    context: { type: "string" },
+  },
+};
 
 /** The user's commands that run at events and may decide about calls. They run in order. */
 export class Hooks {
@@ -141,28 +154,8 @@ function hookAnswer(end: ExchangeEnd, seconds: number): HookAnswer | string {
   if (value === undefined) {
     return "what it printed is not JSON; print nothing, or an object with decision, reason, args or context";
   }
-  return isRecord(value) ? answerOf(value) : "what it printed is not a JSON object";
-}
-
-function answerOf({
-  decision,
-  reason,
-  args,
-  context,
-}: Readonly<Record<string, unknown>>): HookAnswer | string {
-  const known = STRICTNESS.find((one) => one === decision);
-  if (decision !== undefined && known === undefined)
-    return `its decision must be one of ${STRICTNESS.join(", ")}`;
-  if (args !== undefined && !isRecord(args)) return "its args must be an object";
-  for (const [name, value] of Object.entries({ reason, context })) {
-    if (value !== undefined && typeof value !== "string") return `its ${name} must be a string`;
-  }
-  return {
-    ...(known ? { decision: known } : {}),
-    ...(typeof reason === "string" ? { reason } : {}),
-    ...(isRecord(args) ? { args } : {}),
-    ...(typeof context === "string" && context.trim() !== ""
-      ? { context: context.slice(0, MOST_CONTEXT) }
-      : {}),
-  };
+  const faults = schemaFaults(ANSWER, value);
+  if (faults.length > 0) return describeFaults(faults, "what it printed");
+  const answer = value as HookAnswer;
+  return { ...answer, context: answer.context?.trim() ? answer.context.slice(0, MOST_CONTEXT) : "" };
 }
