@@ -20,22 +20,10 @@ interface WaitingSources {
   settle(signal: AbortSignal): Promise<readonly string[]>;
 }
 
-type Handed =
-  | "model"
-  | "small"
-  | "conversation"
-  | "budget"
-  | "registry"
-  | "runCalls"
-  | "callIds"
-  | "briefing"
-  | "background"
-  | "past"
-  | "onAway"
-  | "waitsForUser"
-  | "news";
+/** What is worked out here from the parts. */
+type Made = "declarations" | "systemPrompt" | "maxTurns" | "contextWindow" | "contextFiles" | "detectLoops";
 
-interface AgentParts extends Pick<AgentNeeds, Handed> {
+interface AgentParts extends Omit<AgentNeeds, Made> {
   readonly home: Home;
   /** Most replies of the model to one prompt. */
   readonly maxTurns: number | undefined;
