@@ -10,15 +10,10 @@ function cellsOf(hex: string): string | undefined {
   return /width=\d+;height=\d+/.exec(rows.at(-1)?.bytes ?? "")?.[0];
 }
 
-const RIFF = "52494646 00000000 57454250";
-
 describe("the size of an image", () => {
   it.each([
     ["GIF", "474946383961 c800 6400"],
     ["JPEG", "ffd8 ffe0 0004 0000 ff ffc2 0011 08 0064 00c8 03"],
-    ["WebP with losses", `${RIFF} 56503820 00000000 000000 9d012a c800 6400`],
-    ["WebP without losses", `${RIFF} 5650384c 00000000 2f c7c01800`],
-    ["WebP of several parts", `${RIFF} 56503858 0a000000 00000000 c70000 630000`],
   ])("is read from the head of %s", (_kind, hex) => {
     expect(cellsOf(hex)).toBe("width=20;height=5");
   });
@@ -29,6 +24,7 @@ describe("the size of an image", () => {
     ["no size", "474946383961 0000 6400"],
     ["a JPEG whose parts lead out of it", "ffd8 ffe0 ffff"],
     ["another kind", "25504446 2d312e37"],
+    ["a WebP", "52494646 00000000 57454250 56503820 00000000 000000 9d012a c800 6400"],
   ])("is not found in %s", (_what, hex) => {
     expect(cellsOf(hex)).toBeUndefined();
   });

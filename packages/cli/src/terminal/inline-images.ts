@@ -81,7 +81,7 @@ function itermBytes({ bytes, columns, rows }: Drawn): string {
   return `\u001b]1337;File=${how}:${bytes.toString("base64")}\u0007`;
 }
 
-type Kind = "png" | "gif" | "jpeg" | "webp";
+type Kind = "png" | "gif" | "jpeg";
 
 /** Recognizes the format by the first bytes and reads the size; null for other formats or an incomplete header. */
 function measured(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
@@ -101,23 +101,7 @@ function sizeOf(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
     return { kind: "png", width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
   if (head.startsWith("GIF8"))
     return { kind: "gif", width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
-  if (head.startsWith("\xff\xd8\xff")) return jpegSize(bytes);
-  switch (/^RIFF[\s\S]{4}WEBP(VP8.)/.exec(head)?.[1]) {
-    case "VP8 ":
-      return {
-        kind: "webp",
-        width: bytes.readUInt16LE(26) & 0x3fff,
-        height: bytes.readUInt16LE(28) & 0x3fff,
-      };
-    case "VP8L": {
-      const bits = bytes.readUInt32LE(21);
-      return { kind: "webp", width: 1 + (bits & 0x3fff), height: 1 + ((bits >> 14) & 0x3fff) };
-    }
-    case "VP8X":
-      return { kind: "webp", width: 1 + bytes.readUIntLE(24, 3), height: 1 + bytes.readUIntLE(27, 3) };
-    default:
-      return null;
-  }
+  return head.startsWith("\xff\xd8\xff") ? jpegSize(bytes) : null;
 }
 
 /** The size is in the first start-of-frame segment. */
