@@ -52,10 +52,7 @@ function chooseWord(desk: CommandDesk, word: string, choosing: Parameters<typeof
 }
 
 async function changeModel(desk: CommandDesk, word: string): Promise<void> {
-  if (desk.session === null || desk.isDemo) {
-    desk.setUp();
-    return;
-  }
+  if (desk.session === null || desk.isDemo) return void desk.setUp();
   if (word !== "") desk.useModel(word);
   const listed = await modelsOf(desk);
   const known = [...Object.keys(desk.settings?.models ?? {}), ...listed];
@@ -123,10 +120,7 @@ function changeLanguage(desk: CommandDesk, word: string): void {
 
 async function resume(desk: CommandDesk, id: string): Promise<void> {
   const take = (chosen: string): void => void changeTo(desk, { kind: "take-up", id: chosen, isFork: false });
-  if (id !== "") {
-    take(id);
-    return;
-  }
+  if (id !== "") return void take(id);
   const { home, root } = await placeOf(desk);
   const sessions = (await sessionSummaries(home, root)).filter((one) => one.id !== desk.session?.id);
   const choices = sessions.map(({ id: value, name, prompt, changed, holder }) => ({
@@ -156,10 +150,7 @@ async function goBack(desk: CommandDesk): Promise<void> {
   const { home, root } = await placeOf(desk);
   const { session } = desk;
   const prompts = session === null ? [] : await promptsOf(home, root, session.id);
-  if (prompts.length === 0) {
-    desk.note(say("back.none"));
-    return;
-  }
+  if (prompts.length === 0) return void desk.note(say("back.none"));
   const choices = prompts
     .map(({ text }, index) => ({ value: String(index), label: title(wordsOf(text)), more: "" }))
     .reverse();
@@ -195,10 +186,8 @@ async function clear(desk: CommandDesk): Promise<void> {
 }
 
 async function undoLast(desk: CommandDesk, words: string): Promise<void> {
-  if (words !== "" && !/^[1-9]\d{0,4}$/.test(words)) {
-    desk.note(say("undo.count", { word: words }), true);
-    return;
-  }
+  if (words !== "" && !/^[1-9]\d{0,4}$/.test(words))
+    return void desk.note(say("undo.count", { word: words }), true);
   await changeBack(desk, { count: words === "" ? 1 : Number(words) });
 }
 

@@ -12,10 +12,7 @@ export const exportCommands: readonly ScreenCommand[] = [
 
 async function exportSession(desk: CommandDesk, words: string): Promise<void> {
   const { session, options } = desk;
-  if (session === null || session.history.length === 0) {
-    desk.note(say("export.none"));
-    return;
-  }
+  if (session === null || session.history.length === 0) return void desk.note(say("export.none"));
   const name = words === "" ? `burin-${session.id}.md` : words;
   const file = isAbsolute(name) ? name : join(options.root, name);
   const history = await withoutSecrets(session.history, process.env);

@@ -12,10 +12,7 @@ export const reviewCommands: readonly ScreenCommand[] = [{ name: "changes", run:
 /** Shows everything that the session's calls changed; each place can be undone separately. */
 async function showChanges(desk: CommandDesk): Promise<void> {
   const changes = await changesOf(desk);
-  if (changes.length === 0) {
-    desk.note(say("changes.none"));
-    return;
-  }
+  if (changes.length === 0) return void desk.note(say("changes.none"));
   const panel = new ReviewPanel({
     changes,
     takeBack: (chosen) => void takeBack(desk, chosen),

@@ -74,10 +74,8 @@ function documentOf(answer: AnsweredCall): object {
 
 function printText(answer: AnsweredCall, output: Output): void {
   const text = readable(answer.llmContent);
-  if (answer.status === "success") {
-    output.content(text.endsWith("\n") || text === "" ? text : `${text}\n`);
-    return;
-  }
+  if (answer.status === "success")
+    return void output.content(text.endsWith("\n") || text === "" ? text : `${text}\n`);
   const confirmation = confirmationOf(answer);
   if (confirmation) {
     output.out(`${questionText(confirmation)}\n`);

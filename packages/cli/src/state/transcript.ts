@@ -111,64 +111,31 @@ export class Transcript {
   }
 
   hear(event: AgentEvent, now: number): void {
-    switch (event.type) {
-      case "session":
-        this.model = event.model;
-        this.sessionId = event.sessionId;
-        return;
-      case "text":
-        if (event.role === "user") this.#heardUser(event.text, event.media);
-        else this.#heardText(event.text);
-        return;
-      case "thought":
-        this.#heardThought(event.text, now);
-        return;
-      case "tool_call":
-        this.#heardCall(event.call, now);
-        return;
-      case "usage":
-        this.#heardUsage(event);
-        return;
-      case "notice":
-        this.note(event.message);
-        return;
-      case "done":
-        this.#close();
-        this.#heardEnd(event);
-        return;
-      default:
-        this.#heardBeside(event);
+    if (event.type === "session") {
+      this.model = event.model;
+      this.sessionId = event.sessionId;
+    } else if (event.type === "text" && event.role === "user") this.#heardUser(event.text, event.media);
+    else if (event.type === "text") this.#heardText(event.text);
+    else if (event.type === "thought") this.#heardThought(event.text, now);
+    else if (event.type === "tool_call") this.#heardCall(event.call, now);
+    else if (event.type === "usage") this.#heardUsage(event);
+    else if (event.type === "notice") this.note(event.message);
+    else if (event.type === "done") this.#heardEnd(event);
+    else if (event.type === "model") this.model = event.model;
+    else if (event.type === "name") this.name = event.name;
+    else if (event.type === "context_fill") this.fill = event;
+    else if (event.type === "task") this.#heardTask(event);
+    else if (event.type === "compaction") {
+      const { tokensBefore, tokensAfter } = event;
+      this.note(say("compact.done", { before: grouped(tokensBefore), after: grouped(tokensAfter) }));
     }
   }
 
   #heardEnd({ status, error }: Extract<AgentEvent, { type: "done" }>): void {
+    this.#close();
     if (status === "cancelled") this.note(say("end.cancelled"));
     // The refused call shows this itself.
     else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
-  }
-
-  /** Handles events about the session itself. */
-  #heardBeside(event: AgentEvent): void {
-    switch (event.type) {
-      case "model":
-        this.model = event.model;
-        return;
-      case "name":
-        this.name = event.name;
-        return;
-      case "context_fill":
-        this.fill = event;
-        return;
-      case "task":
-        this.#heardTask(event);
-        return;
-      case "compaction":
-        this.note(
-          say("compact.done", { before: grouped(event.tokensBefore), after: grouped(event.tokensAfter) }),
-        );
-        return;
-      default:
-    }
   }
 
   #heardTask({ agent, description, status }: Extract<AgentEvent, { type: "task" }>): void {

@@ -122,10 +122,7 @@ export class VimKeys {
     const isLine = rest === operator;
     const cut = buffer.text.slice(from, end);
     this.#register = isLine && !cut.endsWith("\n") ? `${cut}\n` : cut;
-    if (operator === "y") {
-      buffer.moveTo(from);
-      return;
-    }
+    if (operator === "y") return void buffer.moveTo(from);
     const isKept = isLine && operator === "c" && cut.endsWith("\n");
     buffer.remove(from, isKept ? end - 1 : end);
     if (operator === "c") this.isNormal = false;

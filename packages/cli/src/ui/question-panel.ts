@@ -83,19 +83,10 @@ export class QuestionPanel extends Standing implements Panel {
 
   key(key: Key): void {
     if (this.#scroll.key(key.name, this.#state === "hunks" ? {} : { up: -1, down: 1 })) return;
-    switch (this.#state) {
-      case "reason":
-        this.#reasonKey(key);
-        return;
-      case "scope":
-        this.#scopeKey(key);
-        return;
-      case "hunks":
-        this.#hunkKey(key);
-        return;
-      case "choose":
-        this.#chosen(key);
-    }
+    if (this.#state === "reason") this.#reasonKey(key);
+    else if (this.#state === "scope") this.#scopeKey(key);
+    else if (this.#state === "hunks") this.#hunkKey(key);
+    else this.#chosen(key);
   }
 
   #title(): string {
@@ -186,30 +177,20 @@ export class QuestionPanel extends Standing implements Panel {
   #chosen({ name, text }: Key): void {
     const { confirmation } = this.#needs.question;
     const isPlan = confirmation.kind === "plan";
+    const letter = name === "text" ? commandKey(text) : "";
     if (name === "escape") this.#needs.stop();
-    switch (name === "text" ? commandKey(text) : "") {
-      case "y":
-        this.#needs.answer(isPlan ? { outcome: "approved_plan", mode: "auto-edit" } : { outcome: "once" });
-        return;
-      case "a":
-        if (isPlan) this.#needs.answer({ outcome: "approved_plan", mode: "default" });
-        else if (this.#view.grants.length > 0) this.#state = "scope";
-        return;
-      case "n":
-        this.#state = "reason";
-        return;
-      case "w":
-        this.#isExplained = !this.#isExplained;
-        if (this.#isExplained) void this.#explain();
-        return;
-      case "e":
-        if (confirmation.kind === "edit") this.#needs.edit(confirmation);
-        return;
-      case "h":
-        if (this.#hunks.length > 1) this.#state = "hunks";
-        this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
-        return;
-      default:
+    else if (letter === "y")
+      this.#needs.answer(isPlan ? { outcome: "approved_plan", mode: "auto-edit" } : { outcome: "once" });
+    else if (letter === "a" && isPlan) this.#needs.answer({ outcome: "approved_plan", mode: "default" });
+    else if (letter === "a" && this.#view.grants.length > 0) this.#state = "scope";
+    else if (letter === "n") this.#state = "reason";
+    else if (letter === "w") {
+      this.#isExplained = !this.#isExplained;
+      if (this.#isExplained) void this.#explain();
+    } else if (letter === "e" && confirmation.kind === "edit") this.#needs.edit(confirmation);
+    else if (letter === "h" && this.#hunks.length > 1) {
+      this.#state = "hunks";
+      this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
     }
   }
 
@@ -225,10 +206,7 @@ export class QuestionPanel extends Standing implements Panel {
   }
 
   #reasonKey(key: Key): void {
-    if (key.name !== "enter" && key.name !== "escape") {
-      editKey(this.#words, key);
-      return;
-    }
+    if (key.name !== "enter" && key.name !== "escape") return void editKey(this.#words, key);
     const reason = key.name === "enter" ? this.#words.content.trim() : "";
     this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
   }

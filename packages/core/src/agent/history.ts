@@ -29,33 +29,17 @@ export class History {
   }
 
   apply(event: AgentEvent): void {
-    switch (event.type) {
-      case "text":
-        if (event.text !== "" || !event.media)
-          this.#addText(event.role, this.#headingFor(event) + event.text);
-        for (const inlineData of event.media ?? []) this.#messageOf(event.role).parts.push({ inlineData });
-        break;
-      case "context":
-        this.#addText("user", event.text);
-        this.#isOursLast = true;
-        break;
-      case "thought":
-        this.#addThought(event);
-        break;
-      case "notice":
-        if (event.restart) this.#forgetThoughts();
-        break;
-      case "tool_call":
-        this.#applyCall(event.call);
-        break;
-      case "cleared":
-        this.#clear(new Set(event.callIds));
-        break;
-      case "compaction":
-        this.#compact(event);
-        break;
-      default:
-    }
+    if (event.type === "text") {
+      if (event.text !== "" || !event.media) this.#addText(event.role, this.#headingFor(event) + event.text);
+      for (const inlineData of event.media ?? []) this.#messageOf(event.role).parts.push({ inlineData });
+    } else if (event.type === "context") {
+      this.#addText("user", event.text);
+      this.#isOursLast = true;
+    } else if (event.type === "thought") this.#addThought(event);
+    else if (event.type === "tool_call") this.#applyCall(event.call);
+    else if (event.type === "cleared") this.#clear(new Set(event.callIds));
+    else if (event.type === "compaction") this.#compact(event);
+    else if (event.type === "notice" && event.restart) this.#forgetThoughts();
   }
 
   /** Depends on the events only, so that a resumed session sends the same bytes. */

@@ -309,10 +309,7 @@ export class App implements Desk {
     }
     const { panel } = this.shown;
     if (panel !== null && key.name !== "ctrl+c" && key.name !== "ctrl+z") {
-      if (panel.isHeard !== false) {
-        panel.key(key);
-        return;
-      }
+      if (panel.isHeard !== false) return void panel.key(key);
       // Text typed before the question appeared still goes into the prompt.
       if (key.name !== "text") return;
     }

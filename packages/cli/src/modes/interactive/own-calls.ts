@@ -47,10 +47,7 @@ export class OwnCalls {
   }
 
   async #run(command: string, isForModel: boolean): Promise<void> {
-    if (command === "") {
-      this.#desk.note(say("shell.none"));
-      return;
-    }
+    if (command === "") return void this.#desk.note(say("shell.none"));
     const result = await this.call("run_shell_command", { command });
     this.#show(`! ${command}`, result);
     if (isForModel && result !== null) this.#forModel = ranByUser(command, modelText(result.llmContent));

@@ -72,10 +72,8 @@ export class PromptKeys {
     this.#isAgain = this.#last.name === key.name && now - this.#last.at < TWICE_MS;
     this.#last = { name: this.#isAgain ? "" : key.name, at: now };
     const { buffer } = this.#desk;
-    if (commandKey(key.text) === "?" && key.name === "text" && buffer.isEmpty) {
-      void this.#command("/keys");
-      return;
-    }
+    if (commandKey(key.text) === "?" && key.name === "text" && buffer.isEmpty)
+      return void this.#command("/keys");
     const before = buffer.text;
     const bound = this.#bindings[key.name];
     if (bound !== undefined) bound();
@@ -116,15 +114,9 @@ export class PromptKeys {
 
   #upOrDown(by: -1 | 1): void {
     const { buffer, history, view, shown } = this.#desk;
-    if (shown.completions !== null) {
-      shown.completions.move(by);
-      return;
-    }
+    if (shown.completions !== null) return void shown.completions.move(by);
     const place = placeBeside(buffer, view.width, by);
-    if (place !== null) {
-      buffer.moveTo(place);
-      return;
-    }
+    if (place !== null) return void buffer.moveTo(place);
     const prompt = history.step(by, buffer.text);
     if (prompt !== null) buffer.set(prompt);
     this.#needs.completion.close();
@@ -151,10 +143,7 @@ export class PromptKeys {
   /** The first one never ends the program. */
   #interrupt(): void {
     const { shown, questions } = this.#desk;
-    if (this.#isAgain) {
-      this.#desk.leave(EXIT.done);
-      return;
-    }
+    if (this.#isAgain) return void this.#desk.leave(EXIT.done);
     if (this.#needs.work.isWorking) this.#needs.work.interrupt();
     else this.#putAside();
     if (questions.open.length === 0) shown.panel = null;

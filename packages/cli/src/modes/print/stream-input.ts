@@ -140,20 +140,13 @@ export class StreamInput implements PromptInput {
     if (text.trim() === "") return;
     const said = readInputLine(text);
     const [current] = this.#line;
-    switch (said.type) {
-      case "fault":
-        this.#complain(said.message, session);
-        break;
-      case "interrupt":
-        current?.interrupt();
-        break;
-      case "answer":
-        this.#answer(said, session);
-        break;
-      default:
-        if (said.type === "steer" && current !== undefined) current.steer(said, session);
-        else this.#line.push(new InHand(said));
-        this.#wake();
+    if (said.type === "fault") this.#complain(said.message, session);
+    else if (said.type === "interrupt") current?.interrupt();
+    else if (said.type === "answer") this.#answer(said, session);
+    else {
+      if (said.type === "steer" && current !== undefined) current.steer(said, session);
+      else this.#line.push(new InHand(said));
+      this.#wake();
     }
   }
 
