@@ -41,8 +41,8 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     park: options.park,
     awaitsServers: true,
     awaitsAnswers: options.asksOnStdin,
-    ...(options.session.kind === "take-up" ? await takenUp(options) : {}),
-    ...(options.jsonSchemaFile === undefined ? {} : await boundTo(options.jsonSchemaFile)),
+    ...(options.session.kind === "take-up" ? await (await import("./take-up.ts")).takeUp(options) : {}),
+    ...(options.jsonSchemaFile === undefined ? {} : await answerSchemaIn(options.jsonSchemaFile)),
   });
   const { permissions, tools } = settings;
   if ([...Object.values(permissions), tools.include, tools.exclude].some(({ length }) => length > 0)) {
@@ -128,14 +128,8 @@ export async function closeSession(): Promise<void> {
   await current?.session.close();
 }
 
-async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {
-  const { takeUp } = await import("./take-up.ts");
-  return takeUp(options);
-}
-
-async function boundTo(file: string): Promise<Pick<SessionOptions, "answerSchema">> {
-  const { readAnswerSchema } = await import("./answer-schema.ts");
-  return { answerSchema: await readAnswerSchema(file) };
+async function answerSchemaIn(file: string): Promise<Pick<SessionOptions, "answerSchema">> {
+  return { answerSchema: await (await import("./answer-schema.ts")).readAnswerSchema(file) };
 }
 
 async function reporter(options: CommonOptions, output: Output): Promise<Reporter> {
