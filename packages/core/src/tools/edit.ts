@@ -17,7 +17,7 @@ import { untilLanded } from "@burin/machine/files/until-landed";
 import { meantPath } from "@burin/machine/paths/meant-path";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 
-export interface OneEdit {
+interface OneEdit {
   readonly old_string: string;
   readonly new_string: string;
   readonly expected_replacements?: number;
