@@ -278,15 +278,9 @@ function faultOf({ linksOut, oddNames }: TreeBelow, { names, hasLinks, isText }:
   return link === undefined ? null : `holds the link \`${link}\`, which leads out of the root`;
 }
 
-/** As `find` does, whatever the case of the letters. A pattern that cannot be read here may stand for any name. */
+/** As `find` does, whatever the case of the letters. */
 export function matchesAll(name: string, patterns: readonly string[]): boolean {
-  return patterns.every((pattern) => {
-    try {
-      return globMatcher(`./${pattern}`, { caseSensitive: false })(name);
-    } catch {
-      return true;
-    }
-  });
+  return patterns.every((pattern) => globMatcher(`./${pattern}`, { caseSensitive: false })(name));
 }
 
 function joined(folder: Folder, path: string): Folder {

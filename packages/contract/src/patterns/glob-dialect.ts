@@ -22,7 +22,8 @@ const LONGEST = 4096;
 const MOST_OPTIONS = 1000;
 const DEEPEST = 20;
 /** What only some shells understand. To take it for plain characters could leave a file out of a rule. */
-const OTHER_GROUPS = /^(?:[@?*+!]\(|\{[^{},/]*\.\.[^{},/]*\})/;
+const OTHER_GROUPS = /^(?:!\(|[@?*+]\([^()]*\||\{(?:-?\d{1,7}\.\.-?\d{1,7}|[A-Za-z]\.\.[A-Za-z])\})/;
+const LONGEST_GROUP = 200;
 const SLASH: CharSet = range(0x2f, 0x2f);
 const NAME_CHARACTER: Pattern = one(complement(SLASH));
 
@@ -113,7 +114,8 @@ class GlobParser extends PatternText {
 
   /** `{a,b}`; null for all else, which stands for itself. */
   #group(): Pattern | null {
-    const other = OTHER_GROUPS.exec(this.ahead(24))?.[0];
+    if (!"@?*+!{".includes(this.peek() ?? "")) return null;
+    const other = OTHER_GROUPS.exec(this.ahead(LONGEST_GROUP))?.[0];
     if (other !== undefined)
       throw new PatternError(
         `"${other}" in a glob is not supported: write alternatives as {a,b}, and "\\${other}" for the characters.`,

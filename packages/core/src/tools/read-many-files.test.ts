@@ -126,6 +126,13 @@ describe("read_many_files", () => {
     expect(text).not.toContain("root:x:");
   });
 
+  it("P41 a name that looks like a group of some shells is read, by name and by glob", async () => {
+    const root = tree({ "routes/+page@(app).svelte": "app\n" });
+    for (const path of ["routes/+page@(app).svelte", "**/+page@(app).*"]) {
+      expect((await read(root, { paths: [path] })).files).toEqual(["routes/+page@(app).svelte"]);
+    }
+  });
+
   it("R40 a glob may be absolute in a root with special characters", async () => {
     const root = join(tree({ "a [b]*/src/x.ts": "text" }), "a [b]*");
     expect((await read(root, { paths: [join(root, "src/*.ts")] })).files).toEqual(["src/x.ts"]);
