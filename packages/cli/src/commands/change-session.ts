@@ -1,7 +1,5 @@
-import { realpath } from "node:fs/promises";
 import {
   APPROVAL_MODES,
-  burinHome,
   chooseModel,
   findSession,
   forkSession,
@@ -14,6 +12,7 @@ import {
   undo,
 } from "@burin/core";
 import { LANGUAGES, language, say } from "../locales/say.ts";
+import { sessionPlace } from "../request/options.ts";
 import { wordsOf } from "../state/transcript.ts";
 import { shownText } from "../terminal/styled-line.ts";
 import { choose } from "../ui/choice-panel.ts";
@@ -121,7 +120,7 @@ function changeLanguage(desk: CommandDesk, word: string): void {
 async function resume(desk: CommandDesk, id: string): Promise<void> {
   const take = (chosen: string): void => void changeTo(desk, { kind: "take-up", id: chosen, isFork: false });
   if (id !== "") return void take(id);
-  const { home, root } = await placeOf(desk);
+  const { home, root } = sessionPlace(desk.options);
   const sessions = (await sessionSummaries(home, root)).filter((one) => one.id !== desk.session?.id);
   const choices = sessions.map(({ id: value, name, prompt, changed, holder }) => ({
     value,
@@ -147,7 +146,7 @@ function tellOfCopy(desk: CommandDesk, id: string): void {
 
 /** Goes back to before an earlier prompt, in a new session; the prompt can then be edited. */
 async function goBack(desk: CommandDesk): Promise<void> {
-  const { home, root } = await placeOf(desk);
+  const { home, root } = sessionPlace(desk.options);
   const { session } = desk;
   const prompts = session === null ? [] : await promptsOf(home, root, session.id);
   if (prompts.length === 0) return void desk.note(say("back.none"));
@@ -196,7 +195,7 @@ function redoLast(desk: CommandDesk): Promise<void> {
 }
 
 async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | "redo">): Promise<void> {
-  const { files } = await undo({ ...(await placeOf(desk)), ...which });
+  const { files } = await undo({ ...sessionPlace(desk.options), ...which });
   if (files.length === 0) desk.note(say(which.redo ? "redo.nothing" : "undo.nothing"));
   for (const { file, what, reason } of files) {
     if (what === "refused") desk.note(say("undo.refused", { file, reason: reason ?? "" }), true);
@@ -217,10 +216,6 @@ function rename(desk: CommandDesk, words: string): void {
     session.note({ type: "name", name: title(words) });
     desk.note(say("rename.done", { name: title(words) }));
   }
-}
-
-async function placeOf({ options }: CommandDesk): Promise<{ home: string; root: string }> {
-  return { home: burinHome(process.env), root: await realpath(options.root) };
 }
 
 /** In the user's date and time format. */

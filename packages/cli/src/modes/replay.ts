@@ -5,7 +5,6 @@ import { join } from "node:path";
 import {
   type AgentEvent,
   type AnsweredCall,
-  burinHome,
   type ChatModel,
   createToolbox,
   defineTool,
@@ -20,7 +19,7 @@ import {
   type Tool,
   undoInCopy,
 } from "@burin/core";
-import { type CommonOptions, openSettings } from "../request/options.ts";
+import { type CommonOptions, openSettings, sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { lines, visible } from "../terminal/output.ts";
@@ -47,8 +46,7 @@ export async function runReplay(request: SubcommandRequest, io: Io): Promise<Exi
   const { words, options, own } = request;
   const [id, ...prompt] = words;
   if (id === undefined) throw new UsageError("name a session: burin replay <id>; see burin sessions list.");
-  const home = burinHome(process.env);
-  const root = await realpath(options.root);
+  const { home, root } = sessionPlace(options);
   const place = await findSession(home, root, id);
   if (typeof own.fork === "string")
     return fork({ place, home, root, turn: own.fork }, prompt.join(" "), { options, io });

@@ -1,6 +1,4 @@
-import { realpath } from "node:fs/promises";
 import {
-  burinHome,
   type Decision,
   findSession,
   type LogRecord,
@@ -12,7 +10,7 @@ import {
   sessionSummaries,
   TurnCount,
 } from "@burin/core";
-import type { CommonOptions } from "../request/options.ts";
+import { type CommonOptions, sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, report, visible } from "../terminal/output.ts";
@@ -51,7 +49,7 @@ async function answer(words: readonly string[], options: CommonOptions, io: Io):
   if (id === undefined || decision === undefined) {
     throw new UsageError("say which session and what: burin sessions answer <id> yes|no|always [words]");
   }
-  const { home, root } = await placeOf(options);
+  const { home, root } = sessionPlace(options);
   const { path } = await findSession(home, root, id);
   if (parkedQuestion(path) === null) throw new UsageError(`the session ${id} has no pending question.`);
   const session = { kind: "take-up" as const, id, isFork: false, answer: decisionOf(decision, rest) };
@@ -76,16 +74,12 @@ async function named(
   if (ids.length === 0) {
     throw new UsageError(`name a session: burin sessions ${action} <id>; see burin sessions list.`);
   }
-  const { home, root } = await placeOf(options);
+  const { home, root } = sessionPlace(options);
   return Promise.all(ids.map((id) => findSession(home, root, id)));
 }
 
-async function placeOf({ root }: CommonOptions): Promise<{ readonly home: string; readonly root: string }> {
-  return { home: burinHome(process.env), root: await realpath(root) };
-}
-
 async function list(options: CommonOptions, isAll: boolean, output: Output): Promise<void> {
-  const { home, root } = await placeOf(options);
+  const { home, root } = sessionPlace(options);
   const sessions = await sessionSummaries(home, isAll ? null : root);
   const rows = sessions.map((session) => lineOf(session, isAll));
   report(output, options.outputFormat, { document: sessions, rows });

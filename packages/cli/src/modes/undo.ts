@@ -1,6 +1,4 @@
-import { realpath } from "node:fs/promises";
 import {
-  burinHome,
   type FileOutcome,
   findSession,
   type UndoEntry,
@@ -8,6 +6,7 @@ import {
   undo,
   undoEntries,
 } from "@burin/core";
+import { sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { lines, report } from "../terminal/output.ts";
@@ -15,7 +14,7 @@ import { lines, report } from "../terminal/output.ts";
 /** Undoes what calls did to files, or redoes it. */
 export async function runUndo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const { options, own } = request;
-  const place = { home: burinHome(process.env), root: await realpath(options.root) };
+  const place = sessionPlace(options);
   const isText = options.outputFormat === "text";
   const chosen = await chosenIn(request, place);
   if (own.list === true) {

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import {
   type ApprovalMode,
   burinHome,
@@ -58,6 +59,11 @@ export interface Opened {
   readonly settings: Settings;
   readonly isTrusted: boolean;
   readonly notices: readonly string[];
+}
+
+/** Where the sessions of this folder are kept: by its real path. */
+export function sessionPlace({ root }: Pick<CommonOptions, "root">) {
+  return { home: burinHome(process.env), root: realpathSync.native(root) };
 }
 
 /** The settings with the command line's options applied, for the one folder that this process works in. */

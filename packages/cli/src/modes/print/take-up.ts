@@ -1,6 +1,5 @@
-import { realpath } from "node:fs/promises";
-import { type AgentEvent, burinHome, resumeSession, type SessionOptions } from "@burin/core";
-import type { CommonOptions } from "../../request/options.ts";
+import { type AgentEvent, resumeSession, type SessionOptions } from "@burin/core";
+import { type CommonOptions, sessionPlace } from "../../request/options.ts";
 
 /** Opens and locks the session that the command line resumes. Throws SessionError, with what to do instead. */
 export async function takeUp(
@@ -10,12 +9,7 @@ export async function takeUp(
   const { session } = options;
   if (session.kind !== "take-up") return {};
   const { id, isFork: fork, answer } = session;
-  const place = {
-    home: burinHome(process.env),
-    root: await realpath(options.root),
-    fork,
-    ...(hear && { hear }),
-  };
+  const place = { ...sessionPlace(options), fork, ...(hear && { hear }) };
   const resume = await resumeSession(id === undefined ? place : { ...place, id });
   return answer === undefined ? { resume } : { resume, answer };
 }
