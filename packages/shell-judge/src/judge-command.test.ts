@@ -117,6 +117,7 @@ describe("what may do more than its words say", () => {
     ...["for i in $(seq 1 50); do for j in $(seq 1 50); do cat $i; done; done; cat $i"],
     ...['for d in a b; do cd $d; done; for f in *; do cd "$f"; done', "export A=1", "export A"],
     ...['[ "$HOME" = /x', 'test -f "$HOME"', 'test "$HOME" -ef a', 'test "$HOME" = a -o b', "test -v x[1]"],
+    ...["test -f '!('*", "test -f *'{1..3}'"],
     ...[
       "[ -f /etc/hosts ]",
       "[ -f top ]",

@@ -1,4 +1,5 @@
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { patternFault } from "@burin/contract/patterns/pattern";
 import { isPlainName } from "../grammar/loops-and-tests.ts";
 import { isHarmlessFormat, STRING_COMPARES } from "./any-text.ts";
 import {
@@ -19,13 +20,15 @@ const TEST_OPERATORS = new Set(
   ),
 );
 
+const OPERATORS = [...TEST_OPERATORS, ...STRING_COMPARES, "!", "(", ")"];
+
 /** `test -v name[subscript]` evaluates the subscript, so only known operators are allowed there. */
 const test: ProgramReader = (words, reach) =>
   words.flatMap((word, index) => {
     if (index === 0 || isCompared(words, index)) return [];
-    // File names that look like operators would be used as operators.
-    const matches = word.isMany ? globMatcher(word.value, { caseSensitive: true }) : () => false;
-    if ([...TEST_OPERATORS, ...STRING_COMPARES, "!", "(", ")"].some(matches)) return manyFinding(word, index);
+    // File names that look like operators would be used as operators. An unclear pattern may be any name.
+    const isOne = () => OPERATORS.some(globMatcher(word.value, { caseSensitive: true }));
+    if (word.isMany && (patternFault(isOne) !== null || isOne())) return manyFinding(word, index);
     const isOperator = word.value.startsWith("-") && !/^-\d+$/.test(word.value);
     if (!isOperator) return pathFinding(word, index, reach);
     const isKnown = TEST_OPERATORS.has(word.value);
