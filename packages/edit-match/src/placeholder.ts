@@ -10,6 +10,9 @@ const KEPT = String.raw`(?:\s*[,:(-]?\s*(?:(?:code|content|file)\s+)?(?:(?:remai
 const PHRASE = new RegExp(`^${LEFT_OUT}${THING}${KEPT}$`, "i");
 const KEPT_AT_END =
   /\b(?:unchanged|unmodified|untouched|omitted|the same|as (?:it )?(?:is|was|before)|here|for brevity)\)?$/i;
+const DOTTED = /^(?:\.\.|…)|(?:\.\.|…)$/;
+const withoutDots = (text: string) =>
+  DOTTED.test(text) ? text.replace(/^(?:\.{2,}|…)+\s*|\s*(?:\.{2,}|…)+$/g, "") : text;
 /** What every placeholder has: dots, or the beginning of a comment or a bracket. */
 const SIGN = new RegExp(String.raw`\.\.|…|^[[(<{]|${COMMENT_START.source}`, "i");
 
@@ -24,7 +27,7 @@ export function omission(line: string): "certain" | "bare" | null {
   const isComment = uncommented !== trimmed;
   const inside = BRACKETS.exec(uncommented)?.[1] ?? uncommented;
   const isBracketed = inside !== uncommented;
-  const words = inside.replace(/^(?:\.{2,}|…)+\s*|\s*(?:\.{2,}|…)+$/g, "");
+  const words = withoutDots(inside);
   const hasDots = words !== inside;
   if (words === "" && hasDots) return isComment ? "bare" : null;
   const phrase = (BRACKETS.exec(words)?.[1] ?? words).replace(/[.!]$/, "").trim();
@@ -62,8 +65,27 @@ function newOnes(found: readonly Placeholder[], old: readonly string[]): Placeho
   });
 }
 
-/** false for lines that begin with a word and have no dots: most of a large text. A comment may begin with "rem". */
-const isSigned = (line: string) => !/^\s*[a-qs-z]/i.test(line) || line.includes("..") || line.includes("…");
+/** What the trimmed line of a placeholder without dots begins with; beyond ASCII there are more spaces to trim. */
+const FIRST_SIGN = /[[(<{/#%;'"*rR-]|[^\0-\x7f]/;
+const SPACE = 0x20;
+
+/** The lines that may be placeholders: in a large text few, and only these are taken out of it. */
+function signedLines(text: string): string[] {
+  const placeOf = (sign: string, from: number) => (text.indexOf(sign, from) + 1 || text.length + 1) - 1;
+  const lines: string[] = [];
+  let [dots, ellipsis] = [-1, -1];
+  for (let start = 0; start < text.length; ) {
+    const end = placeOf("\n", start);
+    if (dots < start) dots = placeOf("..", start);
+    if (ellipsis < start) ellipsis = placeOf("…", start);
+    let first = start;
+    while (first < end && text.charCodeAt(first) <= SPACE) first += 1;
+    const isSigned = dots < end || ellipsis < end || FIRST_SIGN.test(text.charAt(first));
+    if (isSigned) lines.push(text.slice(start, end));
+    start = end + 1;
+  }
+  return lines;
+}
 
 /**
  * The first line of a whole new text that stands for left-out lines and was not in the old text: writing it would
@@ -71,12 +93,10 @@ const isSigned = (line: string) => !/^\s*[a-qs-z]/i.test(line) || line.includes(
  */
 export function newOmission(oldText: string, newText: string): string | null {
   if (isBlank(oldText)) return null;
-  const newLines = newText.split("\n");
-  const found = placeholdersIn(newLines.filter(isSigned), omission);
+  const found = placeholdersIn(signedLines(newText), omission);
   if (found.length === 0) return null;
-  const oldLines = oldText.split("\n");
-  const known = placeholdersIn(oldLines.filter(isSigned), omission).map(({ line }) => line);
-  const isShorter = newLines.length < oldLines.length;
+  const known = placeholdersIn(signedLines(oldText), omission).map(({ line }) => line);
+  const isShorter = newText.split("\n").length < oldText.split("\n").length;
   return newOnes(found, known).find(({ isCertain }) => isCertain || isShorter)?.line ?? null;
 }
 
