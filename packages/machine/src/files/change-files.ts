@@ -88,15 +88,18 @@ export class FileChanges {
     // Nothing will be written, so nothing else would compare the bytes again.
     if (isSame && before !== null && !(await this.#current(file)).bytes?.equals(before)) throw changed(file);
     const isKnown = change.isWholeKnown || seen === "all";
-    let whole = isKnown && isSame ? current.hash : undefined;
+    let whole = current.hash;
     const meanwhile = () => {
-      if (isKnown) whole = hashOf(...after);
+      whole = hashOf(...after);
     };
     const { roots, environment } = this.#access;
-    const place = { file, real, roots, environment, onChange: this.#onChange };
+    const keep = this.#onChange;
+    const onChange: OnChange | undefined =
+      keep && ((pending) => keep({ ...pending, hashes: { present: current.hash, coming: whole } }));
+    const place = { file, real, roots, environment, onChange };
     const fresh = { ...heldContent(before, after, signal), meanwhile };
     const notes = isSame ? [] : await replaceFile({ ...place, stats, content: fresh });
-    this.#record.note(whole === undefined ? { file: real } : { file: real, whole });
+    this.#record.note(isKnown ? { file: real, whole } : { file: real });
     return { isNew: before === null, wasBasis, notes };
   }
 

@@ -1,10 +1,9 @@
-import { isUtf8 } from "node:buffer";
 import type { BigIntStats } from "node:fs";
 import type { ChangedText } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { decodeBytes, encodeText, unitBytes } from "../encodings/encodings.ts";
 import { formatOf, type TextFormat } from "../encodings/text-format.ts";
-import { bytesOf, lineEnd } from "./kept-bytes.ts";
+import { bytesOf, isPlain, lineEnd } from "./kept-bytes.ts";
 import { hashOf } from "./read-record.ts";
 
 interface FileHeld extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
@@ -90,21 +89,15 @@ export class HeldFile {
   rewritten(file: string, content: string): Rewritten {
     if (this.#rewritten?.content === content) return this.#rewritten;
     const [body, { start, end }] = [this.#body, this.part ?? { start: 0, end: 0 }];
-    const bytes = bytesOf(content, body, this.#formatHere());
+    const format = this.#formatHere();
+    const isAsGiven = body === null || format === null || isPlain(body, format, content);
+    const bytes = isAsGiven ? encodeText(content, "utf-8") : bytesOf(content, body, format);
     if (!Buffer.isBuffer(bytes)) throw unencodable({ file, content, ...bytes, encoding: this.#encoding() });
-    const isAsGiven = !body?.length || this.#reads(bytes, content);
     const text = isAsGiven ? content : (this.#textOf(bytes) ?? content);
     const around = this.part === null ? null : this.bytes;
     const pieces = around === null ? [bytes] : [around.subarray(0, start), bytes, around.subarray(end)];
     this.#rewritten = { content, pieces, isSame: body?.equals(bytes) ?? false, text };
     return this.#rewritten;
-  }
-
-  /** Without a carriage return, only the end of the last line can be kept, and that would change the length. */
-  #reads(bytes: Buffer, content: string): boolean {
-    const format = this.#formatHere();
-    if (format !== null && (format.encoding !== "utf-8" || format.markBytes > 0)) return false;
-    return bytes.length === Buffer.byteLength(content) && !bytes.includes(0x0d) && isUtf8(bytes);
   }
 
   #formatHere(): TextFormat | null {

@@ -26,7 +26,7 @@ export function bytesOf(
   old: Uint8Array | null,
   format: TextFormat | null = old === null || old.length === 0 ? null : formatOf(old),
 ): Buffer | Unencodable {
-  if (old === null || format === null) return encodeText(newText, "utf-8");
+  if (old === null || format === null || isPlain(old, format, newText)) return encodeText(newText, "utf-8");
   const mark = old.subarray(0, format.markBytes);
   const body = old.subarray(format.markBytes);
   const text = mark.length > 0 ? newText.replace(/^\ufeff/, "") : newText;
@@ -35,7 +35,6 @@ export function bytesOf(
 }
 
 function bodyOf(newText: string, body: Uint8Array, { encoding }: TextFormat): Buffer | Unencodable {
-  if (encoding === "utf-8" && isPlain(body, newText)) return encodeText(newText, encoding);
   const oldText = decodeBytes(body, encoding);
   const lineEnds = lineEndsOf(oldText);
   const text = withLastLineEnd(newText, oldText);
@@ -47,8 +46,8 @@ function bodyOf(newText: string, body: Uint8Array, { encoding }: TextFormat): Bu
 }
 
 /** true in the usual case: equal lines have equal bytes, and nothing has to be looked up in the old text. */
-function isPlain(body: Uint8Array, newText: string): boolean {
-  if (body.includes(0x0d) || !isUtf8(body)) return false;
+export function isPlain(body: Uint8Array, { encoding, markBytes }: TextFormat, newText: string): boolean {
+  if (encoding !== "utf-8" || markBytes > 0 || body.includes(0x0d) || !isUtf8(body)) return false;
   const end = body[body.length - 1] === 0x0a ? body.length - 1 : body.length;
   const start = end === 0 ? 0 : body.lastIndexOf(0x0a, end - 1) + 1;
   const endsAlike = newText.endsWith("\n") === end < body.length;

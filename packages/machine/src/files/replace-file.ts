@@ -46,6 +46,8 @@ export interface PendingChange {
   readonly coming: string | null;
   /** The number of folders above the file that were created for it. */
   readonly madeFolders: number;
+  /** The SHA-256 of both contents, where it is known already. */
+  readonly hashes?: { readonly present: string; readonly coming: string };
 }
 
 /**

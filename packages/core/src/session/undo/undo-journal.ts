@@ -102,29 +102,29 @@ export class UndoJournal {
     appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   }
 
-  #keep(id: string, { real, present, coming, madeFolders }: PendingChange): FileChange {
+  #keep(id: string, { real, present, coming, madeFolders, hashes }: PendingChange): FileChange {
     return {
       type: "change",
       id,
       at: new Date().toISOString(),
       file: real,
-      before: present === null ? null : this.#keepBefore(present, `${id}.before`),
-      after: coming === null ? null : this.#keepAfter(coming, `${id}.after`),
+      before: present === null ? null : this.#keepBefore(present, `${id}.before`, hashes?.present),
+      after: coming === null ? null : this.#keepAfter(coming, `${id}.after`, hashes?.coming),
       madeFolders,
     };
   }
 
-  #keepBefore(path: string, name: string): Content {
+  #keepBefore(path: string, name: string, hash?: string): Content {
     const stats = statSync(path);
     const isKept = this.#secondName(path, name, stats) || this.#copy(path, name, stats);
-    return { ...contentOf(path, stats), ...(isKept ? { kept: name } : {}) };
+    return { ...contentOf(path, stats, hash), ...(isKept ? { kept: name } : {}) };
   }
 
   /** Copies the new file: it stays in use, so a hard link would change with it. */
-  #keepAfter(path: string, name: string): Content {
+  #keepAfter(path: string, name: string, hash?: string): Content {
     const stats = statSync(path);
     const isKept = stats.size <= MOST_MERGED_BYTES && this.#copy(path, name, stats);
-    return { ...contentOf(path, stats), ...(isKept ? { kept: name } : {}) };
+    return { ...contentOf(path, stats, hash), ...(isKept ? { kept: name } : {}) };
   }
 
   /** Not for a file with other names, through which it could still be changed. */
@@ -158,9 +158,9 @@ export class UndoJournal {
   }
 }
 
-export function contentOf(path: string, stats: Stats): Content {
+export function contentOf(path: string, stats: Stats, hash?: string): Content {
   const known = { bytes: stats.size, mode: stats.mode & 0o7777 };
-  if (stats.size <= MOST_HASHED_BYTES) return { ...known, hash: hashOfFile(path) };
+  if (stats.size <= MOST_HASHED_BYTES) return { ...known, hash: hash ?? hashOfFile(path) };
   return { ...known, inode: stats.ino, modified: stats.mtimeMs };
 }
 
