@@ -29,12 +29,12 @@ export class LoadAhead {
     const code = [
       () => import("../scheduler/scheduler.ts"),
       () => import("@burin/contract/patterns/glob-pattern"),
-      () => import("../approval/approval-policy.ts"),
+      judgeOnce,
       () => import("@burin/machine/processes/supervisor"),
       () => import("@burin/machine/commands/command-report"),
       async () => (await import("@burin/machine/search/ripgrep")).ripgrepProgram(),
       () => import("../text/overwriting.ts"),
-      () => import("../text/changing.ts"),
+      changeOnce,
       ...BUILTINS.map((name) => async () => process.getBuiltinModule(name)),
       // The first lock of a process takes five times as long as the next; no file has this path.
       async () => (await import("@burin/machine/disk/path-lock")).lockPath("", async () => {}),
@@ -66,4 +66,19 @@ export class LoadAhead {
       // The reply has come, or the call that needs this step will report the failure.
     }
   }
+}
+
+// V8 compiles a function with its first call: for these that takes a third of the first call of a tool.
+
+async function judgeOnce(): Promise<void> {
+  const { judge } = await import("../approval/approval-policy.ts");
+  const confirmation = { kind: "exec", title: "", command: "true", parts: [], grants: [] } as const;
+  const call = { tool: "", kind: "execute", confirmation, subjects: [] } as const;
+  judge(call, "default", { allow: [], ask: [], deny: [] });
+}
+
+async function changeOnce(): Promise<void> {
+  const { fileDiff, findEdit } = await import("../text/changing.ts");
+  findEdit({ content: "a\n", oldText: "a", newText: "b", expected: 1 });
+  fileDiff({ fileName: "", before: "a\n", after: "b\n" });
 }

@@ -82,6 +82,7 @@ export class RunningCommands {
   sandbox(request?: CommandRequest): Promise<SandboxState> {
     // The caller is about to run something.
     this.#openPipes().prepare();
+    this.#environment();
     return this.#limits.state(this.#isReadOnly(request));
   }
 
