@@ -1,4 +1,5 @@
 import { type AgentEvent, type ContextFill, notice, said } from "@burin/contract/agent-event";
+import { once } from "@burin/contract/async/once";
 import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/function-call";
@@ -303,7 +304,9 @@ export class Agent {
     const away = new AbortController();
     const onSent = () => this.#needs.onAway?.(away.signal);
     const plain = this.#request();
-    const estimated = this.#size.of(plain);
+    const history = [...plain.history];
+    // Counted after the first byte is sent, where that is early enough.
+    const estimated = once(() => this.#size.of({ ...plain, history }));
     const request = { ...plain, ...(this.#isHourWorth(estimated) && { isPauseLikely: true }), onSent };
     const sent = { model: model.name, tools: plain.tools, at: Date.now() };
     const told = (event: AgentEvent): AgentEvent =>
@@ -315,19 +318,19 @@ export class Agent {
     } finally {
       away.abort();
     }
-    if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
+    if (reply.usage) this.#size.learn(estimated(), reply.usage.inputTokens);
     if (reply.end.reason !== "error") {
-      budget?.spend(reply.usage ?? estimatedUsage(estimated, reply, this.#size), model.name);
+      budget?.spend(reply.usage ?? estimatedUsage(estimated(), reply, this.#size), model.name);
     }
     return reply;
   }
 
   /** Whether a user may be needed after this reply, so that a longer cache is worth its price. */
-  #isHourWorth(estimated: number): boolean {
+  #isHourWorth(estimated: () => number): boolean {
     const { waitsForUser, background } = this.#needs;
     if (this.history.length < 2 || !(waitsForUser || background?.isPending)) return false;
     const newTokens = this.history.slice(-2).reduce((sum, message) => sum + this.#size.ofMessage(message), 0);
-    return paysForHour(newTokens, estimated);
+    return paysForHour(newTokens, estimated());
   }
 
   async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {

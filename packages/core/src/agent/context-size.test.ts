@@ -49,4 +49,31 @@ describe("P5 the estimate of tokens", () => {
     parts.push({ text: prose });
     expect(size.of({ system: "", tools: [], history })).toBeGreaterThan(before + 500);
   });
+
+  it("says of a short request that it is above a limit exactly when its estimate is", () => {
+    const texts = [
+      prose,
+      code,
+      json,
+      chinese,
+      "",
+      "a1".repeat(300),
+      "é".repeat(300),
+      "🙂".repeat(300),
+      '"\\'.repeat(300),
+    ];
+    for (const text of texts) {
+      const tool = { name: "t", description: text, parameters: { description: text } };
+      const answer = { functionResponse: { id: "1", name: "t", response: { output: text } } };
+      const call = { functionCall: { id: "1", name: "t", args: { text } } };
+      const history = [
+        { role: "user" as const, parts: [{ text }] },
+        { role: "model" as const, parts: [call] },
+        { role: "user" as const, parts: [answer] },
+      ];
+      const [size, asked] = [new ContextSize(), { system: text, tools: [tool], history }];
+      const tokens = size.of(asked);
+      expect([size.isAbove(tokens - 1, asked), size.isAbove(tokens, asked)]).toEqual([true, false]);
+    }
+  });
 });

@@ -2,11 +2,13 @@ import type { ModelRequest } from "@burin/contract/chat-model";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
 import type { InlineData, Part } from "@burin/contract/messages/parts";
-import { estimateTokens } from "./token-estimate.ts";
+import { estimateTokens, MOST_PER_CHARACTER } from "./token-estimate.ts";
 
 /** Tokens for the frame of a message and of each of its parts. */
 const FRAME = 4;
 const IMAGE = 1600;
+/** The messages before the first reply, and a reply. */
+const SHORT_HISTORY = 3;
 /** A page of a PDF has very roughly 2,500 tokens and 50 kB. */
 const BASE64_PER_DOCUMENT_TOKEN = 25;
 /** A count that differs more than this from the estimate counts something else. */
@@ -21,6 +23,14 @@ export class ContextSize {
 
   of(request: ModelRequest): number {
     return Math.ceil(this.#estimate(request) * this.#factor);
+  }
+
+  /** Counting takes a start longer than all else that it computes, and a short request cannot have many tokens. */
+  isAbove(limit: number, request: ModelRequest): boolean {
+    const { history } = request;
+    const isText = history.every(({ parts }) => parts.every(({ inlineData }) => inlineData === undefined));
+    const most = isText && history.length <= SHORT_HISTORY ? mostTokens(request) : Number.POSITIVE_INFINITY;
+    return most * this.#factor > limit && this.of(request) > limit;
   }
 
   ofMessage(message: Message): number {
@@ -65,6 +75,11 @@ export class ContextSize {
     }
     return size;
   }
+}
+
+/** No estimate for text is higher: what frames it has more characters as JSON than it counts. */
+function mostTokens({ system, history, tools }: ModelRequest): number {
+  return JSON.stringify({ system, history, tools }).length * MOST_PER_CHARACTER;
 }
 
 function estimateMessage({ parts }: Message): number {

@@ -11,6 +11,7 @@ const DIGITS_PER_TOKEN = 3;
 /** Characters outside ASCII: a letter of a European or Semitic script, and one of the East Asian scripts. */
 const OTHER_LETTER = 0.5;
 const WIDE = 1.1;
+export const MOST_PER_CHARACTER = WIDE;
 const WIDE_FROM = 0x2e80;
 
 /** Rather high; the service's count corrects it. A tokenizer would take longer to load than all else at a start. */

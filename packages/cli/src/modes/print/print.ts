@@ -83,7 +83,7 @@ async function runPrompt(
   { options, io }: Face,
 ): Promise<RunDocument> {
   const document = newDocument(session.id);
-  const startedAt = performance.now();
+  const startedAt = process.uptime();
   current = { document, session };
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, { options, io });
@@ -95,7 +95,7 @@ async function runPrompt(
     addEvent(document, event);
     report.tell(event);
   }
-  document.durationMs = Math.round(performance.now() - startedAt);
+  document.durationMs = Math.round((process.uptime() - startedAt) * 1000);
   await report.end(document);
   return document;
 }

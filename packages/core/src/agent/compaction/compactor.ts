@@ -21,7 +21,8 @@ export class Compactor {
   }
 
   get isNeeded(): boolean {
-    return this.#size() > Math.max(this.#limit, this.#shortest);
+    const { size, request } = this.#needs;
+    return size.isAbove(Math.max(this.#limit, this.#shortest), request());
   }
 
   useWindow(window: number): void {
