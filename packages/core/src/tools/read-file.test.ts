@@ -103,6 +103,23 @@ describe("text", () => {
     );
   });
 
+  it("R59 counts every line of a file that ends at any place of what is read at once", async () => {
+    const [head, part] = [64 * 1024, 1024 * 1024 - 64];
+    const ends = [head + 1, head + part, head + 2 * part, head + 3 * part, head + 4 * part];
+    for (const bytes of ends.flatMap((end) => [end - 1, end, end + 1])) {
+      const text = lines(1, Math.ceil(bytes / 7)).slice(0, bytes - 1);
+      const path = file("ends.txt", `${text}\n`);
+      const total = text.split("\n").length;
+      const { llmContent } = await read(path, { offset: total - 1 });
+      const [shown, last] = String(llmContent).split("]\n");
+      expect([bytes, shown, last]).toEqual([
+        bytes,
+        expect.stringContaining(`of ${total}`),
+        `${text.split("\n").at(-1)}\n`,
+      ]);
+    }
+  });
+
   it("R60 names the total when the offset is past the end", async () => {
     const { llmContent, error } = await read(file("a.txt", "a\nb\n"), { offset: 2, limit: 1 });
     expect(error?.type).toBe("offset_past_end");

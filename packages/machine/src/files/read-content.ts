@@ -4,7 +4,7 @@ import { decodeBytes } from "../encodings/encodings.ts";
 import { formatOfHead, type TextFormat, textOf } from "../encodings/text-format.ts";
 import { isNotebook } from "../parsing/notebook.ts";
 import { isSvg, isWholeSvg, type MediaKind, mediaKind, SVG_MIME_TYPE } from "./media-kind.ts";
-import { readAt, readSome } from "./read-opened.ts";
+import { fill, readSome } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
 import { shownMedia } from "./shown-media.ts";
 import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
@@ -70,14 +70,8 @@ async function begin({ descriptor, size }: ContentRequest): Promise<StartedFile>
 /** The first bytes and the rest. A file that is larger than the limit is not read. */
 async function allOf({ descriptor, head, isWhole }: StartedFile, { size }: ContentRequest): Promise<Buffer> {
   if (isWhole) return head;
-  const rest = Buffer.allocUnsafe(Math.max(0, size - head.length));
-  let length = 0;
-  while (length < rest.length) {
-    const count = await readAt(descriptor, rest.subarray(length), head.length + length);
-    if (count === 0) break;
-    length += count;
-  }
-  return Buffer.concat([head, rest.subarray(0, length)]);
+  const room = Buffer.allocUnsafe(Math.max(0, size - head.length));
+  return Buffer.concat([head, await fill(descriptor, room, head.length)]);
 }
 
 async function media(kind: MediaKind, file: StartedFile, request: ContentRequest): Promise<FileContent> {

@@ -14,9 +14,19 @@ export async function readSome(descriptor: number, into: Buffer, isQuick: boolea
   return (await readLater(descriptor, into, 0, into.length, null)).bytesRead;
 }
 
-/** Reads bytes at a position; the next ordinary read is not affected. */
-export async function readAt(descriptor: number, into: Buffer, position: number): Promise<number> {
-  return (await readLater(descriptor, into, 0, into.length, position)).bytesRead;
+/** Reads bytes at a position, as many as there is room for or the file has. The next ordinary read is not affected. */
+export async function fill(descriptor: number, into: Buffer, position: number): Promise<Buffer> {
+  let length = 0;
+  for (let count = -1; count !== 0 && length < into.length; length += count) {
+    ({ bytesRead: count } = await readLater(
+      descriptor,
+      into,
+      length,
+      into.length - length,
+      position + length,
+    ));
+  }
+  return into.subarray(0, length);
 }
 
 /** Reads all of an open file, from its beginning. */

@@ -3,7 +3,7 @@ import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { decodeBytes, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
 import { countNewlines, lendCounter, returnCounter } from "../encodings/newline-counter.ts";
 import { narrowEncoding, type TextFormat } from "../encodings/text-format.ts";
-import { readSome } from "./read-opened.ts";
+import { fill, readSome } from "./read-opened.ts";
 import { hashOf, type ShownLines } from "./read-record.ts";
 
 /** A file whose first bytes have been read already. */
@@ -34,28 +34,44 @@ export async function readLines(
     return { lines: window.finish().lines, shown: null };
   }
   window.add(file.head, (from) => countNewlines(file.head, from));
-  if (!file.isWhole) await addRest(file.descriptor, window, signal);
+  if (!file.isWhole) await addRest(file, window, signal);
   return window.finish();
 }
 
-/** Uses two buffers: while one is scanned, the next part of the file is read into the other. */
-async function addRest(descriptor: number, window: LineWindow, signal: AbortSignal): Promise<void> {
+/** Parts of the counter's buffers, with room between them for what counting touches behind a part. */
+const PARTS = [
+  { which: 0, start: 0 },
+  { which: 0, start: 1024 * 1024 },
+  { which: 1, start: 0 },
+] as const;
+const PART_BYTES = 1024 * 1024 - 64;
+
+/** While one part is scanned, two are read, so that no thread waits to be told what comes next. */
+async function addRest({ descriptor, head }: StartedFile, window: LineWindow, signal: AbortSignal) {
   const counter = lendCounter();
-  const read = (which: 0 | 1) => readSome(descriptor, counter.buffers[which], false);
-  let pending = read(0);
+  let position = head.length;
+  const readPart = ({ which, start }: (typeof PARTS)[number]) => {
+    const pending = fill(descriptor, counter.buffers[which].subarray(start, start + PART_BYTES), position);
+    // It is awaited in its turn.
+    pending.catch(() => {});
+    position += PART_BYTES;
+    return pending;
+  };
+  const parts = PARTS.map((part) => ({ ...part, pending: readPart(part) }));
   try {
-    for (let which: 0 | 1 = 0; ; which = which === 0 ? 1 : 0) {
-      const count = await pending;
-      if (count === 0) return;
-      signal.throwIfAborted();
-      const current: 0 | 1 = which;
-      pending = read(current === 0 ? 1 : 0);
-      const bytes = counter.buffers[current].subarray(0, count);
-      window.add(bytes, (from) => counter.count(current, from, count));
+    for (;;) {
+      for (const part of parts) {
+        const bytes = await part.pending;
+        signal.throwIfAborted();
+        const { which, start } = part;
+        window.add(bytes, (from) => counter.count(which, start + from, start + bytes.length));
+        if (bytes.length < PART_BYTES) return;
+        part.pending = readPart(part);
+      }
     }
   } finally {
     // The descriptor is closed next; a pending read would then use whatever file gets its number.
-    await pending.catch(() => {});
+    await Promise.allSettled(parts.map(({ pending }) => pending));
     returnCounter(counter);
   }
 }
