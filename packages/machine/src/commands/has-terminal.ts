@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 /** Whether the optional package for terminals is installed. Searches as Node does, but loads nothing. */
 export function hasTerminal(
   platform = `${process.platform}-${process.arch}`,
-  start = dirname(fileURLToPath(import.meta.url)),
+  start = import.meta.dirname,
 ): boolean {
   const native = `@lydell/node-pty-${platform}/package.json`;
   for (let folder = start; ; folder = dirname(folder)) {
