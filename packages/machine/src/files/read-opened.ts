@@ -18,13 +18,8 @@ export async function readSome(descriptor: number, into: Buffer, isQuick: boolea
 export async function fill(descriptor: number, into: Buffer, position: number): Promise<Buffer> {
   let length = 0;
   for (let count = -1; count !== 0 && length < into.length; length += count) {
-    ({ bytesRead: count } = await readLater(
-      descriptor,
-      into,
-      length,
-      into.length - length,
-      position + length,
-    ));
+    const rest = into.subarray(length);
+    count = (await readLater(descriptor, rest, 0, rest.length, position + length)).bytesRead;
   }
   return into.subarray(0, length);
 }
