@@ -1,11 +1,14 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type AgentEvent,
   type Confirmation,
   createSession,
   createToolbox,
+  folderTrust,
+  loadSettings,
+  openTrust,
   type ScriptLine,
   type SessionOptions,
   type SettingsInput,
@@ -93,6 +96,28 @@ describe("a hook before a call", () => {
     expect(byAnswer.error).toMatchObject({ type: "denied", message: expect.stringContaining("not today") });
     const byCode = toolbox([{ event: "before_tool", command: "echo never >&2; exit 2" }]);
     expect((await byCode.call(...read("a.txt"))).error?.message).toContain("never");
+  });
+
+  it("P24 a project's script that has changed since the folder was trusted does not run, and the call asks", async () => {
+    await mkdir(join(root, ".burin"));
+    const hooks = [{ event: "before_tool", command: "sh check.sh" }];
+    await writeFile(join(root, ".burin", "settings.json"), JSON.stringify({ hooks }));
+    await writeFile(join(root, "check.sh"), "exit 0\n");
+    const effects = (await folderTrust({ home, root }))?.effects ?? [];
+    await (await openTrust(home)).answer(root, true, effects);
+    const { settings } = await loadSettings({ home, root });
+    const box = createToolbox({ root, environment: environment(), settings });
+    expect((await box.call(...read("a.txt"))).llmContent).toBe("alpha\n");
+    const edit = {
+      file_path: join(root, "check.sh"),
+      old_string: "exit 0",
+      new_string: `touch ${home}/canary`,
+    };
+    const open = { root, environment: environment(), approvalMode: "auto-edit" } as const;
+    expect((await createToolbox(open).call("edit", edit)).error).toBeUndefined();
+    const { error } = await box.call(...read("a.txt"));
+    expect(error?.message).toContain("has changed since the folder was trusted");
+    expect(existsSync(join(home, "canary"))).toBe(false);
   });
 
   it("can make it one to be asked about, which in its absence is refused", async () => {

@@ -12,6 +12,7 @@ export type {
   ModelProvider,
   ModelSettings,
   NamedModel,
+  ProjectScripts,
   ServiceName,
   WebSearchSettings,
 } from "./settings-schema.ts";

@@ -1,6 +1,6 @@
 import { splitShellWords } from "../text/shell-words.ts";
 import { DEFAULT_SERVER } from "./default-settings.ts";
-import type { ServerSettled, ServerWritten } from "./settings-schema.ts";
+import type { ProjectScripts, ServerSettled, ServerWritten } from "./settings-schema.ts";
 
 /** `auto`: streamable HTTP is tried first, then SSE. */
 type McpTransport = "stdio" | "http" | "sse" | "auto";
@@ -8,6 +8,7 @@ type McpTransport = "stdio" | "http" | "sse" | "auto";
 /** One MCP server in its normalized form. Variables in its texts are not yet replaced. */
 export type McpServerSettings = Omit<ServerSettled, "type" | "httpUrl" | "disabled"> & {
   readonly type: McpTransport;
+  readonly scripts?: ProjectScripts;
 };
 
 /** The alias of the one server that is configured as a command alone. */

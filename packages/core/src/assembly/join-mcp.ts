@@ -1,5 +1,6 @@
 import type { Confirmation, ToolSource } from "@burin/contract/tools";
 import type { MachineCommands } from "@burin/machine/machine";
+import type { ServerRequest } from "@burin/machine/processes/server-processes";
 import type { AskModel, McpAnswer, McpQuestion } from "@burin/mcp/client-requests";
 import type { Questions } from "../scheduler/questions.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
@@ -23,16 +24,17 @@ export interface McpParts {
 
 /** One source for each MCP server in the settings. Starts none of them. */
 export async function mcpSources(
-  { home: { settings, environment, folder: home }, commands, forServers, questions, roots }: McpParts,
+  { home: { settings, environment, folder: home, root }, commands, forServers, questions, roots }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
-  const [{ McpServer }, { namePrefixes }] = await Promise.all([
+  const [{ McpServer }, { namePrefixes }, { assertAsTrusted }] = await Promise.all([
     import("@burin/mcp/mcp-server"),
     import("@burin/mcp/tool-names"),
+    import("../settings/project-definitions.ts"),
   ]);
   const prefixes = namePrefixes(Object.keys(settings.mcpServers));
   const { askModel, areAwaited: isAwaited = false } = forServers;
-  const common = { home, environment, processes: commands, roots };
+  const common = { home, environment, roots };
   const asking = questions ? { askUser: userAsker(questions) } : {};
   return Object.entries(settings.mcpServers).map(([alias, definition]) => {
     const source = `mcp:${alias}`;
@@ -40,6 +42,12 @@ export async function mcpSources(
       ...common,
       ...asking,
       ...(askModel && definition.sampling ? { askModel } : {}),
+      processes: {
+        startServer: async (request: ServerRequest) => {
+          assertAsTrusted(root, definition.scripts);
+          return commands.startServer(request);
+        },
+      },
       alias,
       prefix: prefixes.get(alias) ?? "",
       definition,

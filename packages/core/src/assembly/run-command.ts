@@ -45,8 +45,12 @@ export function joinHooks(ground: HookGround): JoinedHooks | undefined {
   const run = commandRunner({ ...ground, isConfined: false });
   const session = { root: home.root, ...(sessionId === undefined ? {} : { sessionId }) };
   const open = once(async () => {
-    const { Hooks } = await import("../hooks/hooks.ts");
+    const [{ Hooks }, { assertAsTrusted }] = await Promise.all([
+      import("../hooks/hooks.ts"),
+      import("../settings/project-definitions.ts"),
+    ]);
     return new Hooks({
+      assertAsTrusted: (scripts) => assertAsTrusted(home.root, scripts),
       settings: configured,
       session,
       report,

@@ -3,6 +3,7 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { schemaFaults } from "@burin/contract/messages/schema-faults";
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
+import { messageOf } from "@burin/contract/text/error-message";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { faultOf } from "../discovery/discovered-tool.ts";
@@ -24,6 +25,8 @@ type RunHook = (
 export interface HooksNeeds {
   readonly settings: readonly HookSettings[];
   readonly run: RunHook;
+  /** Throws when a project's hook is no longer the one that was trusted. */
+  readonly assertAsTrusted: (scripts: HookSettings["scripts"]) => void;
   /** Called when a hook fails, with a text for the user. */
   readonly report: (message: string) => void;
   /** Added to every event. */
@@ -113,13 +116,28 @@ export class Hooks {
     return contexts;
   }
 
-  async #ask({ event, command, timeoutSeconds }: HookSettings, data: object, signal: AbortSignal) {
-    const input = JSON.stringify({ event, ...this.#needs.session, ...data });
-    const seconds = timeoutSeconds ?? DEFAULT_SECONDS;
-    const answer = hookAnswer(await this.#needs.run({ command, input, seconds }, signal), seconds);
+  async #ask(hook: HookSettings, data: object, signal: AbortSignal) {
+    const answer = await this.#answer(hook, data, signal);
+    const { command } = hook;
     if (typeof answer === "string" && !signal.aborted)
       this.#needs.report(`The hook "${command}" failed: ${answer}.`);
     return answer;
+  }
+
+  async #answer(
+    { event, command, timeoutSeconds, scripts }: HookSettings,
+    data: object,
+    signal: AbortSignal,
+  ) {
+    const { run, session, assertAsTrusted } = this.#needs;
+    try {
+      assertAsTrusted(scripts);
+    } catch (error) {
+      return messageOf(error);
+    }
+    const input = JSON.stringify({ event, ...session, ...data });
+    const seconds = timeoutSeconds ?? DEFAULT_SECONDS;
+    return hookAnswer(await run({ command, input, seconds }, signal), seconds);
   }
 
   #for(event: HookEventName, call: RuleTarget | null): HookSettings[] {

@@ -5,7 +5,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { readText } from "@burin/machine/disk/regular-file";
 import { readModelVariables, readServers } from "./other-tools-files.ts";
 import { parseLayer, unknownKeys } from "./parse-layer.ts";
-import { definitionEffects, scriptEffects, sharedSkillEffects } from "./project-definitions.ts";
+import { definitionEffects, looksLeft, scriptEffects, sharedSkillEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
 import { SHARED_SKILLS } from "./shared-skills.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
@@ -43,8 +43,10 @@ export async function openProject(home: string, root: string, user: Settings): P
   const folder = join(root, ".burin");
   if (await isSame(folder, home)) return null;
   const own = join(folder, "settings.json");
-  const shared = SHARED_SKILLS.filter((name) => sharedSkillEffects(root, [name]).length > 0);
-  const definitions = [...definitionEffects(folder), ...sharedSkillEffects(root, shared)];
+  const left = looksLeft();
+  const ownDefinitions = definitionEffects(folder, left);
+  const shared = SHARED_SKILLS.map((name) => ({ name, effects: sharedSkillEffects(root, name, left) }));
+  const definitions = [...ownDefinitions, ...shared.flatMap(({ effects }) => effects)];
   const variables = readModelVariables(root);
   const others = readServers(root);
   let file = own;
@@ -54,24 +56,20 @@ export async function openProject(home: string, root: string, user: Settings): P
   try {
     const text = readSettings(own);
     const isBare = text === null && definitions.length === 0;
-    if (text === null && definitionEffects(folder).length === 0 && shared[0]) file = join(root, shared[0]);
+    const sharing = shared.find(({ effects }) => effects.length > 0);
+    if (text === null && ownDefinitions.length === 0 && sharing) file = join(root, sharing.name);
     if (isBare && others === null && variables.effects.length === 0) return null;
     if (isBare) file = join(root, others === null ? ".env" : ".mcp.json");
     const layer: { readonly mcpServers?: object } = text === null ? {} : parseLayer(own, text);
     const mcpServers = { ...others?.servers, ...layer.mcpServers };
-    settings = projectSettings({ ...layer, mcpServers }, user);
+    settings = projectSettings({ ...layer, mcpServers }, user, (effect) => scriptEffects(root, effect, left));
     unknown = [...unknownKeys(own, layer), ...(others?.faults ?? [])];
   } catch (error) {
     fault = messageOf(error);
   }
   const { answer, trustFault } = await answerOf(home, root);
   const { refused } = settings;
-  const effects = [
-    ...settings.effects,
-    ...scriptEffects(root, settings.effects),
-    ...definitions,
-    ...variables.effects,
-  ];
+  const effects = [...settings.effects, ...definitions, ...variables.effects];
   // Whether an unreadable file is still what was trusted is unknown; the fault is reported.
   const state = fault !== undefined && answer?.trusted ? "trusted" : trustState(answer, effects);
   const before = state === "changed" ? (answer?.effects ?? []) : effects;

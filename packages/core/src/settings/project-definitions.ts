@@ -1,49 +1,68 @@
 import { createHash, randomBytes } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
+import type { ProjectScripts } from "@burin/contract/settings/settings";
 import { entriesOf } from "@burin/machine/disk/disk-looks";
 import { readBytes } from "@burin/machine/disk/regular-file";
 
-/** Far more than skills have; larger ones never count as unchanged, so the user is asked each time. */
-const MOST_FILES = 2000;
-const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_DEPTH = 12;
 /** Enough digits of a SHA-256 to make a second text with them infeasible. */
 const SHOWN_DIGITS = 32;
 
+/**
+ * How much is still looked at of one project: far more than one has, but links can make a small folder endless. What
+ * is beyond never counts as unchanged, so the user is asked about it each time.
+ */
+export function looksLeft() {
+  return { files: 10_000, bytes: 64 * 1024 * 1024, places: 20_000 };
+}
+type LooksLeft = ReturnType<typeof looksLeft>;
+
 /** One sentence without a subject for each, with a fingerprint: about a changed text the user is asked again. */
-export function definitionEffects(folder: string): string[] {
+export function definitionEffects(folder: string, left: LooksLeft): string[] {
   return [
-    ...markdownIn(join(folder, "agents")).map((at) => named("use its subagent", at)),
-    ...namesIn(join(folder, "skills")).map((at) => named("tell the model of its skill", at)),
-    ...markdownIn(join(folder, "commands")).map((at) => named("offer its command", at)),
+    ...markdownIn(join(folder, "agents")).map((at) => named("use its subagent", at, left)),
+    ...namesIn(join(folder, "skills")).map((at) => named("tell the model of its skill", at, left)),
+    ...markdownIn(join(folder, "commands")).map((at) => named("offer its command", at, left)),
   ];
 }
 
-/** The same for skills shared with other agents, which have folders of their own below the root. */
-export function sharedSkillEffects(root: string, folders: readonly string[]): string[] {
-  return folders.flatMap((folder) =>
-    namesIn(join(root, folder)).map(({ name, path }) =>
-      named("tell the model of its skill", { name: `${folder}/${name}`, path }),
-    ),
+/** The same for skills shared with other agents, which have a folder of their own below the root. */
+export function sharedSkillEffects(root: string, folder: string, left: LooksLeft): string[] {
+  return namesIn(join(root, folder)).map(({ name, path }) =>
+    named("tell the model of its skill", { name: `${folder}/${name}`, path }, left),
   );
 }
 
-/** The project's files that these commands mention: a changed file would do something else. */
-export function scriptEffects(root: string, effects: readonly string[]): string[] {
+/** The project's files that a command mentions: a changed file would do something else. */
+export function scriptEffects(root: string, effect: string, left: LooksLeft): string[] {
+  if (!/^(?:run|start)\b/.test(effect)) return [];
   const real = realpathSync(root);
-  const running = effects.filter((effect) => /^(?:run|start)\b/.test(effect));
-  const files = new Set(running.flatMap((effect) => filesNamed(real, effect)));
-  return [...files].map((file) => `use ${JSON.stringify(file)} for it (${fingerprint(join(real, file))})`);
+  const uses = [...new Set(filesNamed(real, effect, left))].map(
+    (file) => `use ${JSON.stringify(file)} for it (${fingerprint(join(real, file), left)})`,
+  );
+  return left.places > 0 ? uses : [...uses, `use files for it that ${uncheckable()}`];
+}
+
+/** Throws when a file that a project's hook or server names is not the one that was trusted: hours may have passed. */
+export function assertAsTrusted(root: string, trusted: ProjectScripts | undefined): void {
+  if (trusted === undefined) return;
+  const uses = scriptEffects(root, trusted.effect, looksLeft());
+  const other = uses.find((use) => !trusted.uses.includes(use));
+  if (other === undefined && uses.length === trusted.uses.length) return;
+  throw new Error("a file that it names has changed since the folder was trusted: see burin trust");
 }
 
 /** As counted from the folder of the project. What runs may go into any folder that it names. */
-function filesNamed(root: string, effect: string): string[] {
+function filesNamed(root: string, effect: string, left: LooksLeft): string[] {
   const quoted = [...effect.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, one, other]) => one ?? other ?? "");
-  const words = [...effect.split(/[\s"'`=;|&()<>,:]+/), ...quoted].filter(Boolean);
+  const words = new Set([...effect.split(/[\s"'`=;|&()<>,:]+/), ...quoted].filter(Boolean));
   const places = (from: string, isFolder: boolean) =>
-    words.flatMap((word) => placeInside(root, { place: resolve(from, word), isFolder }));
-  const files = [root, ...places(root, true)].flatMap((from) => places(from, false));
+    [...words].flatMap((word) => {
+      left.places -= 1;
+      return left.places > 0 ? placeInside(root, { place: resolve(from, word), isFolder }) : [];
+    });
+  const files = [...new Set([root, ...places(root, true)])].flatMap((from) => places(from, false));
   return files.map((file) => relative(root, file));
 }
 
@@ -72,19 +91,24 @@ function namesIn(folder: string): Place[] {
   return names.sort().map((name) => ({ name, path: join(folder, name) }));
 }
 
-function named(what: string, { name, path }: Place): string {
-  return `${what} ${JSON.stringify(name)} (${fingerprint(path)})`;
+function named(what: string, { name, path }: Place, left: LooksLeft): string {
+  return `${what} ${JSON.stringify(name)} (${fingerprint(path, left)})`;
 }
 
 /** Of a file, or of everything in a folder. */
-function fingerprint(path: string): string {
+function fingerprint(path: string, left: LooksLeft): string {
   const hash = createHash("sha256");
   try {
-    addTo(hash, { path, depth: 0 }, { files: MOST_FILES, bytes: MOST_BYTES });
+    addTo(hash, { path, depth: 0 }, left);
     return `text ${hash.digest("hex").slice(0, SHOWN_DIGITS)}`;
   } catch {
-    return `cannot be checked, so this is asked about each time: ${randomBytes(8).toString("hex")}`;
+    return uncheckable();
   }
+}
+
+/** A text that is never the same again. */
+function uncheckable(): string {
+  return `cannot be checked, so this is asked about each time: ${randomBytes(8).toString("hex")}`;
 }
 
 type Hash = ReturnType<typeof createHash>;
@@ -93,7 +117,7 @@ type Hash = ReturnType<typeof createHash>;
 function addTo(
   hash: Hash,
   { path, depth }: { readonly path: string; readonly depth: number },
-  left: { files: number; bytes: number },
+  left: LooksLeft,
 ): void {
   left.files -= 1;
   if (left.files < 0 || depth > MOST_DEPTH) throw new Error("more than can be checked");

@@ -1,4 +1,4 @@
-import type { Settings } from "@burin/contract/settings/settings";
+import type { ProjectScripts, Settings } from "@burin/contract/settings/settings";
 import { type McpServerSettings, settledSources } from "@burin/contract/settings/tool-sources";
 
 export interface ProjectSettings {
@@ -68,9 +68,16 @@ const PLACES: Readonly<Record<string, Place>> = {
 /** From loose to strict. */
 const SANDBOX_ORDER = ["off", "workspace-write", "read-only"];
 
+/** What an effect uses of the project's own files, a sentence each. */
+type ScriptsOf = (effect: string) => readonly string[];
+
 /** An unknown key is listed and counts only in a trusted folder, so that no setting takes effect unnoticed. */
-export function projectSettings(layer: object, user: Settings): ProjectSettings {
-  const sorted = new Sorted();
+export function projectSettings(
+  layer: object,
+  user: Settings,
+  scriptsOf: ScriptsOf = () => [],
+): ProjectSettings {
+  const sorted = new Sorted(scriptsOf);
   const { mcpServers = {}, mcpServerCommand, ...rest } = settledSources(layer);
   for (const [key, value] of Object.entries(rest)) {
     if (!SECTIONS.has(key)) sorted.put([key], value, placeOf(key, value, user));
@@ -83,29 +90,51 @@ export function projectSettings(layer: object, user: Settings): ProjectSettings 
   sortServers(mcpServers as Record<string, McpServerSettings | null>, user, sorted);
   if (mcpServerCommand !== undefined && !Object.hasOwn(user.mcpServers, "mcp")) {
     sorted.put(["mcpServerCommand"], mcpServerCommand, "harmless");
-    sorted.effects.push(`start the MCP server "mcp": ${line(mcpServerCommand)}`);
+    sorted.runs(`start the MCP server "mcp": ${line(mcpServerCommand)}`);
   }
   // A key, an event or an address that contains a line break would look like a line of its own.
-  const { tightening, trusted, effects, refused } = sorted;
-  return { tightening, trusted, effects: effects.map(line), refused: refused.map(line) };
+  const { tightening, trusted, effects, scripts, refused } = sorted;
+  return { tightening, trusted, effects: [...effects.map(line), ...scripts], refused: refused.map(line) };
 }
 
 class Sorted implements ProjectSettings {
+  readonly #scriptsOf: ScriptsOf;
   // Without a prototype, so that a key can have any name.
   readonly tightening: Record<string, unknown> = Object.create(null);
   readonly trusted: Record<string, unknown> = Object.create(null);
   readonly effects: string[] = [];
   readonly refused: string[] = [];
+  /** What the effects use of the project's files. */
+  readonly scripts = new Set<string>();
 
-  put(path: readonly string[], value: unknown, place: Place): void {
+  constructor(scriptsOf: ScriptsOf) {
+    this.#scriptsOf = scriptsOf;
+  }
+
+  /** Adds an effect; returns what it uses, to be compared again before it runs. */
+  runs(effect: string): { readonly scripts: ProjectScripts } {
+    this.effects.push(effect);
+    const uses = this.#scriptsOf(line(effect));
+    for (const use of uses) this.scripts.add(use);
+    return { scripts: { effect: line(effect), uses } };
+  }
+
+  put(path: readonly string[], given: unknown, place: Place): void {
     if (place === "loosens") {
       this.refused.push(path.join("."));
       return;
     }
-    if (place === "acts") this.effects.push(...effectsOf(path.join("."), value));
+    const value = place === "acts" ? this.#acting(path.join("."), given) : given;
     const target = place === "tightens" ? this.tightening : this.trusted;
     const [key = "", name] = path;
     target[key] = name === undefined ? value : { ...(target[key] as Fields | undefined), [name]: value };
+  }
+
+  #acting(key: string, value: unknown): unknown {
+    if (key === "hooks" && Array.isArray(value))
+      return value.map((hook: Fields) => ({ ...hook, ...this.runs(hookEffect(hook)) }));
+    this.runs(effectOf(key, value));
+    return value;
   }
 }
 
@@ -140,22 +169,20 @@ function sortServers(
     else if (Object.hasOwn(user.mcpServers, alias)) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
-      kept[alias] = { ...server, trust: false, sampling: false };
-      sorted.effects.push(serverEffect(alias, server));
+      const { scripts } = sorted.runs(serverEffect(alias, server));
+      kept[alias] = { ...server, trust: false, sampling: false, scripts };
     }
   }
   if (Object.keys(kept).length > 0) sorted.put(["mcpServers"], kept, "harmless");
 }
 
-function effectsOf(key: string, value: unknown): string[] {
-  if (key === "tools.toolDiscoveryCommand") return [`run, to discover tools: ${line(value)}`];
-  if (key === "tools.toolCallCommand") return [`run, for each call of a discovered tool: ${line(value)}`];
-  if (key === "hooks" && Array.isArray(value)) return value.map(hookEffect);
-  return [`set ${key} to ${JSON.stringify(value)}`];
+function effectOf(key: string, value: unknown): string {
+  if (key === "tools.toolDiscoveryCommand") return `run, to discover tools: ${line(value)}`;
+  if (key === "tools.toolCallCommand") return `run, for each call of a discovered tool: ${line(value)}`;
+  return `set ${key} to ${JSON.stringify(value)}`;
 }
 
-function hookEffect(hook: unknown): string {
-  const { event, command, tools } = (hook ?? {}) as Fields;
+function hookEffect({ event, command, tools }: Fields): string {
   const calls = tools === undefined ? "" : `, for ${JSON.stringify(tools)}`;
   return `run as a hook at ${event}${calls}: ${line(command)}`;
 }

@@ -192,6 +192,26 @@ describe("trust of a folder", () => {
     expect(await servers()).toEqual([]);
   });
 
+  it("P24 skills that link to far more than can be checked cost a folder no more than one such skill", async () => {
+    const folder = join(top, "linked");
+    await mkdir(join(folder, ".burin", "skills"), { recursive: true });
+    await mkdir(join(folder, "many"));
+    for (let count = 0; count < 600; count += 1) await writeFile(join(folder, "many", `${count}`), "");
+    for (let count = 0; count < 60; count += 1)
+      await symlink("../../many", join(folder, ".burin", "skills", `s${count}`));
+    const effects = (await folderTrust({ home, root: folder }))?.effects ?? [];
+    expect(effects).toHaveLength(60);
+    expect(effects.filter((one) => one.includes("cannot be checked"))).toHaveLength(44);
+  });
+
+  it("P24 a hook whose words name more files than can be looked for is asked about each time", async () => {
+    for (let count = 0; count < 150; count += 1) await mkdir(join(root, `d${count}`));
+    const words = Array.from({ length: 150 }, (_, count) => `d${count}`).join(" ");
+    await writeProject(root, { hooks: [{ event: "session_start", command: `./run ${words} ${words}` }] });
+    await trust();
+    expect(await state()).toBe("changed");
+  });
+
   it("P24 a skill of more files than can be checked is asked about each time", async () => {
     const folder = join(top, "many");
     await mkdir(join(folder, ".burin", "skills", "s"), { recursive: true });

@@ -1,8 +1,15 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Confirmation, ToolboxOptions, ToolResult } from "../../src/index.ts";
+import {
+  type Confirmation,
+  folderTrust,
+  loadSettings,
+  openTrust,
+  type ToolboxOptions,
+  type ToolResult,
+} from "../../src/index.ts";
 import { fixture, type McpProject, mcpProject } from "./project.ts";
 
 let project: McpProject;
@@ -19,6 +26,26 @@ const textOf = ({ llmContent }: ToolResult) => JSON.stringify(llmContent);
 function openOne(mode: string, more: object = {}, options: Partial<ToolboxOptions> = yolo) {
   return project.open({ evil: { ...fixture(mode), ...more } }, options);
 }
+
+describe("a server of the project", () => {
+  it("P24 is not started when its program has changed since the folder was trusted", async () => {
+    const { root, home } = project;
+    const program = join(root, "serve.mjs");
+    const { args } = fixture();
+    const mcpServers = { own: { command: process.execPath, args: ["serve.mjs", ...args.slice(1)] } };
+    mkdirSync(join(root, ".burin"));
+    writeFileSync(join(root, ".burin", "settings.json"), JSON.stringify({ mcpServers }));
+    writeFileSync(program, `import ${JSON.stringify(args[0])};\n`);
+    const effects = (await folderTrust({ home, root }))?.effects ?? [];
+    await (await openTrust(home)).answer(root, true, effects);
+    const { settings } = await loadSettings({ home, root });
+    expect(await project.open({}, { settings }).ready()).toEqual([]);
+    writeFileSync(program, `import fs from "node:fs"; fs.writeFileSync("canary", "");\n`);
+    const failures = await project.open({}, { settings }).ready();
+    expect(JSON.stringify(failures)).toContain("has changed since the folder was trusted");
+    expect(existsSync(join(root, "canary"))).toBe(false);
+  });
+});
 
 function starts(): number {
   return readFileSync(join(project.root, "starts"), "utf8").length;
