@@ -17,7 +17,10 @@ const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> 
   },
   export: {
     right: [["/export talk.html", /Written: .*talk\.html/]],
-    wrong: ["/export no/such/folder.md", /folder\.md was not written: ENOENT/],
+    wrong: [
+      "/export no/such/folder.md",
+      /folder\.md was not written: no such file or directory \(ENOENT\)$/m,
+    ],
   },
   language: {
     right: [["/language fr", "? pour les touches"]],

@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createToolbox, undo, undoEntries } from "@burin/core";
@@ -32,6 +42,15 @@ const back = (more: { count?: number; session?: string } = {}) => undo({ home, r
 const LINES = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
 describe("undo", () => {
+  it("P23 a journal that cannot be read does not stop the undo of what others have", async () => {
+    await write("a.txt", "new\n");
+    const [project = ""] = readdirSync(join(home, "undo"));
+    symlinkSync("round.jsonl", join(home, "undo", project, "round.jsonl"));
+    mkdirSync(join(home, "undo", project, "folder.jsonl"));
+    expect((await undoEntries({ home, root })).map(({ files }) => files)).toEqual([["a.txt"]]);
+    expect((await back()).files).toEqual([{ file: "a.txt", what: "removed" }]);
+  });
+
   it("P23 takes back the last change, and again burin undo takes back the undo", async () => {
     writeFileSync(at("a.txt"), "old\n");
     chmodSync(at("a.txt"), 0o750);

@@ -195,7 +195,8 @@ function redoLast(desk: CommandDesk): Promise<void> {
 }
 
 async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | "redo">): Promise<void> {
-  const { files } = await undo({ ...sessionPlace(desk.options), ...which });
+  const { files, unrecorded } = await undo({ ...sessionPlace(desk.options), ...which });
+  if (unrecorded !== undefined) desk.note(say("command.failed", { name: "undo", why: unrecorded }), true);
   if (files.length === 0) desk.note(say(which.redo ? "redo.nothing" : "undo.nothing"));
   for (const { file, what, reason } of files) {
     if (what === "refused") desk.note(say("undo.refused", { file, reason: reason ?? "" }), true);

@@ -26,9 +26,12 @@ export async function runUndo(request: SubcommandRequest, { output }: Io): Promi
   const result = await undo({ ...place, ...chosen });
   if (!isText) output.out(`${JSON.stringify(result)}\n`);
   else output.out(lines(...result.files.map(outcomeLine)));
+  if (result.unrecorded !== undefined)
+    output.note(`burin: this could not be recorded, so it cannot be redone: ${result.unrecorded}.`);
   const isRefused = result.files.some(({ what }) => what === "refused");
   if (result.files.length === 0) output.note(NOTHING);
-  else if (!isRefused) output.note(`burin: ${result.isRedo ? REDONE : UNDONE}`);
+  else if (!isRefused && result.unrecorded === undefined)
+    output.note(`burin: ${result.isRedo ? REDONE : UNDONE}`);
   return isRefused ? EXIT.failed : EXIT.done;
 }
 

@@ -4,7 +4,7 @@ import type { AgentEvent } from "@burin/contract/agent-event";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
-import { readBeginning } from "@burin/machine/disk/regular-file";
+import { beginningOf } from "@burin/machine/disk/regular-file";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { WorkRecord } from "./work-record.ts";
 
@@ -120,7 +120,7 @@ export class ContextFiles {
   async #contentOf(file: string): Promise<string | null> {
     try {
       const isInside = this.#places.roots.some((root) => isWithin(file, root));
-      const text = isInside ? await this.#places.readInside(file) : this.#readOutside(file);
+      const text = await (isInside ? this.#places.readInside(file) : this.#readOutside(file));
       return text === null || text.trim() === "" ? null : text.trim();
     } catch {
       return null;
@@ -128,10 +128,11 @@ export class ContextFiles {
   }
 
   /** The user's own file may be a link to anywhere; files above the root must be in its repository. */
-  #readOutside(file: string): string | null {
-    const real = realpathSync(file);
-    if (dirname(file) !== this.#places.home && !isWithin(real, repositoryTop(this.#root))) return null;
-    const bytes = readBeginning(real, this.#places.mostCharacters * MOST_BYTES_PER_CHARACTER);
+  async #readOutside(file: string): Promise<string | null> {
+    const top = dirname(file) === this.#places.home ? sep : repositoryTop(this.#root);
+    const { openWithin } = await import("@burin/machine/paths/paths");
+    const { descriptor } = await openWithin(file, [top]);
+    const bytes = beginningOf(descriptor, this.#places.mostCharacters * MOST_BYTES_PER_CHARACTER);
     const text = new TextDecoder().decode(bytes);
     return text.includes("\0") ? null : text;
   }

@@ -63,7 +63,9 @@ export function plainQuestion(tool: Named, call: FunctionCall): Confirmation {
 
 export function errorOf(error: unknown): ToolError {
   if (error instanceof WorkspaceError) return { type: error.code, message: error.message };
-  return { type: "tool_failed", message: `The tool failed unexpectedly: ${messageOf(error)}` };
+  const what =
+    error instanceof Error && "syscall" in error ? "The system refused" : "The tool failed unexpectedly";
+  return { type: "tool_failed", message: `${what}: ${messageOf(error)}` };
 }
 
 /** An interrupted tool may need a moment to end what it has started. */

@@ -14,7 +14,15 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type AgentEvent, BaseTool, createSession, resumeSession, type ToolResult } from "@burin/core";
+import {
+  type AgentEvent,
+  BaseTool,
+  createSession,
+  createToolbox,
+  resumeSession,
+  type ToolResult,
+  undo,
+} from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { killDuringWrite } from "./kill-during-write.mjs";
@@ -124,6 +132,32 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     expect(readFileSync(path, "utf8")).toBe("old\n");
     expect(writeOnce(join(disk, "new/folder/b.txt"), 4_000_000).error?.type).toBe("no_space");
     expect(readdirSync(disk)).toEqual(["a.txt"]);
+  });
+
+  it("P23 full: an undo takes the change back, and says why it cannot be undone itself", async () => {
+    const disk = join(place, "disk");
+    mount(disk, ["-t", "tmpfs", "-o", "size=256k", "tmpfs"]);
+    const [home, root] = [join(disk, "home"), join(place, "project")];
+    mkdirSync(home);
+    mkdirSync(root);
+    writeFileSync(join(root, "a.txt"), "old\n");
+    const options = {
+      root,
+      environment: { BURIN_HOME: home, PATH: process.env.PATH },
+      record: true,
+    } as const;
+    const toolbox = createToolbox({ ...options, approvalMode: "yolo", overwriteUnread: true });
+    await toolbox.call("write_file", { file_path: join(root, "a.txt"), content: "new\n" });
+    writeFileSync(join(disk, "filler"), Buffer.alloc(64 * 1024));
+    expect(() => {
+      for (;;) appendFileSync(join(disk, "filler"), Buffer.alloc(4096));
+    }).toThrow("ENOSPC");
+    expect(await undo({ home, root })).toEqual({
+      isRedo: false,
+      files: [{ file: "a.txt", what: "restored" }],
+      unrecorded: "no space left on device (ENOSPC)",
+    });
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("old\n");
   });
 
   it("P13 P54 full while a session is recorded: no effect that could not be recorded, and what was kept is whole", async () => {

@@ -34,7 +34,11 @@ export function openRegular(path: string, moreFlags = 0): number {
 
 /** Returns the first bytes of a file of any size. */
 export function readBeginning(path: string, mostBytes: number): Buffer {
-  const descriptor = openRegular(path);
+  return beginningOf(openRegular(path), mostBytes);
+}
+
+/** The same for a file that is open; closes it. */
+export function beginningOf(descriptor: number, mostBytes: number): Buffer {
   try {
     const bytes = Buffer.alloc(mostBytes);
     return bytes.subarray(0, readSync(descriptor, bytes, 0, mostBytes, 0));

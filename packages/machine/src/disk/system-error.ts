@@ -3,6 +3,7 @@ import { WorkspaceError, type WorkspaceErrorCode } from "@burin/contract/machine
 type Failure = readonly [code: WorkspaceErrorCode, words: string];
 
 const NO_LEAVE: Failure = ["permission_denied", "No permission for {}."];
+const TOO_MANY_OPEN: Failure = ["io_error", "Too many files are open at once; {} was left as it is."];
 const NO_SPACE: Failure = ["no_space", "No space is left to write {}; what was there is unchanged."];
 
 /** System error codes that say something about a path. */
@@ -17,6 +18,9 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   EROFS: ["read_only", "{} is on a read-only file system; nothing was written."],
   ENOSPC: NO_SPACE,
   EDQUOT: NO_SPACE,
+  EMFILE: TOO_MANY_OPEN,
+  ENFILE: TOO_MANY_OPEN,
+  EIO: ["io_error", "The disk failed at {}."],
   EFBIG: ["too_large", "{} would be larger than the system allows."],
   ENXIO: ["not_a_regular_file", "{} is a pipe, socket or device, not a regular file."],
 };

@@ -65,6 +65,8 @@ export interface Replacement {
   /** The file's stats when it was read; null when it must not exist. */
   readonly stats: BigIntStats | null;
   readonly content: NewContent;
+  /** For a file that does not exist. */
+  readonly mode?: number | undefined;
   readonly onChange?: OnChange | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
@@ -115,6 +117,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
   let kept: ReturnType<OnChange> | undefined;
   try {
     const notes = old === null ? [] : dressLike(descriptor, old);
+    if (old === null && replacement.mode !== undefined) fchmodSync(descriptor, replacement.mode);
     await replacement.content.writeTo(descriptor);
     const synced = sync(descriptor);
     replacement.content.meanwhile?.();

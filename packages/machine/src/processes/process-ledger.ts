@@ -8,7 +8,7 @@ import { randomName } from "../disk/random-name.ts";
 import { readText } from "../disk/regular-file.ts";
 import type { Before } from "../sandbox/sandbox-guard.ts";
 import type { Place } from "../sandbox/sandbox-place.ts";
-import { type ProcessSource, thisSystem } from "./process-table.ts";
+import { mayRun, type NotedProcess, type ProcessSource, thisSystem } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
 
 /** The start of the name of every temporary folder that a ledger may name. */
@@ -36,14 +36,8 @@ interface GuardNote {
   readonly places: readonly (readonly [key: string, kind: Place["kind"], target?: string | undefined])[];
 }
 
-interface Owner {
+interface Owner extends NotedProcess {
   readonly owner: string;
-  readonly pid: number;
-  readonly started: string;
-  /** Process ids are valid only until the next boot... */
-  readonly boot: string;
-  /** ... and in one pid namespace. */
-  readonly space: string;
 }
 
 /** What this Burin has started, on disk while it runs, so that the next one can end what a crash left. */
@@ -111,7 +105,11 @@ export class ProcessLedger {
 
   /** Call when everything that was noted has ended. */
   close(): void {
-    if (this.#isOpen) rmSync(this.#path, { force: true });
+    try {
+      if (this.#isOpen) rmSync(this.#path, { force: true });
+    } catch {
+      // See `note`; the next Burin removes it.
+    }
     this.#isOpen = false;
   }
 }
@@ -135,14 +133,13 @@ async function settle(path: string, source: ProcessSource): Promise<number> {
   const lines = read.filter(isRecord) as unknown as (Note | Owner)[];
   const owner = lines.find((line) => "owner" in line);
   if (owner === undefined || `${owner.owner}.jsonl` !== basename(path)) return 0;
-  const { boot, space } = thisSystem();
-  const isRunning = ({ pid, started }: Owner | { pid: number; started: string }) =>
-    source.find(pid)?.started === started;
-  if (owner.boot === boot && (owner.space !== space || isRunning(owner))) return 0;
+  if (mayRun(owner, (pid) => source.find(pid))) return 0;
   let ended = 0;
-  if (owner.boot === boot) {
+  if (owner.boot === thisSystem().boot) {
     const known = lines.flatMap((line) =>
-      "pid" in line && !("owner" in line) && isRunning(line) ? [[line.pid, line.started] as const] : [],
+      "pid" in line && !("owner" in line) && source.find(line.pid)?.started === line.started
+        ? [[line.pid, line.started] as const]
+        : [],
     );
     const marks = { runId: `${owner.owner}.`, known: new Map(known) };
     ended = membersOf(marks, source.list()).length;

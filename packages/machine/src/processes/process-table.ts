@@ -102,6 +102,21 @@ export function thisSystem(): { readonly boot: string; readonly space: string } 
   return { boot, space: linkTarget("/proc/self/ns/pid") ?? "" };
 }
 
+/** A process as it was noted on disk. */
+export interface NotedProcess extends ReturnType<typeof thisSystem> {
+  readonly pid: number;
+  readonly started: string;
+}
+
+/** Whether the process may still run: nobody can look into another pid namespace. */
+export function mayRun({ pid, started, boot, space }: NotedProcess, find: ProcessSource["find"]): boolean {
+  const here = thisSystem();
+  if (boot !== here.boot) return false;
+  if (space !== here.space) return true;
+  const found = find(pid);
+  return found?.started === started && !found.isZombie;
+}
+
 function textOf(path: string, encoding: "latin1" | "utf8" = "utf8"): string | null {
   try {
     return readFileSync(path, encoding);

@@ -40,10 +40,16 @@ describe("the lock of a session", () => {
     expect(existsSync(lockPath(log))).toBe(false);
   });
 
-  it("takes over a lock that says nothing", async () => {
-    writeFileSync(lockPath(log), "");
-    (await takeLock(log)).release();
-  });
+  it.each([["", "{}", "5", '{"pid":"1","started":"1","boot":"x","space":"y","host":"elsewhere"}']])(
+    "takes over a lock that names nobody: %j",
+    async (...texts) => {
+      for (const text of texts) {
+        writeFileSync(lockPath(log), text);
+        expect(await holderOf(log)).toBe(null);
+        (await takeLock(log)).release();
+      }
+    },
+  );
 
   it("does not judge processes of another machine", async () => {
     await takeLock(log);

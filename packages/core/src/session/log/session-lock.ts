@@ -1,12 +1,19 @@
 import { linkSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { bytesOf } from "@burin/machine/disk/disk-looks";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { lockPath as holdPath } from "@burin/machine/disk/path-lock";
-import { readText } from "@burin/machine/disk/regular-file";
 import { codeOf } from "@burin/machine/disk/system-error";
 import { endAtExit } from "@burin/machine/processes/at-exit";
-import { linuxProcess, thisSystem } from "@burin/machine/processes/process-table";
+import {
+  linuxProcess,
+  mayRun,
+  type NotedProcess,
+  type ProcessSource,
+  thisSystem,
+} from "@burin/machine/processes/process-table";
 import { SessionError } from "./session-error.ts";
 
 export interface SessionLock {
@@ -15,12 +22,7 @@ export interface SessionLock {
 
 const MOST_BYTES = 4096;
 
-interface Holder {
-  readonly pid: number;
-  /** Together with the process id, identifies one process permanently. */
-  readonly started: string;
-  readonly boot: string;
-  readonly space: string;
+interface Holder extends NotedProcess {
   readonly host: string;
 }
 
@@ -33,7 +35,7 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
   const path = lockPath(logPath);
   makeFolders(dirname(path));
   const own = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
-  const started = (await startOf(process.pid)) ?? "";
+  const started = (await processFinder())(process.pid)?.started ?? "";
   const holder: Holder = { pid: process.pid, started, host: hostname(), ...thisSystem() };
   writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: "wx" });
   try {
@@ -59,11 +61,10 @@ export async function holderOf(logPath: string): Promise<string | null> {
   return holder !== null && (await lives(holder)) ? nameOf(holder) : null;
 }
 
-/** When the process started, in the system's format; null when it does not exist. */
-async function startOf(pid: number): Promise<string | null> {
-  if (process.platform === "linux") return linuxProcess(pid)?.started ?? null;
+async function processFinder(): Promise<ProcessSource["find"]> {
+  if (process.platform === "linux") return linuxProcess;
   const { systemProcesses } = await import("@burin/machine/processes/run-process");
-  return systemProcesses.find(pid)?.started ?? null;
+  return (pid) => systemProcesses.find(pid);
 }
 
 /** Makes a hard link to a complete file, so that no process ever sees a half-written lock. */
@@ -87,20 +88,18 @@ async function endStale(path: string): Promise<void> {
   );
 }
 
+/** A lock is written whole: one that does not name its holder belongs to nobody. */
 function readHolder(path: string): Holder | null {
-  try {
-    return JSON.parse(readText(path, MOST_BYTES) ?? "") as Holder;
-  } catch {
-    return null;
-  }
+  const holder = parseJson(bytesOf(path, MOST_BYTES)?.toString("utf8") ?? "");
+  if (!isRecord(holder)) return null;
+  const { pid, started, boot, space, host } = holder;
+  const isWhole =
+    typeof pid === "number" && [started, boot, space, host].every((one) => typeof one === "string");
+  return isWhole ? (holder as unknown as Holder) : null;
 }
 
 async function lives(holder: Holder): Promise<boolean> {
-  if (holder.host !== hostname()) return true;
-  const { boot, space } = thisSystem();
-  if (holder.boot !== boot) return false;
-  if (holder.space !== space) return true;
-  return (await startOf(holder.pid)) === holder.started;
+  return holder.host !== hostname() || mayRun(holder, await processFinder());
 }
 
 function nameOf({ pid, host }: Holder): string {

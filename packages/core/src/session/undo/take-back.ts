@@ -1,9 +1,11 @@
-import { chmodSync, closeSync, fstatSync, lstatSync, readSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { join, relative } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { messageOf } from "@burin/contract/text/error-message";
 import { lockPath } from "@burin/machine/disk/path-lock";
 import { openRegular, readBytes } from "@burin/machine/disk/regular-file";
-import { asWorkspaceError } from "@burin/machine/disk/system-error";
+import { asWorkspaceError, codeOf } from "@burin/machine/disk/system-error";
 import { removeFile } from "@burin/machine/files/remove-file";
 import { type NewContent, type OnChange, replaceFile, writeAll } from "@burin/machine/files/replace-file";
 import { isWithin } from "@burin/machine/paths/paths";
@@ -41,9 +43,8 @@ export async function takeBack(
     const apply = () => applied({ change, place, now: contentNow(change.file) });
     return { file, what: await lockPath(change.file, apply) };
   } catch (thrown) {
-    const error = asWorkspaceError(thrown, change.file);
-    if (!(error instanceof WorkspaceError)) throw error;
-    return { file, what: "refused", reason: error.message };
+    if (!(thrown instanceof WorkspaceError) && codeOf(thrown) === undefined) throw thrown;
+    return { file, what: "refused", reason: messageOf(asWorkspaceError(thrown, change.file)) };
   }
 }
 
@@ -129,15 +130,13 @@ async function putBack(step: Step, source: string): Promise<void> {
       closeSync(from);
     }
   });
-  const { change, now } = step;
-  if (now === null && change.before !== null) chmodSync(change.file, change.before.mode);
 }
 
 async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
   const { change, place, now } = step;
   const stats = now === null ? null : lstatSync(change.file, { bigint: true });
   const content = { writeTo, isOf: isOf(step) };
-  await replaceFile({ ...target(step), stats, content, onChange: place.onChange });
+  await replaceFile({ ...target(step), stats, content, onChange: place.onChange, mode: change.before?.mode });
 }
 
 /** For files that are, or were when kept, small enough to be merged. */
@@ -153,7 +152,9 @@ function merged(step: Step, now: Content): string {
     return textOf(keptPath(step, content));
   });
   const one = textOf(file);
-  if (base === undefined || other === undefined || now.bytes > one.length) throw leftAlone(CHANGED);
+  // By now the name may lead elsewhere.
+  const isOne = createHash("sha256").update(one, "latin1").digest("base64") === now.hash;
+  if (base === undefined || other === undefined || !isOne) throw leftAlone(CHANGED);
   if ([base, other, one].some((text) => text.includes("\0")))
     throw leftAlone("it was changed since, and is not text");
   const text = mergeTexts({ base, one, other });

@@ -12,9 +12,11 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "@burin/contract/text/error-message";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { openRegular } from "@burin/machine/disk/regular-file";
 import type { OnChange, PendingChange } from "@burin/machine/files/replace-file";
+import { NAMES_DESCRIPTORS } from "@burin/machine/paths/paths";
 import { projectName } from "../log/session-files.ts";
 
 /** The content of a file, or enough to recognize it. */
@@ -92,8 +94,7 @@ export class UndoJournal {
       return { note, forget: () => this.#forget(id) };
     } catch (error) {
       this.#removeKept(id);
-      const why = error instanceof Error ? error.message : String(error);
-      return { note: `it cannot be taken back with burin undo (${why})`, forget: () => {} };
+      return { note: `it cannot be taken back with burin undo: ${messageOf(error)}`, forget: () => {} };
     }
   };
 
@@ -140,8 +141,15 @@ export class UndoJournal {
 
   #copy(path: string, name: string, stats: Stats): boolean {
     if (stats.size > MOST_COPIED_BYTES) return false;
-    copyFileSync(path, join(this.#folder, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    return true;
+    // The name may lead elsewhere by now.
+    const from = openRegular(path, constants.O_NOFOLLOW);
+    try {
+      const opened = NAMES_DESCRIPTORS ? `/proc/self/fd/${from}` : path;
+      copyFileSync(opened, join(this.#folder, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      return true;
+    } finally {
+      closeSync(from);
+    }
   }
 
   #forget(id: string): void {
@@ -165,7 +173,7 @@ export function contentOf(path: string, stats: Stats, hash?: string): Content {
 }
 
 function hashOfFile(path: string): string {
-  const descriptor = openRegular(path);
+  const descriptor = openRegular(path, constants.O_NOFOLLOW);
   try {
     return hashOfOpen(descriptor);
   } finally {

@@ -1,8 +1,8 @@
 import { join, relative } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { entriesOf } from "@burin/machine/disk/disk-looks";
+import { messageOf } from "@burin/contract/text/error-message";
+import { bytesOf, entriesOf } from "@burin/machine/disk/disk-looks";
 import { lockPath } from "@burin/machine/disk/path-lock";
-import { readText } from "@burin/machine/disk/regular-file";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import { type FileChange, type JournalLine, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 
@@ -23,6 +23,8 @@ export interface UndoResult {
   /** An undo was undone: the calls are in effect again. */
   readonly isRedo: boolean;
   readonly files: readonly FileOutcome[];
+  /** Why it cannot be undone itself; usually absent. */
+  readonly unrecorded?: string;
 }
 
 export interface UndoEntry {
@@ -76,8 +78,13 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
     }
     if (refused.size === before) of.push(operation.id);
   }
-  if (of.length > 0) journal.append({ type: "undo", id, at: new Date().toISOString(), of });
-  return { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
+  const result = { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
+  try {
+    if (of.length > 0) journal.append({ type: "undo", id, at: new Date().toISOString(), of });
+    return result;
+  } catch (error) {
+    return { ...result, unrecorded: messageOf(error) };
+  }
 }
 
 /** Undoes in a copy of the project's folder what a session did, as far as possible; reports what was not. */
@@ -151,8 +158,8 @@ function readOperations(home: string, root: string): Operation[] {
 }
 
 function operationsIn(path: string, writer: string): Operation[] {
-  // A line that a crash cut off describes a change that never happened.
-  const read = (readText(path, MOST_JOURNAL_BYTES) ?? "").split("\n").map(parseJson);
+  // A line that a crash cut off describes a change that never happened. A journal that cannot be read hides no other.
+  const read = (bytesOf(path, MOST_JOURNAL_BYTES)?.toString("utf8") ?? "").split("\n").map(parseJson);
   const lines = read.filter(isRecord) as unknown as JournalLine[];
   const forgotten = new Set(lines.flatMap((line) => (line.type === "forgotten" ? line.id : [])));
   const changes = lines.flatMap((line) => (line.type === "change" && !forgotten.has(line.id) ? line : []));

@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { expect, it } from "vitest";
+import { ContextFiles } from "./context-files.ts";
+
+/** Puts a file and a link to another file in turn in the place of the first name. */
+const SWAPPER = `
+  const { renameSync, symlinkSync, writeFileSync } = require("node:fs");
+  const [name, outside] = process.argv.slice(1);
+  for (let count = 0; ; count += 1) {
+    symlinkSync(outside, name + ".new");
+    renameSync(name + ".new", name);
+    writeFileSync(name + ".new", "inside");
+    renameSync(name + ".new", name);
+    if (count === 0) process.stdout.write("ready");
+  }`;
+
+it("P38 a file above the root that is swapped for a link to the outside is never read there", async () => {
+  const top = temporaryFolder();
+  const root = join(top, "repo", "package");
+  mkdirSync(root, { recursive: true });
+  mkdirSync(join(top, "repo", ".git"));
+  writeFileSync(join(top, "secret"), "OUTSIDE");
+  const swapper = spawn(process.execPath, [
+    "-e",
+    SWAPPER,
+    join(top, "repo", "AGENTS.md"),
+    join(top, "secret"),
+  ]);
+  await once(swapper.stdout, "data");
+  try {
+    const texts: string[] = [];
+    for (let tries = 0; tries < 4000; tries += 1) {
+      const places = { home: join(top, "home"), roots: [root], fileNames: [], mostCharacters: 1000 };
+      const files = new ContextFiles({ ...places, readInside: async () => null });
+      texts.push(...(await files.initial()).map(({ text }) => text));
+    }
+    expect(texts.filter((text) => text.includes("inside")).length).toBeGreaterThan(0);
+    expect(texts.filter((text) => text.includes("OUTSIDE"))).toEqual([]);
+  } finally {
+    swapper.kill();
+  }
+});
