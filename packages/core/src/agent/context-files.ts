@@ -1,9 +1,10 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
+import { realOf } from "@burin/machine/disk/disk-looks";
 import { beginningOf } from "@burin/machine/disk/regular-file";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { WorkRecord } from "./work-record.ts";
@@ -93,7 +94,7 @@ export class ContextFiles {
       for (const name of this.#namesIn(folder)) {
         const file = join(folder, name);
         const content = existsSync(file) ? await this.#contentOf(file) : null;
-        if (content !== null) texts.push(this.#told(realpathSync(file), content));
+        if (content !== null) texts.push(this.#told(realOf(file) ?? file, content));
       }
     }
     return texts;
