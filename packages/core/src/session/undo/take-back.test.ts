@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { takeBack } from "./take-back.ts";
-import { contentOf, type FileChange, UndoJournal, undoFolder } from "./undo-journal.ts";
+import { contentOf, type FileChange, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 
 let home: string;
 let root: string;
@@ -35,6 +35,19 @@ function removedFile(mode: number): FileChange {
 }
 
 describe("taking back", () => {
+  it("P23 changes keep their order when the clock is set back, and many within one millisecond", () => {
+    const { now } = Date;
+    const start = now() + 1000;
+    let calls = 0;
+    Date.now = () => (calls++ < 2000 ? start : start - 3_600_000);
+    try {
+      const ids = Array.from({ length: 2100 }, newChangeId);
+      expect(ids).toEqual([...ids].sort());
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it("P49 a file that is made again has its mode before it has its name", async () => {
     const modes: number[] = [];
     const onChange = ({ coming }: { coming: string | null }) => {

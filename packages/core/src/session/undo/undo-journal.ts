@@ -59,12 +59,11 @@ export function undoFolder(home: string, root: string): string {
   return join(home, "undo", projectName(root));
 }
 
-/** Sorts by time, also within one millisecond. */
-let count = 0;
+/** Sorts by time, also within one millisecond, and when the clock is set back. */
+let last = 0;
 export function newChangeId(): string {
-  count = (count + 1) % 1296;
-  const time = Date.now().toString(36).padStart(9, "0");
-  return `${time}${count.toString(36).padStart(2, "0")}-${randomBytes(3).toString("hex")}`;
+  last = Math.max(Date.now(), last + 1);
+  return `${last.toString(36).padStart(9, "0")}00-${randomBytes(3).toString("hex")}`;
 }
 
 /** Keeps the bytes around each change, where possible without a copy: the replaced file gets a second name. */
