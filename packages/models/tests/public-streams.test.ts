@@ -1,22 +1,32 @@
 import { readFileSync } from "node:fs";
 import type { ModelEvent } from "@burin/contract/chat-model";
-import { closeServers, raw, replyTo } from "@burin/testing/served-model";
+import type { ModelProvider } from "@burin/contract/settings/settings";
+import { ASK, closeServers, failureIn, raw, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
+import { openModel } from "../src/choice/open-model.ts";
 
 afterEach(closeServers);
 
-/** How a service was seen to stream a reply, with the public thread where somebody showed it. */
+/** How a service was seen to stream a reply, with the public thread or the recording that shows it. */
 interface PublicStream {
   readonly who: string;
   /** `owner/repository#thread` on GitHub, or the address of a recorded answer. */
   readonly at: string;
+  readonly provider?: ModelProvider;
   readonly body: string;
   readonly text?: string;
   readonly thought?: string;
   readonly calls?: readonly (readonly [string, object])[];
   readonly usage?: object;
+  /** Why the arguments of a call cannot be read. */
+  readonly lost?: string;
+  /** How many thoughts are signed. */
+  readonly signatures?: number;
   /** `length`, or the type of the failure. */
   readonly end?: string;
+  readonly passes?: boolean;
+  readonly window?: number;
+  readonly says?: string;
 }
 
 const STREAMS = readFileSync(new URL("./public-streams.jsonl", import.meta.url), "utf8")
@@ -24,20 +34,46 @@ const STREAMS = readFileSync(new URL("./public-streams.jsonl", import.meta.url),
   .split("\n")
   .map((line) => JSON.parse(line) as PublicStream);
 
+/** The events of the reply to a model that is offered the tools which the stream calls. */
+async function eventsOf({ provider = "openai", body, calls = [] }: PublicStream): Promise<ModelEvent[]> {
+  const { baseUrl } = await serve(raw(body));
+  const model = openModel({ provider, name: "m", baseUrl });
+  const names = new Set(calls.map(([name]) => name));
+  const tools = [...names].map((name) => ({
+    name,
+    description: "",
+    parameters: { type: "object" } as const,
+  }));
+  const events: ModelEvent[] = [];
+  const request = { system: "s", history: [ASK], tools };
+  for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
+  return events;
+}
+
 function textOf(events: readonly ModelEvent[], type: "text" | "thought"): string {
   return events.map((event) => (event.type === type ? event.text : "")).join("");
 }
 
 describe("P10 what services were seen to stream is read as what it means:", () => {
-  it.each(STREAMS)("$who ($at)", async ({ body, text = "", thought = "", calls = [], usage, end }) => {
-    const events = await replyTo(raw(body));
+  it.each(STREAMS)("$who ($at)", async (stream) => {
+    const { text = "", thought = "", calls = [], usage, signatures, lost, end } = stream;
+    const events = await eventsOf(stream);
     expect(textOf(events, "text")).toBe(text);
     expect(textOf(events, "thought")).toBe(thought);
     const made = events.flatMap((event) => (event.type === "function_call" ? [event.call] : []));
     expect(made.map(({ name, args }) => [name, args])).toEqual(calls);
+    expect(made.flatMap(({ argsError }) => argsError ?? []).join()).toMatch(lost ? new RegExp(lost) : /^$/);
     if (usage) expect(events.find((event) => event.type === "usage")).toMatchObject({ usage });
-    const last = events.at(-1);
-    const isFailure = end !== undefined && end !== "length";
-    expect(last).toMatchObject(isFailure ? { error: { type: end } } : { type: "end", reason: end ?? "stop" });
+    const signed = events.filter((event) => event.type === "thought" && event.signature !== undefined);
+    if (signatures !== undefined) expect(signed).toHaveLength(signatures);
+    if (end === undefined || end === "length") {
+      expect(events.at(-1)).toMatchObject({ type: "end", reason: end ?? "stop" });
+      return;
+    }
+    const failure = failureIn(events);
+    expect(failure).toMatchObject({ type: end });
+    if (stream.passes !== undefined) expect(failure.isPassing ?? false).toBe(stream.passes);
+    expect(failure.contextWindow).toBe(stream.window);
+    expect(failure.message).toContain(stream.says ?? "");
   });
 });

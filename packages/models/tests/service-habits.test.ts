@@ -245,6 +245,18 @@ describe("P36 a history that once held what a service refuses", () => {
       /"role":"assistant","content":"I have read the results."/,
     ],
     [
+      "Vertex: ids of calls",
+      {
+        error: {
+          code: 400,
+          message: `Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`,
+          status: "INVALID_ARGUMENT",
+        },
+      },
+      /"functionCall":\{"name":"look".*"functionResponse":\{"name":"look"/,
+      "gemini",
+    ],
+    [
       "Bedrock: less output",
       { message: "The maximum tokens you requested exceeds the model limit of 8192" },
       /"max_tokens":8192,/,

@@ -21,9 +21,9 @@ export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest)
   return { ...whole, args };
 }
 
-/** What some models put before and after the name of a tool: a module, a channel, a number. */
+/** What some models put before and after the name of a tool: a module, a channel or another mark, a number. */
 const BEFORE = /^(?:functions?|tools?|default_api|api)[.:/]+/i;
-const BEHIND = /(?:<\|.*|:\d+|\(\))$/s;
+const BEHIND = /(?:<.*|:\d+|\(\))$/s;
 
 /** The one offered tool that an unknown name means; undefined when there are several, or none. */
 function meantTool(name: string, offered: Iterable<string>): string | undefined {

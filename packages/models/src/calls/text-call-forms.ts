@@ -6,27 +6,35 @@ export interface WrittenCall {
   readonly args: JsonRecord;
 }
 
-/** What is at the start of a text: calls, something else (undefined), or perhaps calls when more has come. */
+/** What is at the start of a text: calls, none in a mark around them; something else (undefined), or more must come. */
 export type WrittenCalls =
   | { readonly calls: readonly WrittenCall[]; readonly length: number }
   | "unfinished"
   | undefined;
 
-type Read = (text: string, isWhole: boolean) => WrittenCalls;
-
-const FORMS: readonly { readonly marker: string; readonly read: Read }[] = [
-  { marker: "<tool_call>", read: readTagged },
-  { marker: "<function=", read: readFunctionTag },
-  { marker: "[TOOL_CALLS]", read: readBracketed },
+const NAME = "([A-Za-z0-9_.-]{1,200})";
+/** DeepSeek's bars and low lines are characters of their own; the tags of its later models have a prefix. */
+const BAR = "[|｜‖]";
+const [CALL, CALLS, DSML] = [
+  "tool[_▁]call",
+  "tool[_▁]calls[_▁](?:section[_▁])?",
+  `(?:${BAR}{1,2}DSML${BAR}{1,2})?`,
 ];
-
-export const MARKERS: readonly string[] = FORMS.map(({ marker }) => marker);
+/** What models write around their calls. */
+const MARK = new RegExp(
+  `^</?(?:minimax:tool_call|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|tool_call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
+);
+const LONGEST_TAG = 250;
 
 /** Reads the calls at the start of a text. `isWhole`: nothing more will come, so a missing closing tag is accepted. */
 export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
-  if (!isWhole && MARKERS.some((marker) => marker.startsWith(text))) return "unfinished";
-  const form = FORMS.find(({ marker }) => text.startsWith(marker));
-  return form ? form.read(text, isWhole) : readBareJson(text);
+  const isPart = text.length < LONGEST_TAG && (/^<[^<>\n]*$/.test(text) || "[TOOL_CALLS]".startsWith(text));
+  if (isPart) return isWhole ? undefined : "unfinished";
+  const mark = MARK.exec(text)?.[0];
+  if (mark !== undefined) return { calls: [], length: mark.length };
+  if (text.startsWith("<tool_call>")) return readTagged(text, isWhole);
+  if (NAMED_START.test(text)) return readNamed(text, isWhole);
+  return text.startsWith("<") ? readFunctionTag(text, isWhole) : readBareJson(text);
 }
 
 function readTagged(text: string, isWhole: boolean): WrittenCalls {
@@ -42,11 +50,21 @@ function readTagged(text: string, isWhole: boolean): WrittenCalls {
   return isWhole ? undefined : "unfinished";
 }
 
-function callsInTag(body: string): WrittenCall[] | undefined {
+/** GLM writes the name, and then keys and values. */
+const NAME_FIRST = new RegExp(`^${NAME}(?=\\s*(?:<arg_key>|$))`);
+const KEY_AND_VALUE =
+  /\s*<arg_key>([^<]{1,200})<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>(?=\s*(?:<arg_key>|$))/y;
+
+function callsInTag(body: string): readonly WrittenCall[] | undefined {
   const text = body.trim();
   if (text.startsWith("<function=")) {
     const read = readFunctionTag(text, false);
-    return typeof read === "object" && read.length === text.length ? [...read.calls] : undefined;
+    return typeof read === "object" && read.length === text.length ? read.calls : undefined;
+  }
+  const name = NAME_FIRST.exec(text)?.[0];
+  if (name !== undefined) {
+    const { args, length } = readParameters(text.slice(name.length), KEY_AND_VALUE);
+    return name.length + length === text.length ? [{ name, args }] : undefined;
   }
   const calls: WrittenCall[] = [];
   for (let rest = text; rest !== ""; ) {
@@ -59,18 +77,26 @@ function callsInTag(body: string): WrittenCall[] | undefined {
   return calls.length > 0 ? calls : undefined;
 }
 
+const TAG_HEAD = new RegExp(`^<${DSML}(?:function=|invoke name=")([^">\\s<]{1,200})"?>`);
+const TAG_END = `</${DSML}(?:function|invoke)>`;
+const CLOSING_TAG = new RegExp(`^\\s*${TAG_END}`);
+/** A value ends at the closing tag that is followed by another parameter or the end. */
+const PARAMETER = new RegExp(
+  `\\s*<${DSML}parameter(?:=| name=")([^">\\s]{1,200})"?[^>]{0,100}>([\\s\\S]*?)</${DSML}parameter>(?=\\s*(?:<${DSML}parameter[= ]|${TAG_END}|$))`,
+  "y",
+);
+
+/** `<function=name>` with JSON or parameters, or `<invoke name="name">`. */
 function readFunctionTag(text: string, isWhole: boolean): WrittenCalls {
-  const head = /^<function=([^>\s<]{1,200})>/.exec(text);
-  if (!head) return /^<function=[^>\s<]{0,200}$/.test(text) && !isWhole ? "unfinished" : undefined;
-  const [opening, name = ""] = head;
-  const closing = "</function>";
+  const [opening, name = ""] = TAG_HEAD.exec(text) ?? [];
+  if (opening === undefined) return undefined;
   const body = text.slice(opening.length);
   const json = /^\s*\{/.test(body) ? readJsonBody(body) : undefined;
-  const { args, length } = json ?? readParameters(body);
+  const { args, length } = json ?? readParameters(body, PARAMETER);
   const rest = body.slice(length);
-  const space = rest.length - rest.trimStart().length;
-  const end = opening.length + length + space;
-  if (rest.startsWith(closing, space)) return { calls: [{ name, args }], length: end + closing.length };
+  const closing = CLOSING_TAG.exec(rest)?.[0];
+  const end = opening.length + length + (closing?.length ?? 0);
+  if (closing !== undefined) return { calls: [{ name, args }], length: end };
   if (!isWhole) return "unfinished";
   return rest.trim() === "" && length > 0 ? { calls: [{ name, args }], length: text.length } : undefined;
 }
@@ -86,39 +112,41 @@ function readJsonBody(body: string): ReadBody | undefined {
   return end !== undefined && isRecord(args) ? { args, length: end } : undefined;
 }
 
-/** A value ends at the closing tag that is followed by another parameter or the end. */
-const PARAMETER =
-  /\s*<parameter=([^>\s]{1,200})>([\s\S]*?)<\/parameter>(?=\s*(?:<parameter=|<\/function>|$))/y;
-
-function readParameters(body: string): ReadBody {
+function readParameters(body: string, parameter: RegExp): ReadBody {
   const args: [string, string][] = [];
   let length = 0;
   for (;;) {
-    PARAMETER.lastIndex = length;
-    const found = PARAMETER.exec(body);
+    parameter.lastIndex = length;
+    const found = parameter.exec(body);
     if (!found) return { args: Object.fromEntries(args), length };
     const [, key = "", value = ""] = found;
     args.push([key, value.replace(/^\r?\n/, "").replace(/\r?\n$/, "")]);
-    length = PARAMETER.lastIndex;
+    length = parameter.lastIndex;
   }
 }
 
-/** A marker is not a list, even if the arguments after it have not come yet. */
-const BRACKETED_HEAD =
-  /^\s*(?:([A-Za-z0-9_.-]{1,200})(?:\[CALL_ID\][A-Za-z0-9]*)?(?:\[ARGS\])?)?\s*(?=\{|\[(?!ARGS\]|CALL_ID\]))/;
+const NAMED_START = new RegExp(`^(?:\\[TOOL_CALLS\\]|<${BAR}${CALL}[_▁]begin${BAR}>)\\s*`);
+/** Behind it a list of calls, or `name{...}`, `name[ARGS]{...}`; a marker is not a list, even if nothing has come yet. */
+const BRACKETED = "(?:\\[CALL_ID\\][A-Za-z0-9]*)?(?:\\[ARGS\\])?)?\\s*(?=\\{|\\[(?!ARGS\\]|CALL_ID\\]))";
+/** `functions.name:0` of Kimi, `name` and `function` of DeepSeek, and what stands before the arguments. */
+const SEPARATED = `(?::\\d+)?\\s*(?:<${BAR}(?:tool[_▁]sep|tool_call_argument_begin)${BAR}>|\`\`\`json)\\s*(?=\\{)`;
+const NAMED_HEAD = new RegExp(
+  `^(?:(?:${NAME}${BRACKETED}|(?:function<${BAR}tool[_▁]sep${BAR}>)?(?:functions\\.)?${NAME}${SEPARATED})`,
+);
 
-/** `[TOOL_CALLS]` followed by a list of calls, or by `name{...}` or `name[ARGS]{...}`. */
-function readBracketed(text: string, isWhole: boolean): WrittenCalls {
-  const start = "[TOOL_CALLS]".length;
-  const head = BRACKETED_HEAD.exec(text.slice(start));
+function readNamed(text: string, isWhole: boolean): WrittenCalls {
+  const start = NAMED_START.exec(text)?.[0].length ?? 0;
   const later = isWhole ? undefined : "unfinished";
+  const head = NAMED_HEAD.exec(text.slice(start));
   if (!head) return text.length - start < 300 ? later : undefined;
-  const [prefix, name] = head;
+  const [prefix, bracketed, name = bracketed] = head;
   const body = text.slice(start + prefix.length);
   const end = endOfJson(body);
   if (end === undefined) return later;
   const value = parseJson(body.slice(0, end));
-  const length = start + prefix.length + end;
+  const fence = prefix.trimEnd().endsWith("```json") ? /^\s*```/.exec(body.slice(end))?.[0] : "";
+  if (fence === undefined) return later;
+  const length = start + prefix.length + end + fence.length;
   if (name !== undefined) return isRecord(value) ? { calls: [{ name, args: value }], length } : undefined;
   const calls = callsIn(value, false);
   return calls && { calls, length };

@@ -27,6 +27,25 @@ const TOKENS = [
   "</parameter>",
   "[TOOL_CALLS]",
   "[ARGS]",
+  "<tool_calls>",
+  "</tool_calls>",
+  '<invoke name="ls">',
+  '<parameter name="path">',
+  "</invoke>",
+  "<｜DSML｜tool_calls>",
+  '<｜DSML｜invoke name="ls">',
+  '<｜DSML｜parameter name="path" string="true">',
+  "</｜DSML｜parameter>",
+  "</｜DSML｜invoke>",
+  "<|tool_calls_section_begin|>",
+  "<|tool_call_begin|>",
+  "functions.ls:0<|tool_call_argument_begin|>",
+  "<｜tool▁call▁begin｜>function<｜tool▁sep｜>ls\n```json\n",
+  "<|tool_call_end|>",
+  "<|python_tag|>",
+  "<arg_key>path</arg_key>",
+  "<arg_value>",
+  "</arg_value>",
   '{"name":"ls","arguments":{"path":"a"}}',
   '{"name": "rm", "arguments": {}}',
   '{"a":1}',
@@ -113,6 +132,37 @@ describe("P15 calls in the text", () => {
     ['{"type": "function", "function": {"name": "ls", "arguments": {"path": "a"}}}', { path: "a" }],
     ['[{"name": "ls", "args": {"path": "a"}}]', { path: "a" }],
     ['[TOOL_CALLS]ls{"path": "}"}', { path: "}" }],
+    [
+      "<tool_call>ls\n<arg_key>path</arg_key>\n<arg_value>a </arg_value>\n<arg_key>b</arg_key><arg_value></arg_value></arg_value></tool_call>",
+      { path: "a ", b: "</arg_value>" },
+    ],
+    ["<tool_call>ls</tool_call>", {}],
+    [
+      '<minimax:tool_call>\n<invoke name="ls">\n<parameter name="path">a\n b</parameter>\n</invoke>\n</minimax:tool_call>',
+      { path: "a\n b" },
+    ],
+    [
+      '<｜DSML｜function_calls>\n<｜DSML｜invoke name="ls">\n<｜DSML｜parameter name="path" string="true">a</｜DSML｜parameter>\n<｜DSML｜parameter name="n" string="false">2</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
+      { path: "a", n: "2" },
+    ],
+    [
+      '<｜｜DSML｜｜tool_calls><｜｜DSML｜｜invoke name="ls"></｜｜DSML｜｜invoke></｜｜DSML｜｜tool_calls>',
+      {},
+    ],
+    [
+      '<|tool_calls_section_begin|><|tool_call_begin|>functions.ls:0<|tool_call_argument_begin|>{"path": "a"}<|tool_call_end|><|tool_calls_section_end|>',
+      { path: "a" },
+    ],
+    [
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>ls\n```json\n{"path": "a"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+      { path: "a" },
+    ],
+    [
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>ls<｜tool▁sep｜>{"path": "a"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+      { path: "a" },
+    ],
+    ['<|python_tag|>{"name": "ls", "parameters": {"path": "a"}}', { path: "a" }],
+    ['<|tool_call|>[{"name": "ls", "arguments": {"path": "a"}}]', { path: "a" }],
   ])("keeps the arguments to the letter: %s", (text, args) => {
     expect(played([...text])).toEqual({ text: "", calls: [{ name: "ls", args }] });
   });
@@ -149,6 +199,9 @@ describe("P15 calls in the text", () => {
     '```\n<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
     'The line\n{"name": "ls", "arguments": {}}\nis in the file.',
     'The line {"name": "ls", "arguments": {}}',
+    "<function_calls>\nand so on",
+    'They write <invoke name="ls"></invoke>',
+    "<tool_calls>\n</tool_calls>",
   ])("no call is made by what is only shown: %j", (text) => {
     expect(played([text])).toEqual({ text, calls: [] });
     expect(played([...text])).toEqual({ text, calls: [] });

@@ -1,5 +1,5 @@
 import type { FunctionCall } from "@burin/contract/messages/function-call";
-import { MARKERS, readWrittenCalls, type WrittenCall } from "./text-call-forms.ts";
+import { readWrittenCalls, type WrittenCall } from "./text-call-forms.ts";
 import { freshCallId } from "./tool-call-assembly.ts";
 
 /** Enough of a line to see whether it opens or closes a code block. */
@@ -70,12 +70,14 @@ export class TextCalls {
     else text += this.#pending;
     this.#pending = "";
     const used = new Set([...takenIds, ...made.map((call) => call.id)]);
-    const counts = made.length === 0 && this.#count();
+    const isMade = made.length > 0;
+    const counts = !isMade && this.#count();
     const calls: FunctionCall[] = [];
     for (const item of this.#held) {
       if (!item.calls) text += item.text;
       else if (counts) calls.push(...item.calls.map((call) => withId(call, used)));
-      else if (!item.calls.every((call) => made.some((one) => isSame(one, call)))) text += item.text;
+      else if (!isMade || !item.calls.every((call) => made.some((one) => isSame(one, call))))
+        text += item.text;
     }
     const isOnlySpace = calls.length > 0 && text.trim() === "";
     return { text: isOnlySpace ? "" : text, calls };
@@ -85,6 +87,8 @@ export class TextCalls {
   #count(): boolean {
     const last = this.#held.at(-1);
     if (last && !last.calls && last.text.trim() !== "") return false;
+    // Marks alone call nothing.
+    if (!this.#held.some(({ calls }) => calls?.length)) return false;
     const opened = this.#shown.match(OPEN_TAG)?.length ?? 0;
     if (opened > (this.#shown.match(CLOSED_TAG)?.length ?? 0)) return false;
     return !this.#held.some(({ calls, text }) => calls?.some((call) => this.#isRepeated(call, text)));
@@ -105,11 +109,7 @@ export class TextCalls {
     const line = this.#line + this.#pending.slice(0, end);
     if (this.#fence !== "" || /^\s*(?:```|~~~)/.test(line)) return this.#pass(end);
     const start = this.#candidateIn(end);
-    if (start === undefined) {
-      const kept = newline === -1 && !isWhole ? partOfMarker(this.#pending) : 0;
-      return end > kept ? this.#pass(end - kept) : undefined;
-    }
-    if (start > 0) return this.#pass(start);
+    if (start !== 0) return this.#pass(start ?? end);
     const read = readWrittenCalls(this.#pending, isWhole);
     if (read === "unfinished") {
       this.#lookAgainAt = this.#pending.length * 1.25;
@@ -128,8 +128,7 @@ export class TextCalls {
     const blank = rest.length - rest.trimStart().length;
     const indent = this.#line + rest.slice(0, blank);
     if (this.#isInQuote || !/^ {0,3}$/.test(indent)) return undefined;
-    const isJson = rest[blank] === "{" || rest[blank] === "[";
-    return isJson || MARKERS.some((marker) => rest.startsWith(marker, blank)) ? blank : undefined;
+    return /[{[<]/.test(rest.charAt(blank)) ? blank : undefined;
   }
 
   #pass(length: number): string {
@@ -156,13 +155,6 @@ function fenceAfter(open: string, line: string): string {
   const [, marks = "", rest = ""] = /^\s*(`{3,}|~{3,})(.*)/.exec(line) ?? [];
   if (open === "") return marks.startsWith("`") && rest.includes("`") ? "" : marks;
   return marks.startsWith(open) && rest.trim() === "" ? "" : open;
-}
-
-function partOfMarker(text: string): number {
-  for (let length = Math.min(text.length, 16); length > 0; length -= 1) {
-    if (MARKERS.some((marker) => marker.startsWith(text.slice(-length)))) return length;
-  }
-  return 0;
 }
 
 function withId({ name, args }: WrittenCall, used: Set<string>): FunctionCall {

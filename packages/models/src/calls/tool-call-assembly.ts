@@ -50,9 +50,11 @@ export class ToolCallAssembly {
   add(toolCalls: unknown, signatureOf: (item: JsonRecord) => string | undefined = () => undefined): void {
     this.#chunk += 1;
     const list = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
-    for (const item of list) {
+    // Where nothing else tells the pieces of a list apart, their order does.
+    const inStep = list.length > 1 ? this.#calls.slice(-list.length) : [];
+    for (const [place, item] of list.entries()) {
       if (!isRecord(item) || this.#isHosted(item)) continue;
-      this.#addFragment({ ...fragmentOf(item), signature: signatureOf(item) });
+      this.#addFragment({ ...fragmentOf(item), signature: signatureOf(item) }, inStep[place]);
     }
   }
 
@@ -74,20 +76,23 @@ export class ToolCallAssembly {
   finish(end: ReplyEnd): SignedCall[] {
     const used = new Set(end.takenIds);
     const calls = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
-    return calls.map((call) => {
-      const id = call.id !== "" && !used.has(call.id) ? call.id : freshCallId(used);
-      used.add(id);
+    return calls.flatMap((call) => {
       const read = parseCallArguments(call.object ?? call.text, {
         damaged: call.damaged,
         ending: call === this.#last ? end.ending : "complete",
         limited: end.ending === "limit",
       });
-      return { call: { id, name: call.name, ...read }, signature: call.signature };
+      return unwrapped({ name: call.name, ...read }).map((one, place) => {
+        const id = place === 0 && call.id !== "" && !used.has(call.id) ? call.id : freshCallId(used);
+        used.add(id);
+        return { call: { id, ...one }, signature: place === 0 ? call.signature : undefined };
+      });
     });
   }
 
-  #addFragment(fragment: Fragment): void {
-    let call = this.#ownerOf(fragment);
+  #addFragment(fragment: Fragment, inStep?: GrowingCall): void {
+    const isNamed = fragment.index !== undefined || fragment.id !== "" || fragment.name !== "";
+    let call = isNamed ? this.#ownerOf(fragment) : (inStep ?? this.#ownerOf(fragment));
     if (!call) {
       call = new GrowingCall();
       this.#calls.push(call);
@@ -149,6 +154,16 @@ export class ToolCallAssembly {
     // are complete, or if it brings none itself.
     return otherId && (hasWholeArguments(call) || fragment.arguments === "");
   }
+}
+
+/** OpenAI's models know a tool that makes several calls at once, and use it where it is not offered, too. */
+function unwrapped<Call extends Pick<FunctionCall, "name" | "args">>(call: Call) {
+  const { tool_uses: uses } = call.args;
+  if (!/^(?:multi_tool_use[._])?parallel$/.test(call.name) || !Array.isArray(uses)) return [call];
+  const calls = uses.filter(isRecord).flatMap(({ recipient_name: name, parameters: args }) => {
+    return typeof name === "string" && isRecord(args) ? [{ name, args }] : [];
+  });
+  return calls.length > 0 && calls.length === uses.length ? calls : [call];
 }
 
 /** An unused id of nine letters and digits, because some services accept no other format. */

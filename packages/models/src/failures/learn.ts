@@ -72,12 +72,15 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
 /** A chat template reports what it does not accept as a server error. */
 const TEMPLATE = /template|jinja|\broles?\b|alternate/i;
 
-function quirkLesson({ lessons, protocol }: Lesson, isRefusal: boolean, reason: string) {
+function quirkLesson({ lessons, sent, model, protocol }: Lesson, isRefusal: boolean, reason: string) {
   if (!isRefusal && !TEMPLATE.test(reason)) return undefined;
   const quirk = learnedQuirk(protocol, reason, lessons.quirks);
-  if (quirk === undefined) return undefined;
+  const option = quirk?.startsWith("without:") ? quirk.slice("without:".length) : undefined;
+  if (quirk === undefined || (option !== undefined && !sent.tuning)) return undefined;
   lessons.quirks.add(quirk);
-  return "";
+  return option === undefined
+    ? ""
+    : `The model ${model} refuses the option ${option}; the work goes on without it.`;
 }
 
 function toolLesson({ lessons, sent }: Lesson, reason: string) {

@@ -65,7 +65,8 @@ export function statusFailure(refused: RefusedRequest): ModelFailure {
   const { status, url, hint } = refused;
   const read = readFailure({
     status,
-    answer: refused.answer,
+    // The words of a page are not the service's.
+    answer: looksLikeHtml(refused.answer) ? "" : refused.answer,
     hasHint: hint.retryAfterMs !== undefined,
     shouldRetry: hint.shouldRetry,
   });

@@ -1,13 +1,14 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { ToolCallAssembly } from "../calls/tool-call-assembly.ts";
 import { cacheWrites, count, ReplyReader, reportedCost, thought, withheld } from "../replies/reply-reader.ts";
 import { ownedSignature } from "../request/thought-signature.ts";
 
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
 
 export class AnthropicReply extends ReplyReader {
-  /** What was signed so far in each block that is open. */
-  readonly #signatures = new Map<unknown, string>();
+  /** What was signed so far in the block that is open. */
+  #signature: string | undefined;
   readonly #callIndexes = new Set<number | string>();
   #index: unknown = 0;
   #hasBegun = false;
@@ -35,14 +36,17 @@ export class AnthropicReply extends ReplyReader {
   }
 
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
-    const { delta, content_block: block } = event;
+    const { delta, content_block: block, message } = event;
     this.#index = event.index ?? this.#index;
     switch (event.type) {
       case "message_start":
+        // A gateway that asked once more begins again, with all that the message has.
+        if (this.#hasBegun) this.calls = new ToolCallAssembly();
         this.#hasBegun = true;
-        return [];
+        return isRecord(message) ? this.#readMessage(message) : [];
       case "content_block_start":
-        return isRecord(block) ? this.#beginBlock(block) : [];
+        // Some do not end the block before.
+        return isRecord(block) ? [...this.#endBlock(), ...this.#beginBlock(block)] : [];
       case "content_block_delta":
         this.isPartOpen = this.#hasBegun;
         return isRecord(delta) ? this.#readDelta(delta) : [];
@@ -55,21 +59,26 @@ export class AnthropicReply extends ReplyReader {
         this.isOver = true;
         return [];
       case "message":
-        return this.#readWhole(event);
+        // From a server that ignores `stream`.
+        this.isOver = true;
+        return this.#readMessage(event);
       default:
         return event.type === undefined ? undefined : [];
     }
   }
 
-  /** A server that ignores `stream` answers with the message at once. */
-  #readWhole(message: JsonRecord): ModelEvent[] {
-    const content = Array.isArray(message.content) ? message.content : [];
-    const events = content.filter(isRecord).flatMap((block, index) => {
+  protected override lastWords(): ModelEvent[] {
+    return this.#endBlock();
+  }
+
+  /** What a message holds already; one that is empty says nothing of its end. */
+  #readMessage(message: JsonRecord): ModelEvent[] {
+    const content = Array.isArray(message.content) ? message.content.filter(isRecord) : [];
+    const events = content.flatMap((block, index) => {
       this.#index = index;
       return [...this.#beginBlock(block), ...this.#endBlock()];
     });
-    this.isOver = true;
-    return [...events, ...this.#readEnd(message)];
+    return content.length > 0 || this.isOver ? [...events, ...this.#readEnd(message)] : [];
   }
 
   #readEnd({ stop_reason: reason, stop_details: details }: JsonRecord): ModelEvent[] {
@@ -88,9 +97,8 @@ export class AnthropicReply extends ReplyReader {
         return [];
       }
       case "redacted_thinking":
-        if (typeof block.data === "string") {
-          this.#signatures.set(this.#index, ownedSignature("anthropic-redacted", block.data));
-        }
+        if (typeof block.data === "string")
+          this.#signature = ownedSignature("anthropic-redacted", block.data);
         return [];
       case "thinking":
         this.#sign(block.signature);
@@ -123,13 +131,12 @@ export class AnthropicReply extends ReplyReader {
 
   #sign(piece: unknown): void {
     if (typeof piece !== "string" || piece === "") return;
-    const signed = this.#signatures.get(this.#index) ?? ownedSignature("anthropic", "");
-    this.#signatures.set(this.#index, signed + piece);
+    this.#signature = (this.#signature ?? ownedSignature("anthropic", "")) + piece;
   }
 
   #endBlock(): ModelEvent[] {
-    const signature = this.#signatures.get(this.#index);
-    this.#signatures.delete(this.#index);
+    const signature = this.#signature;
+    this.#signature = undefined;
     return signature === undefined ? [] : [{ type: "thought", text: "", signature }];
   }
 

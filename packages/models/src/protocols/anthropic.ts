@@ -42,7 +42,7 @@ function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): st
     stream: true,
   };
   if (cache_control !== null) markUserMessages(body.messages, mark);
-  return [wireJson(mergedBody(body, tuning.body))];
+  return [wireJson(mergedBody(body, tuning.body, quirks))];
 }
 
 /** The limits of output and thinking. While the model thinks, it accepts no sampling options. */

@@ -11,6 +11,8 @@ const FAILED_CALLS = wordSet(
 
 export class GeminiReply extends ReplyReader {
   #calls = 0;
+  /** The arguments of calls that come in pieces, by the place of the call. */
+  readonly #growing = new Map<number, JsonRecord>();
 
   protected get isLimited(): boolean {
     return this.finishReason === "MAX_TOKENS";
@@ -52,10 +54,26 @@ export class GeminiReply extends ReplyReader {
     return events;
   }
 
-  #addCall({ id, name, args }: JsonRecord, signature: string | undefined): void {
-    if (typeof name !== "string" || name === "") return;
-    this.calls.add({ index: this.#calls, id, name, arguments: args ?? {} }, () => signature);
-    this.#calls += 1;
+  #addCall(given: JsonRecord, signature: string | undefined): void {
+    const { id, name, args, partialArgs: pieces } = given;
+    if (typeof name === "string" && name !== "") {
+      this.#calls += 1;
+      const isGrowing = given.willContinue === true || pieces !== undefined;
+      if (isGrowing) this.#growing.set(this.#calls, isRecord(args) ? args : {});
+      const whole = isGrowing ? undefined : (args ?? {});
+      this.calls.add({ index: this.#calls, id, name, arguments: whole }, () => signature);
+    }
+    const growing = this.#growing.get(this.#calls);
+    if (growing && Array.isArray(pieces)) for (const piece of pieces.filter(isRecord)) grow(growing, piece);
+  }
+
+  protected override lastWords(): ModelEvent[] {
+    for (const [index, args] of this.#growing) {
+      const isWhole = index < this.#calls || (this.isComplete && !this.isLimited);
+      const json = JSON.stringify(args);
+      this.calls.add({ index, arguments: isWhole ? json : json.slice(0, -1) });
+    }
+    return [];
   }
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
@@ -68,6 +86,25 @@ export class GeminiReply extends ReplyReader {
     // The service is known to end normally without saying anything.
     return isEmpty && reason !== "MAX_TOKENS" ? this.empty() : undefined;
   }
+}
+
+/** Takes one piece, `{jsonPath: "$.list[0].name", stringValue: "more of it"}`, into the arguments. */
+function grow(args: JsonRecord, { jsonPath, ...piece }: JsonRecord): void {
+  const keys = String(jsonPath).match(/[^.[\]'"$]+/g) ?? [];
+  let place: Record<string, unknown> = args;
+  for (const [depth, key] of keys.entries()) {
+    const [known, next] = [Object.hasOwn(place, key) ? place[key] : undefined, keys[depth + 1]];
+    // A list grows by one.
+    if (Array.isArray(place) && !(Number(key) <= place.length)) return;
+    if (next === undefined) place[key] = grownValue(known, piece);
+    else if (typeof known === "object" && known !== null) place = known as Record<string, unknown>;
+    else place = place[key] = (/^\d+$/.test(next) ? [] : {}) as Record<string, unknown>;
+  }
+}
+
+function grownValue(known: unknown, { stringValue: text, numberValue, boolValue }: JsonRecord): unknown {
+  if (typeof text !== "string") return numberValue ?? boolValue ?? null;
+  return typeof known === "string" ? known + text : text;
 }
 
 /** Some gateways wrap the service's response. */

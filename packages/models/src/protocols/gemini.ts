@@ -1,7 +1,7 @@
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
-import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { Reasoning, TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { geminiSignatureOf } from "../request/thought-signature.ts";
@@ -23,7 +23,7 @@ function geminiBody(model: string, request: TunedRequest, quirks: Quirks): strin
   const declarations = tools.map((tool) => declaration(tool, quirks.has("old-parameters")));
   const { maxOutput: maxOutputTokens, reasoning, temperature, topP, body } = tuning;
   const thinkingConfig = reasoning === undefined ? undefined : thinking(model, reasoning);
-  const generationConfig = { maxOutputTokens, temperature, topP, thinkingConfig };
+  const generationConfig = mergedBody({ maxOutputTokens, temperature, topP, thinkingConfig }, {}, quirks);
   const isTuned = Object.values(generationConfig).some((value) => value !== undefined);
   const own = {
     ...(hasSystem ? { systemInstruction: { parts: [{ text: system }] } } : {}),
@@ -31,6 +31,7 @@ function geminiBody(model: string, request: TunedRequest, quirks: Quirks): strin
     contents: contents([...opening, ...history], {
       returns: !quirks.has("signature-refused"),
       standsIn: quirks.has("signature-wanted") || quirks.has("signature-refused"),
+      hasIds: !quirks.has("no-call-ids"),
     }),
     ...(isTuned ? { generationConfig } : {}),
   };
@@ -53,13 +54,20 @@ function declaration({ name, description, parameters }: FunctionDeclaration, isO
   return isOld ? { name, description, parameters } : { name, description, parametersJsonSchema: parameters };
 }
 
-/** Whether signatures are sent back unchanged, and calls without one get a placeholder. */
-type Signing = Readonly<Record<"returns" | "standsIn", boolean>>;
+/** Whether signatures are sent back unchanged, calls without one get a placeholder, and calls have ids. */
+type Signing = Readonly<Record<"returns" | "standsIn" | "hasIds", boolean>>;
 
 function contents(history: readonly Message[], signing: Signing): JsonRecord[] {
   const partsOf = ({ role, parts }: Message): JsonRecord[] =>
     role === "user" ? userParts(parts) : modelParts(parts, signing);
-  return inTurns(history, partsOf).map(({ role, items }) => ({ role, parts: items }));
+  const parted = (items: JsonRecord[]) => (signing.hasIds ? items : items.map(withoutId));
+  return inTurns(history, partsOf).map(({ role, items }) => ({ role, parts: parted(items) }));
+}
+
+function withoutId({ functionCall, functionResponse, ...part }: JsonRecord): JsonRecord {
+  if (isRecord(functionCall)) return { ...part, functionCall: { ...functionCall, id: undefined } };
+  if (!isRecord(functionResponse)) return part;
+  return { ...part, functionResponse: { ...functionResponse, id: undefined } };
 }
 
 function userParts(parts: readonly Part[]): JsonRecord[] {

@@ -30,7 +30,7 @@ function responsesBody(model: string, request: TunedRequest, quirks: Quirks): st
     prompt_cache_retention: cache === "24h" ? cache : undefined,
     include: quirks.has("no-include") ? undefined : ["reasoning.encrypted_content"],
   };
-  return [wireJson(mergedBody(body, tuning.body))];
+  return [wireJson(mergedBody(body, tuning.body, quirks))];
 }
 
 /** The results first; media belong in the user message after them. */

@@ -1,11 +1,12 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { endOfJson } from "../calls/call-arguments.ts";
 import { type SignedCall, ToolCallAssembly } from "../calls/tool-call-assembly.ts";
 import { bounded, detailOf, looksLikeHtml, reportedFailure } from "../failures/service-failure.ts";
 
 /** Reads one reply in any protocol: text as it comes, all else when it is over. */
 export abstract class ReplyReader {
-  protected readonly calls = new ToolCallAssembly();
+  protected calls = new ToolCallAssembly();
   protected readonly takenIds: ReadonlySet<string>;
   protected usage: Usage | undefined;
   /** The service's own name for it; empty until it is sent. */
@@ -165,7 +166,8 @@ function emptyReply(unreadable: string | undefined): ModelFailure {
 
 /** The failure that JSON of an unknown shape reports, if any. */
 function toldIn(unreadable = ""): ModelFailure | undefined {
-  const told = parseJson(unreadable);
+  // A gateway may have written an event of its own behind it.
+  const told = parseJson(unreadable) ?? parseJson(unreadable.slice(0, endOfJson(unreadable)));
   return detailOf(told) === "" ? undefined : reportedFailure(told);
 }
 

@@ -48,6 +48,8 @@ class BodySplitter {
       // Some servers report a failure in a field `error: {...}`, which the standard would drop; it is passed on as an
       // object, like other errors.
       else if (error.field === "error" && error.value) this.#ready.push(`{"error":${error.value}}`);
+      // A failure of something in between, as JSON or as a web page.
+      else if (kindOf(error.line ?? "") === "whole") this.#ready.push(error.line ?? "");
       else this.#odd ??= error.line;
     },
   });

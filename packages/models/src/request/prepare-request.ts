@@ -36,7 +36,7 @@ function isPlain(schema: unknown, isTop = true): boolean {
   const { properties = {}, items, required = [], type, additionalProperties } = schema;
   if (!Object.keys(schema).every((key) => PLAIN_KEYWORDS.has(key)) || isRecord(additionalProperties))
     return false;
-  if (isTop ? type !== "object" || schema.enum !== undefined : false) return false;
+  if (isTop && (type !== "object" || schema.enum !== undefined || !schema.properties)) return false;
   if (type === "array" ? !isPlain(items, false) : items !== undefined) return false;
   if (!isRecord(properties) || !Array.isArray(required)) return false;
   const isKnown = (name: unknown): boolean => Object.hasOwn(properties, String(name));

@@ -8,6 +8,12 @@ const CACHE = [
 const REASONING = /reasoning[_ ]?(content|details|text)|\bthinking\b.*(back|missing|required)/is;
 const ENCRYPTED = /encrypted[_ ]content|\binclude\b/i;
 
+/** An option from the settings that the model does not have. */
+const OPTION = [
+  "without:$1",
+  /\b(temperature|top_?p|reasoning(?:_effort)?(?=['"`. ])|prompt_cache_retention|max_output_tokens)\b/i,
+] as const;
+
 /** What refusals teach, for each protocol in the order in which it is looked for; `$1` is what a pattern found. */
 const ROWS = {
   openai: [
@@ -43,6 +49,7 @@ const ROWS = {
     // Some demand that reasoning comes back, others refuse a request that holds it.
     ["reasoning-wanted", REASONING],
     ["reasoning-refused", REASONING],
+    OPTION,
   ],
   anthropic: [
     [
@@ -53,6 +60,7 @@ const ROWS = {
     // How much to think is said in tokens, not in words.
     ["no-adaptive", /adaptive|output_config|\beffort\b/i],
     ["no-thinking", /thinking|signature/i],
+    OPTION,
   ],
   // Not every model reasons, and not every service takes back what another one said.
   "openai-responses": [
@@ -62,6 +70,7 @@ const ROWS = {
     ],
     ["no-include", ENCRYPTED],
     ["no-reasoning", ENCRYPTED],
+    OPTION,
   ],
   gemini: [
     // Schemas go under their older name.
@@ -69,6 +78,10 @@ const ROWS = {
     ["no-system", /(?:system|developer)[ _]?instruction\w* [^\n]{0,20}(?:not|n't) (?:enabled|supported)/i],
     ["signature-wanted", /^(?=[\s\S]*(?:missing|required|lacks|without))[\s\S]*thought_?\s?signature/i],
     ["signature-refused", /thought_?\s?signature/i],
+    // Vertex knows calls and answers by their order alone.
+    ["no-call-ids", /unknown name \W*id\W+at\b/i],
+    ["without:thinkingConfig", /thinking/i],
+    OPTION,
   ],
 } as const satisfies Record<ModelProvider, readonly (readonly [string, RegExp])[]>;
 

@@ -53,6 +53,36 @@ describe("how a model is asked", () => {
     expect(server.problems).toEqual([]);
   });
 
+  it.each<[ModelChoice["provider"], string, RegExp]>([
+    [
+      "openai",
+      "Unsupported value: 'temperature' does not support 0.1 with this model. Only the default (1) value is supported.",
+      /"temperature"/,
+    ],
+    ["openai", "invalid temperature: only 1 is allowed for this model", /"temperature"/],
+    ["openai", "Unrecognized request argument supplied: reasoning_effort.", /"reasoning_effort"/],
+    [
+      "openai-responses",
+      "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+      /"reasoning"/,
+    ],
+    ["openai-responses", "Unsupported parameter: max_output_tokens", /"max_output_tokens"/],
+    ["anthropic", "`temperature` is deprecated for this model.", /"temperature"/],
+    ["gemini", "Thinking level is not supported for this model.", /"thinkingConfig"/],
+    ["gemini", "Budget 0 is invalid. This model only works in thinking mode.", /"thinkingConfig"/],
+  ])("P36 an option that a model of %s refuses is left out: %s", async (provider, refusal, option) => {
+    const isThought = provider !== "anthropic";
+    const tuning = {
+      temperature: 0.1,
+      maxOutput: 1000,
+      ...(isThought ? { reasoning: "high" as const } : {}),
+    };
+    const { body, server } = await sent({ provider, tuning }, [refusal]);
+    expect(server.requests).toHaveLength(2);
+    expect(JSON.stringify(server.requests[0]?.body)).toMatch(option);
+    expect(JSON.stringify(body)).not.toMatch(option);
+  });
+
   it("P36 P5 Claude behind a compatible service keeps its cache for an hour, too", async () => {
     const { body } = await sent({ provider: "openai", name: "anthropic/claude-x", tuning: { cache: "1h" } });
     expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}');

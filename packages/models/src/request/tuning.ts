@@ -28,8 +28,8 @@ export function effortOf(reasoning: Reasoning): string {
 /** Settings must not replace the content of the request. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(["messages", "contents", "input", "tools", "stream"]);
 
-/** Our body with the fields from the settings; null removes one of ours. */
-export function mergedBody(body: JsonRecord, more: JsonRecord = {}): JsonRecord {
+/** Our body with the fields from the settings; null removes one of ours. Options that the model has refused are left out. */
+export function mergedBody(body: JsonRecord, more: JsonRecord = {}, quirks?: Quirks): JsonRecord {
   const merged: Record<string, unknown> = { ...body };
   for (const [name, value] of Object.entries(more)) {
     if (OWN_FIELDS.has(name)) continue;
@@ -37,6 +37,7 @@ export function mergedBody(body: JsonRecord, more: JsonRecord = {}): JsonRecord 
     if (value === null) delete merged[name];
     else merged[name] = isRecord(own) && isRecord(value) ? mergedBody(own, value) : value;
   }
+  for (const quirk of quirks ?? []) delete merged[quirk.replace("without:", "")];
   return merged;
 }
 
@@ -50,5 +51,5 @@ export function tunedChat(fields: JsonRecord, tuning: Tuning, quirks: Quirks): J
     top_p,
     prompt_cache_retention: cache === "24h" ? cache : undefined,
   };
-  return mergedBody(tuned, body);
+  return mergedBody(tuned, body, quirks);
 }
