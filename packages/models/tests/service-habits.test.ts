@@ -133,6 +133,12 @@ describe("P16 the order of messages, ids and roles", () => {
 });
 
 describe("P16 schemas of tools", () => {
+  it("have properties at the top, where OpenAI refuses one without", async () => {
+    const { open, sent } = await playing(undefined, "openai", { text: "ok" });
+    await read(open(), { tools: [{ name: "look", description: "looks", parameters: { type: "object" } }] });
+    expect(sent(0)).toContain('"parameters":{"type":"object","properties":{}}');
+  });
+
   const tool = (parameters: object): FunctionDeclaration => ({
     name: "look",
     description: "looks",

@@ -30,9 +30,11 @@ const PLAIN_KEYWORDS = wordSet(
   "type description properties required items enum minimum maximum minItems maxItems minLength maxLength pattern default additionalProperties",
 );
 
+const PLAIN_TYPES = wordSet("string number integer boolean object array");
+
 /** Whether every service accepts the schema unchanged, so that no code has to be loaded to rewrite it. */
 function isPlain(schema: unknown, isTop = true): boolean {
-  if (!isRecord(schema) || typeof schema.type !== "string") return false;
+  if (!isRecord(schema) || !PLAIN_TYPES.has(String(schema.type))) return false;
   const { properties = {}, items, required = [], type, additionalProperties } = schema;
   if (!Object.keys(schema).every((key) => PLAIN_KEYWORDS.has(key)) || isRecord(additionalProperties))
     return false;

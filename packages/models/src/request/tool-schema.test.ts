@@ -81,6 +81,27 @@ describe("P16 references", () => {
   });
 });
 
+describe("P16 what a service would refuse a whole tool for, as seen with servers of others", () => {
+  it.each<[string, object, object]>([
+    ["chattermate/chattermate.chat#303", { type: "object", additionalProperties: {} }, { type: "object" }],
+    [
+      "TencentCloudBase/CloudBase-AI-Toolkit#626",
+      { anyOf: [{ not: {} }, string], description: "d" },
+      { anyOf: [string], description: "d" },
+    ],
+    ["vercel/ai#7005", { type: "None", description: "d" }, { description: "d" }],
+    [
+      "a bound of draft 4",
+      { type: "number", minimum: 0, exclusiveMinimum: true },
+      { type: "number", minimum: 0 },
+    ],
+    ["draft 3", { type: "string", required: true }, string],
+    ["an empty choice", { type: "string", enum: [] }, string],
+  ])("is left out: %s", (_title, given, wanted) => {
+    for (const clean of both(object({ a: given }))) expect(clean.properties?.a).toEqual(wanted);
+  });
+});
+
 describe("P16 the top is a plain object", () => {
   it("whatever was there", () => {
     for (const schema of [

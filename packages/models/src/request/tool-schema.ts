@@ -68,7 +68,7 @@ function unfolded(schema: unknown, place: Place): JsonRecord {
   if (!isRecord(schema)) return schema === false ? { not: {} } : {};
   if (typeof schema.$ref === "string") return followed(schema, schema.$ref, place);
   if (levels < 0 || budget.nodes < 0) return outline(schema);
-  const kept = Object.entries(schema).filter(([key]) => !DROPPED.has(key));
+  const kept = Object.entries(schema).filter(([key, value]) => !DROPPED.has(key) && isSound(key, value));
   const told = kept.map(([key, value]) => [
     key === "items" && Array.isArray(value) ? "prefixItems" : key,
     value,
@@ -76,7 +76,24 @@ function unfolded(schema: unknown, place: Place): JsonRecord {
   const clean = mapInnerSchemas(Object.fromEntries(told), (inner) =>
     unfolded(inner, { ...place, levels: levels - 1, via }),
   );
-  return clean.type === "array" && !isRecord(clean.items) ? { ...clean, items: {} } : clean;
+  const { anyOf, type, items } = clean;
+  // Where a value may be left out, some offer what nothing can be.
+  const parts = Array.isArray(anyOf) ? { anyOf: anyOf.filter((part) => !isNever(part)) } : {};
+  return { ...clean, ...parts, ...(type === "array" && !isRecord(items) ? { items: {} } : {}) };
+}
+
+const TYPES = wordSet("string number integer boolean object array null");
+
+/** For an invalid value, as older drafts and careless servers have them, a service refuses the whole tool. */
+function isSound(keyword: string, value: unknown): boolean {
+  if (keyword === "type") return [value].flat().every((type) => typeof type === "string" && TYPES.has(type));
+  if (keyword === "required" || keyword === "enum") return Array.isArray(value) && String(value) !== "";
+  if (keyword.startsWith("exclusive")) return typeof value === "number";
+  return keyword !== "additionalProperties" || JSON.stringify(value) !== "{}";
+}
+
+function isNever(schema: unknown): boolean {
+  return JSON.stringify(schema) === '{"not":{}}';
 }
 
 function followed(schema: JsonRecord, reference: string, place: Place): JsonRecord {
