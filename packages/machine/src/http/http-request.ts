@@ -79,10 +79,15 @@ const heard = new WeakSet<object>();
 
 /** Node's own `signal` binds the connection itself, which may by then serve other requests, or none. */
 function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
+  let response: IncomingMessage | undefined;
+  sending.once("response", (begun) => {
+    response = begun;
+  });
   const end = () => {
     const cause: unknown = signal.reason;
     const error = new Error("The operation was aborted", { cause });
-    sending.destroy(Object.assign(error, { name: "AbortError", code: "ABORT_ERR" }));
+    // A body without a length would end like a whole one if only its connection were closed.
+    (response ?? sending).destroy(Object.assign(error, { name: "AbortError", code: "ABORT_ERR" }));
   };
   sending.once("socket", (socket) => {
     // A connection whose response has come but was not read yet has no other error listener.

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ask, closeServers, delta, failureIn, failureOf, raw, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 
@@ -89,6 +90,17 @@ describe("failures", () => {
       type: "not_found",
       message: expect.stringMatching(/to https:\/\/other.example\/v1:/),
     });
+  });
+
+  it("P34 a body without a length that falls silent is not a whole reply", async () => {
+    const silent: FakeReply = {
+      raw: (_request, response) => {
+        response.useChunkedEncodingByDefault = false;
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(sse(delta({ content: "Hel" })));
+      },
+    };
+    expect(await failureOf(silent, { silenceMs: 300 })).toMatchObject({ type: "timeout", isPassing: true });
   });
 
   it("names host and port where nothing listens", async () => {

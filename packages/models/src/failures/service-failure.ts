@@ -222,7 +222,7 @@ const CODES: readonly (readonly [codes: RegExp, isPassing: boolean, advice?: str
   [
     /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/,
     false,
-    "No secure connection to PLACE: its certificate is not trusted. Check the host of the base URL, or name the certificate authority in NODE_EXTRA_CA_CERTS.",
+    "No secure connection to PLACE: its certificate is not trusted. Check the host of the base URL and the date of this computer, or name the certificate authority in NODE_EXTRA_CA_CERTS.",
   ],
 ];
 
