@@ -16,6 +16,17 @@ const FORMS: readonly (readonly [what: string, html: string, markdown: string])[
     '<a href="../a?x=1&amp;y=2">t</a> <a href="//h.test/">u</a>',
     "[t](https://site.test/a?x=1&y=2) [u](https://h.test/)",
   ],
+  [
+    "frames",
+    '<frameset cols="20%,80%"><frame src="list.html" title="List"><frame src="/main.html"></frameset>',
+    "[List](https://site.test/docs/list.html) [frame](https://site.test/main.html)",
+  ],
+  [
+    "a page that only sends on",
+    '<head><meta http-equiv="Refresh" content="0; url=\'../latest/\'"><title>x</title></head>',
+    "The page sends on to https://site.test/latest/",
+  ],
+  ["a page that reads itself again", "<meta http-equiv=refresh content=300><p>News", "News"],
   ["links in the page", '<a href="#part">t</a>', "[t](#part)"],
   ["links that only run a script", '<a href="javascript:go()">t</a>', "t"],
   ["a link across lines", "<a href=/x>a<br>b</a>", "[a b](https://site.test/x)"],

@@ -44,7 +44,8 @@ const WRITTEN = {
   table: "table",
   link: "a",
   image: "img",
-  media: "video audio embed",
+  media: "video audio embed frame",
+  refresh: "meta",
   formula: "math",
   checkbox: "input",
   lineBreak: "br",
@@ -229,7 +230,14 @@ class PageWriter {
   media({ name, attributes }: PageElement): void {
     const source = this.#addressOf(attributes.src);
     if (source !== "" && !this.#options.isPlain)
-      this.#lines.exactly(`[${attributes.title || name}](${source})`);
+      this.#lines.exactly(`[${attributes.title || name}](${source})${name === "frame" ? " " : ""}`);
+  }
+
+  /** A page that sends browsers on at once often has no word. */
+  refresh({ attributes: { content = "", "http-equiv": kind } }: PageElement): void {
+    const place = /^\s*[0-5]\s*[;,]\s*(?:url\s*=)?[\s"']*([^"']+)/i.exec(content)?.[1];
+    if (place && /^refresh$/i.test(kind ?? ""))
+      this.#lines.exactly(`The page sends on to ${this.#addressOf(place)}`);
   }
 
   formula(element: PageElement): void {

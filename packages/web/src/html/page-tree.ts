@@ -24,7 +24,7 @@ export interface PageTree {
 const MOST_DEPTH = 200;
 const MOST_ELEMENTS = 400_000;
 
-const VOID = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
+const VOID = new Set("area base br col embed frame hr img input link meta param source track wbr".split(" "));
 /** An open paragraph ends where one of these begins. */
 const ENDS_PARAGRAPH = new Set(
   "address article aside blockquote details div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main menu nav ol p pre section table ul".split(

@@ -12,6 +12,7 @@ export interface HtmlHandler {
 const ATTRIBUTES = new Set([
   ...["href", "src", "alt", "title", "class", "id", "role", "style", "hidden", "aria-hidden", "type"],
   ...["checked", "colspan", "start", "encoding", "data-src", "data-lang", "data-language", "alttext"],
+  ...["http-equiv", "content"],
 ]);
 /** Most tags have none of these. */
 const NO_ATTRIBUTES: Attributes = {};

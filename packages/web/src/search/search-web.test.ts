@@ -232,6 +232,42 @@ describe("R43 the services of web_search", () => {
     ["too many questions", tavily, () => [429, {}], /HTTP 429.*quota/],
     ["a fault of its own", tavily, () => [500, { error: "broken" }], /HTTP 500\. broken/],
     ["a redirect", tavily, () => [302, ""], /set web\.search\.url/],
+    [
+      "a plan that is used up",
+      tavily,
+      () => [433, { detail: { error: "This request exceeds the pay-as-you-go limit." } }],
+      /HTTP 433.*quota.*pay-as-you-go/,
+    ],
+    [
+      "a project without the API",
+      { provider: "google", apiKeyEnv: "MY_KEY", engineId: "e" },
+      () => [403, { error: { code: 403, message: "This project does not have the access to it." } }],
+      /MY_KEY\. This project does not have the access/,
+    ],
+    [
+      "a wrong question",
+      { provider: "brave", apiKeyEnv: "MY_KEY" },
+      () => [
+        422,
+        { type: "ErrorResponse", error: { code: "VALIDATION", detail: "Unable to validate count" } },
+      ],
+      /50 words.*Unable to validate count/,
+    ],
+    [
+      "engines that do not answer",
+      { provider: "searxng" },
+      () => [
+        200,
+        {
+          results: [],
+          unresponsive_engines: [
+            ["brave", "too many requests"],
+            ["google", "CAPTCHA"],
+          ],
+        },
+      ],
+      /no answer from brave: too many requests, google: CAPTCHA/,
+    ],
     ["no JSON", tavily, () => [200, "<html>"], /is not JSON/],
     ["SearXNG without JSON", { provider: "searxng" }, () => [403, ""], /search\.formats/],
     ["no engine", { provider: "google", apiKeyEnv: "MY_KEY" }, () => [200, {}], /web\.search\.engineId/],

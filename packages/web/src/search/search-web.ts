@@ -27,8 +27,11 @@ export async function searchWeb(
     const { status, bytes } = await withinTime(asked, (stop) => exchange(request, asked, stop), signal);
     const text = bytes.toString("utf8");
     if (status < 200 || status > 299) throw refused({ status, text }, service, settings);
-    const rows = listField(parsed(text, settings), ...service.results);
-    const pages = distinctPages(rows.map(pageIn), question.most);
+    const found = parsed(text, settings);
+    const pages = distinctPages(listField(found, ...service.results).map(pageIn), question.most);
+    const silent = listField(found, "unresponsive_engines").map((engine) => [engine].flat().join(": "));
+    if (pages.length === 0 && silent.length > 0)
+      throw new WebError("http_error", `Nothing was found: no answer from ${silent.join(", ")}.`);
     return pages.map((page) => ({
       ...page,
       title: withoutKey(page.title),
@@ -112,23 +115,25 @@ function refused(
   settings: WebSearchSettings,
 ): WebError {
   const { provider, apiKeyEnv = service.keyVariable } = settings;
-  const detail = service.advice?.[status] ?? adviceFor(status, apiKeyEnv) ?? detailOf(text);
+  const detail = `${service.advice?.[status] ?? adviceFor(status, apiKeyEnv)} ${detailOf(text)}`.trim();
   const type =
     status === 429 ? "rate_limited" : status === 401 || status === 403 ? "unauthorized" : "http_error";
   return new WebError(type, `The search service (${provider}) answered HTTP ${status}. ${detail}`.trim());
 }
 
-function adviceFor(status: number, keyVariable: string | undefined): string | undefined {
+function adviceFor(status: number, keyVariable: string | undefined): string {
   if (status === 401 || status === 403)
     return `It rejected the key: check the variable ${keyVariable ?? "that holds it"}.`;
-  if (status === 429 || status === 402 || status === 432)
+  if ([402, 429, 432, 433].includes(status))
     return "The quota is used up, or there were too many requests in a short time.";
   if (status >= 300 && status < 400) return "It redirects: set web.search.url to its real URL.";
-  return undefined;
+  return "";
 }
+
+const DETAILS = ["error", "message", "error.message", "error.detail", "detail", "detail.error"];
 
 function detailOf(text: string): string {
   const json = /^\s*\{/.test(text) ? parseJson(text) : undefined;
-  const said = textField(json, "error") || textField(json, "message") || textField(json, "error", "message");
+  const said = DETAILS.map((path) => textField(json, ...path.split("."))).find((words) => words !== "") ?? "";
   return said.replace(/[\p{Cc}\s]+/gu, " ").slice(0, MOST_DETAIL_CHARACTERS);
 }
