@@ -143,6 +143,29 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
     ["in a header, in seconds", {}, { "x-ratelimit-reset": String(Math.ceil(RESETS / 1000)) }],
     ["in a header, in milliseconds", {}, { "x-ratelimit-reset": String(RESETS) }],
     [
+      "OpenAI, of the limit that is used up",
+      {},
+      {
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "0m20.5s",
+        "x-ratelimit-remaining-tokens": "5000",
+        "x-ratelimit-reset-tokens": "1m59s",
+      },
+    ],
+    [
+      "Anthropic, as a date",
+      {},
+      {
+        "anthropic-ratelimit-requests-remaining": "0",
+        "anthropic-ratelimit-requests-reset": new Date(RESETS).toISOString(),
+      },
+    ],
+    [
+      "Cerebras, in seconds",
+      {},
+      { "x-ratelimit-remaining-tokens-minute": "0", "x-ratelimit-reset-tokens-minute": "11.3" },
+    ],
+    [
       "OpenRouter, in the answer",
       {
         error: {

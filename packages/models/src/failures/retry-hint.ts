@@ -7,7 +7,7 @@ export interface RetryHint {
 
 /** What the service says about another attempt, first in its headers, then in the response. */
 export function retryHint(headers: IncomingHttpHeaders, answer: string): RetryHint {
-  const asked = ofHeaders(headers) ?? hintIn(answer);
+  const asked = ofHeaders(headers) ?? hintIn(answer) ?? ofResets(headers);
   const should = String(headers["x-should-retry"] ?? "").toLowerCase();
   return {
     ...(asked === undefined ? {} : { retryAfterMs: asked }),
@@ -26,10 +26,20 @@ function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
   return untilReset(String(headers["x-ratelimit-reset"] ?? ""));
 }
 
-/** A time in seconds or milliseconds since 1970; one that is far off is that of a daily quota. */
+/** Each limit has headers of its own; the pause is that of the limits of which nothing remains. */
+function ofResets(headers: IncomingHttpHeaders): number | undefined {
+  const times = Object.entries(headers).flatMap(([name, moment]) => {
+    const remaining = name.includes("ratelimit-") ? headers[name.replace("reset", "remaining")] : undefined;
+    return remaining === "0" && name.includes("reset") ? (untilReset(String(moment)) ?? []) : [];
+  });
+  return times.length > 0 ? Math.max(...times) : undefined;
+}
+
+/** Seconds or milliseconds since 1970, a date, or a time from now; what is far off is the end of a daily quota. */
 function untilReset(moment: string): number | undefined {
-  if (!/^\d{10}(?:\d{3})?$/.test(moment)) return undefined;
-  const left = Number(moment.padEnd(13, "0")) - Date.now();
+  const fromNow = () => Date.now() + (/[a-z]/i.test(moment) ? durationOf(moment) : Number(moment) * 1000);
+  const since1970 = /^\d{10}(?:\d{3})?$/.test(moment) ? Number(moment.padEnd(13, "0")) : undefined;
+  const left = (since1970 ?? (/^\d{4}-/.test(moment) ? Date.parse(moment) : fromNow())) - Date.now();
   return left > 0 && left <= MOST_TO_RESET_MS ? left : undefined;
 }
 
@@ -59,6 +69,10 @@ export function hintIn(answer: string): number | undefined {
   if (field !== undefined) return Number(field) * 1000;
   const words = TIMES.exec(answer)?.[1];
   if (words === undefined) return untilReset(RESET.exec(answer)?.[1] ?? "");
+  return durationOf(words);
+}
+
+function durationOf(words: string): number {
   const pieces = [...words.matchAll(/(\d+(?:\.\d+)?)\s*(ms|mil|[dhms])/gi)];
   const unitOf = (unit: string): number =>
     UNITS[unit.toLowerCase() === "mil" ? "ms" : unit.toLowerCase()] ?? 0;
