@@ -83,7 +83,14 @@ function quirkLesson({ lessons, sent, model, protocol }: Lesson, isRefusal: bool
     : `The model ${model} refuses the option ${option}; the work goes on without it.`;
 }
 
+const TOO_MANY = /\btools\b\W[^\n]{0,40}(?:array too long|number of (?:items|tools))\D{0,60}(\d+)/i;
+
 function toolLesson({ lessons, sent }: Lesson, reason: string) {
+  const most = Number(TOO_MANY.exec(reason)?.[1]);
+  const spare = most > 0 ? sent.tools.slice(most) : [];
+  for (const { name } of spare) lessons.tools.add(sent.ownName(name));
+  if (spare.length > 0)
+    return `The model's service takes ${most} tools; the last ${spare.length} are left out.`;
   const named = refusedTool(sent, reason);
   const candidates = named ? [named] : /schema/i.test(reason) ? sent.tools : [];
   let isNew = false;

@@ -92,6 +92,23 @@ describe("P12 media that one answer brings", () => {
   });
 });
 
+describe("P16 more tools than a service takes", () => {
+  it.each([
+    "Invalid 'tools': array too long. Expected an array with maximum length 3, but got an array with length 5 instead.",
+    "'tools' : maximum number of items is 3",
+  ])("leave out the last ones, with a notice: %s", async (words) => {
+    const { server, model } = await learning("openai", refused(words), { text: "ok" });
+    const tools = ["a", "b", "c", "d", "e"].map((name) => ({
+      name,
+      description: name,
+      parameters: { type: "object" as const, properties: {} },
+    }));
+    const events = await read(model, { tools });
+    expect(events[0]).toMatchObject({ type: "notice", message: expect.stringContaining("takes 3 tools") });
+    expect(server.requests.map(({ body }) => (body.tools as unknown[]).length)).toEqual([5, 3]);
+  });
+});
+
 describe("P12 media that a service refuses", () => {
   it.each(PROVIDERS)("are left out at once and from then on: %s", async (provider) => {
     const { server, model } = await learning(
