@@ -91,8 +91,11 @@ function readFunctionTag(text: string, isWhole: boolean): WrittenCalls {
   const [opening, name = ""] = TAG_HEAD.exec(text) ?? [];
   if (opening === undefined) return undefined;
   const body = text.slice(opening.length);
-  const json = /^\s*\{/.test(body) ? readJsonBody(body) : undefined;
-  const { args, length } = json ?? readParameters(body, PARAMETER);
+  const jsonEnd = /^\s*\{/.test(body) ? endOfJson(body) : undefined;
+  const json = parseJson(body.slice(0, jsonEnd ?? 0));
+  const { args, length = 0 } = isRecord(json)
+    ? { args: json, length: jsonEnd }
+    : readParameters(body, PARAMETER);
   const rest = body.slice(length);
   const closing = CLOSING_TAG.exec(rest)?.[0];
   const end = opening.length + length + (closing?.length ?? 0);
@@ -101,18 +104,7 @@ function readFunctionTag(text: string, isWhole: boolean): WrittenCalls {
   return rest.trim() === "" && length > 0 ? { calls: [{ name, args }], length: text.length } : undefined;
 }
 
-interface ReadBody {
-  readonly args: JsonRecord;
-  readonly length: number;
-}
-
-function readJsonBody(body: string): ReadBody | undefined {
-  const end = endOfJson(body);
-  const args = end === undefined ? undefined : parseJson(body.slice(0, end));
-  return end !== undefined && isRecord(args) ? { args, length: end } : undefined;
-}
-
-function readParameters(body: string, parameter: RegExp): ReadBody {
+function readParameters(body: string, parameter: RegExp) {
   const args: [string, string][] = [];
   let length = 0;
   for (;;) {

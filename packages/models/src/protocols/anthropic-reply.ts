@@ -9,19 +9,14 @@ const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context
 export class AnthropicReply extends ReplyReader {
   /** What was signed so far in the block that is open. */
   #signature: string | undefined;
-  readonly #callIndexes = new Set<number | string>();
-  #index: unknown = 0;
+  readonly #callIndexes = new Set<unknown>();
+  #index: number | string = 0;
   #hasBegun = false;
   /** Why the model refuses. */
   #explanation: unknown;
 
   protected get isLimited(): boolean {
     return LIMIT_REASONS.has(this.finishReason);
-  }
-
-  protected override errorIn(event: JsonRecord): unknown {
-    if (event.type === "error") return event.error ?? event;
-    return event.type === undefined ? event.error : undefined;
   }
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
@@ -36,8 +31,8 @@ export class AnthropicReply extends ReplyReader {
   }
 
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
-    const { delta, content_block: block, message } = event;
-    this.#index = event.index ?? this.#index;
+    const { delta, content_block: block, message, index } = event;
+    if (typeof index === "number" || typeof index === "string") this.#index = index;
     switch (event.type) {
       case "message_start":
         // A gateway that asked once more begins again, with all that the message has.
@@ -91,9 +86,9 @@ export class AnthropicReply extends ReplyReader {
     switch (block.type) {
       case "tool_use": {
         const { id, name, input } = block;
-        this.#callIndexes.add(this.#callIndex());
+        this.#callIndexes.add(this.#index);
         const isWhole = isRecord(input) ? Object.keys(input).length > 0 : typeof input === "string";
-        this.calls.add([{ index: this.#callIndex(), id, name, ...(isWhole ? { arguments: input } : {}) }]);
+        this.calls.add([{ index: this.#index, id, name, ...(isWhole ? { arguments: input } : {}) }]);
         return [];
       }
       case "redacted_thinking":
@@ -112,8 +107,8 @@ export class AnthropicReply extends ReplyReader {
     switch (delta.type) {
       case "input_json_delta":
         // A tool that the service runs itself has input too, but it is not a call for us.
-        if (!this.#callIndexes.has(this.#callIndex())) return [];
-        this.calls.add([{ index: this.#callIndex(), arguments: delta.partial_json }]);
+        if (!this.#callIndexes.has(this.#index)) return [];
+        this.calls.add([{ index: this.#index, arguments: delta.partial_json }]);
         return [];
       case "thinking_delta":
         return thought(delta.thinking);
@@ -123,10 +118,6 @@ export class AnthropicReply extends ReplyReader {
       default:
         return this.said(delta.text);
     }
-  }
-
-  #callIndex(): number | string {
-    return typeof this.#index === "number" ? this.#index : String(this.#index);
   }
 
   #sign(piece: unknown): void {

@@ -182,8 +182,7 @@ function readDetails(given: unknown, known: ReasoningDetail[]): string {
 }
 
 function continues(last: ReasoningDetail, { type, index, id }: JsonRecord): boolean {
-  const isSameId =
-    id === undefined || id === null || last.id === undefined || last.id === null || last.id === id;
+  const isSameId = (id ?? last.id ?? null) === (last.id ?? id ?? null);
   return type !== "reasoning.encrypted" && last.type === type && last.index === index && isSameId;
 }
 

@@ -35,11 +35,6 @@ export class ResponsesReply extends ReplyReader {
     return this.isComplete || (this.#calls.at(-1)?.isWhole ?? false);
   }
 
-  protected override errorIn({ type, error, ...event }: JsonRecord): unknown {
-    if (type === "error") return error ?? { type, ...event };
-    return type === undefined ? error : undefined;
-  }
-
   protected override loseChunk(): void {
     for (const item of this.#items.values()) item.isDamaged ||= !item.isWhole;
   }

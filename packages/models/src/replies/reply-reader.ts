@@ -82,8 +82,10 @@ export abstract class ReplyReader {
   /** Returns why this is not a usable reply, as far as the protocol says so. */
   protected abstract faultOf(isEmpty: boolean): ModelFailure | undefined;
 
+  /** As an event of its own, or in the place of a chunk. */
   protected errorIn(chunk: JsonRecord): unknown {
-    return chunk.error;
+    if (chunk.type === "error") return chunk.error ?? chunk;
+    return chunk.type === undefined ? chunk.error : undefined;
   }
 
   /** A chunk could not be read; it may have held a piece of a call. */

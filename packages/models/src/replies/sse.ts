@@ -35,8 +35,6 @@ class BodySplitter {
   #ready: string[] = [];
   #isBroken = false;
   #hasEvents = false;
-  /** The first line that is none of an event stream. */
-  #odd: string | undefined;
   readonly #parser = createParser({
     maxBufferSize: MOST_BUFFERED_CHARACTERS,
     onEvent: (event) => {
@@ -48,9 +46,8 @@ class BodySplitter {
       // Some servers report a failure in a field `error: {...}`, which the standard would drop; it is passed on as an
       // object, like other errors.
       else if (error.field === "error" && error.value) this.#ready.push(`{"error":${error.value}}`);
-      // A failure of something in between, as JSON or as a web page.
-      else if (kindOf(error.line ?? "") === "whole") this.#ready.push(error.line ?? "");
-      else this.#odd ??= error.line;
+      // A failure in words, or of something in between, as JSON or as a web page.
+      else if (!this.#hasEvents || kindOf(error.line ?? "") === "whole") this.#ready.push(error.line ?? "");
     },
   });
 
@@ -67,7 +64,6 @@ class BodySplitter {
   /** A body may end without the empty line that closes its last event. */
   end(): void {
     if (this.#kind === "events") this.#parser.feed("\n\n");
-    if (!this.#hasEvents && this.#odd) this.#ready.push(this.#odd);
     if (this.#kind === "whole") this.#ready.push(this.#pieces.join(""));
     if (this.#kind === "lines") this.#readLines("\n");
   }
