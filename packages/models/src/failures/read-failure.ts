@@ -179,7 +179,7 @@ const USED_UP = /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|excee
 const NO_SHARE = /\blimit: 0\b|credits are depleted|extra usage/i;
 /** Names of no quota under which a service means tokens per minute. */
 const PASSING_QUOTA = /error-code#token-limit/;
-const OF_KEYS = /\bkey|token|credential|authenti|header/i;
+const OF_KEYS = /\bkey|token|credential|authenti|header|bearer|\blog.?in\b|password/i;
 /** This single request is more than may be sent in a minute. */
 const OVER_A_LIMIT =
   /request too large|(?:requested|input) tokens?[^.\n]{0,40}exceeds?[^.\n]{0,40}\bper.min/i;
