@@ -77,17 +77,13 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
 
 const heard = new WeakSet<object>();
 
-/** Node's own `signal` binds the connection itself, which may by then serve other requests, or none. */
+/** Node's own `signal` ends the connection, which may serve others by then; a body without a length looks whole. */
 function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
-  let response: IncomingMessage | undefined;
-  sending.once("response", (begun) => {
-    response = begun;
-  });
+  let open: ClientRequest | IncomingMessage = sending;
+  sending.once("response", (response) => (open = response));
   const end = () => {
-    const cause: unknown = signal.reason;
-    const error = new Error("The operation was aborted", { cause });
-    // A body without a length would end like a whole one if only its connection were closed.
-    (response ?? sending).destroy(Object.assign(error, { name: "AbortError", code: "ABORT_ERR" }));
+    const error = new Error("The operation was aborted", { cause: signal.reason as unknown });
+    open.destroy(Object.assign(error, { name: "AbortError", code: "ABORT_ERR" }));
   };
   sending.once("socket", (socket) => {
     // A connection whose response has come but was not read yet has no other error listener.
@@ -109,8 +105,7 @@ function dialling(addresses: readonly string[]): RequestOptions {
   const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
     const [first = { address: "", family: 4 }] = found;
-    // Later, like a real lookup: an address that cannot be reached at all would fail before the socket has a
-    // listener.
+    // Later, like a real lookup: an address out of reach would fail before the socket has a listener.
     setImmediate(() => (all ? answer(null, found) : answer(null, first.address, first.family)));
   };
   return { agent: false, lookup };
