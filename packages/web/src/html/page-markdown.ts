@@ -233,11 +233,9 @@ class PageWriter {
       this.#lines.exactly(`[${attributes.title || name}](${source})${name === "frame" ? " " : ""}`);
   }
 
-  /** A page that sends browsers on at once often has no word. */
-  refresh({ attributes: { content = "", "http-equiv": kind } }: PageElement): void {
-    const place = /^\s*[0-5]\s*[;,]\s*(?:url\s*=)?[\s"']*([^"']+)/i.exec(content)?.[1];
-    if (place && /^refresh$/i.test(kind ?? ""))
-      this.#lines.exactly(`The page sends on to ${this.#addressOf(place)}`);
+  refresh({ attributes }: PageElement): void {
+    const place = /^\s*[0-5]\s*[;,]\s*url\s*=[\s"']*([^"']+)/i.exec(attributes.content ?? "")?.[1];
+    if (place) this.#lines.exactly(`The page sends on to ${this.#addressOf(place)}`);
   }
 
   formula(element: PageElement): void {

@@ -10,9 +10,8 @@ export interface HtmlHandler {
 }
 
 const ATTRIBUTES = new Set([
-  ...["href", "src", "alt", "title", "class", "id", "role", "style", "hidden", "aria-hidden", "type"],
-  ...["checked", "colspan", "start", "encoding", "data-src", "data-lang", "data-language", "alttext"],
-  ...["http-equiv", "content"],
+  ...["src", "alt", "title", "class", "id", "role", "style", "hidden", "aria-hidden", "type", "data-lang"],
+  ...["href", "checked", "colspan", "start", "encoding", "data-src", "data-language", "alttext", "content"],
 ]);
 /** Most tags have none of these. */
 const NO_ATTRIBUTES: Attributes = {};

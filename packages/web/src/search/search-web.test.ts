@@ -268,7 +268,7 @@ describe("R43 the services of web_search", () => {
       ],
       /no answer from brave: too many requests, google: CAPTCHA/,
     ],
-    ["no JSON", tavily, () => [200, "<html>"], /is not JSON/],
+    ["no JSON", tavily, () => [200, "<html>"], /sent no JSON/],
     ["SearXNG without JSON", { provider: "searxng" }, () => [403, ""], /search\.formats/],
     ["no engine", { provider: "google", apiKeyEnv: "MY_KEY" }, () => [200, {}], /web\.search\.engineId/],
     ["no key", { provider: "exa" }, () => [200, {}], /set the variable EXA_API_KEY/],

@@ -27,7 +27,9 @@ export async function searchWeb(
     const { status, bytes } = await withinTime(asked, (stop) => exchange(request, asked, stop), signal);
     const text = bytes.toString("utf8");
     if (status < 200 || status > 299) throw refused({ status, text }, service, settings);
-    const found = parsed(text, settings);
+    const found = parseJson(text);
+    if (found === undefined)
+      throw new WebError("bad_answer", `The search service (${settings.provider}) sent no JSON.`);
     const pages = distinctPages(listField(found, ...service.results).map(pageIn), question.most);
     const silent = listField(found, "unresponsive_engines").map((engine) => [engine].flat().join(": "));
     if (pages.length === 0 && silent.length > 0)
@@ -101,12 +103,6 @@ function requestFor(question: SearchQuestion, { service, baseUrl, key, engineId 
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
   return { url, method: "GET", headers };
-}
-
-function parsed(text: string, { provider }: WebSearchSettings): unknown {
-  const value = parseJson(text);
-  if (value !== undefined) return value;
-  throw new WebError("bad_answer", `The search service (${provider}) sent a reply that is not JSON.`);
 }
 
 function refused(
