@@ -11,7 +11,7 @@ const ENCRYPTED = /encrypted[_ ]content|\binclude\b/i;
 /** An option from the settings that the model does not have. */
 const OPTION = [
   "without:$1",
-  /\b(temperature|top_?p|reasoning(?:_effort)?(?=['"`. ])|prompt_cache_retention|max_output_tokens)\b/i,
+  /\b(temperature|top_?p|reasoning(?:_effort)?(?=['"`. ])|prompt_cache_retention|max_output_tokens)\b/,
 ] as const;
 
 /** What refusals teach, for each protocol in the order in which it is looked for; `$1` is what a pattern found. */
