@@ -1,6 +1,5 @@
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
-import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
 import type { CallRequest } from "./discovered-mcp-tool.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";
@@ -81,16 +80,12 @@ export class McpConnection {
   }
 
   async #answered(
-    { client }: OpenClient,
+    { ask }: OpenClient,
     { method, params, timeout }: TimedRequest,
     signal: AbortSignal,
   ): Promise<JsonRecord> {
     try {
-      return await client.request({ method, params }, ANYTHING, {
-        signal,
-        timeout,
-        maxTotalTimeout: timeout,
-      });
+      return await ask({ method, params }, { signal, timeout, maxTotalTimeout: timeout });
     } catch (error) {
       signal.throwIfAborted();
       throw this.#inWords(error, method);
@@ -202,12 +197,3 @@ interface TimedRequest {
   readonly params: JsonRecord;
   readonly timeout: number;
 }
-
-/** Lists are checked entry by entry, so that an invalid one does not affect the others. */
-const ANYTHING: StandardSchemaV1<unknown, JsonRecord> = {
-  "~standard": {
-    version: 1,
-    vendor: "burin",
-    validate: (value) => ({ value: value as JsonRecord }),
-  },
-};

@@ -6,6 +6,7 @@ import {
   type JSONRPCMessage,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
+import { MOST_MESSAGE_BYTES } from "./stdio-transport.ts";
 
 /** A number that the protocol does not use, for responses that never came. */
 export const ANSWER_LOST = -32_099;
@@ -49,13 +50,31 @@ export const httpFetchIn =
     const entries = Object.entries(answer.headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, one]),
     );
-    const content = WITHOUT_BODY.has(answer.status) ? null : streamOf(answer.body);
+    const isStream = /^text\/event-stream/i.test(String(answer.headers["content-type"]));
+    const content = WITHOUT_BODY.has(answer.status) ? null : streamOf(bounded(answer.body, isStream));
     return new Response(content, { status: answer.status, headers: entries });
   };
 
 function bodyText(body: NonNullable<RequestInit["body"]>): string {
   if (typeof body === "string" || body instanceof URLSearchParams) return body.toString();
   throw new Error("Only text is sent to MCP servers.");
+}
+
+/** Fails at a message that is too long: the rest of the body, or in a stream of events what no empty line ends. */
+async function* bounded(body: AsyncIterable<Uint8Array>, isStream: boolean): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  let before = "";
+  for await (const bytes of body) {
+    length += bytes.length;
+    if (isStream) {
+      const text = before + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+      if (/\n\r?\n|\r\r/.test(text)) length = 0;
+      before = text.slice(-2);
+    }
+    if (length > MOST_MESSAGE_BYTES)
+      throw new Error(`it sent a message of more than ${MOST_MESSAGE_BYTES} bytes`);
+    yield bytes;
+  }
 }
 
 function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {

@@ -24,7 +24,11 @@ export function needsLogin(alias: string): McpError {
   return new McpError("mcp_needs_login", message);
 }
 
+/** Of a message that is none; what the SDK says of a result is a list of its checks. */
+export const NOT_OF_PROTOCOL = "its answer is not one of the protocol";
+
 /** A connection error only says that it failed, and has the reason as its cause. */
 export function reasonOf(error: unknown): string {
-  return innermost(error).message;
+  const { code, message } = innermost(error);
+  return code === "INVALID_RESULT" ? NOT_OF_PROTOCOL : message;
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, join } from "node:path";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { innermost } from "@burin/machine/http/innermost-error";
 import type { ServerProcess, ServerRequest } from "@burin/machine/processes/server-processes";
@@ -7,9 +8,12 @@ import {
   type ClientOptions,
   type JsonSchemaValidatorResult,
   ProtocolError,
+  type Request,
+  type RequestOptions,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  type StandardSchemaV1,
   type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
@@ -37,6 +41,8 @@ export interface OpenNeeds extends ClientSide {
 /** A connection that is up. */
 export interface OpenClient {
   readonly client: Client;
+  /** Resolves to the server's own result, whatever it has. */
+  ask(request: Request, how: RequestOptions): Promise<JsonRecord>;
   /** What the server wrote last outside the protocol. */
   lastWords(): string;
 }
@@ -55,7 +61,7 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
     try {
       last = way.open();
       const client = await connected(last, way, { needs, signal, timeout: limit });
-      return { client, lastWords: () => lastWordsOf(last) };
+      return { client, ask: takingAnyResult(client), lastWords: () => lastWordsOf(last) };
     } catch (error) {
       signal.throwIfAborted();
       fault = error;
@@ -120,6 +126,28 @@ async function connected(
     throw error;
   }
   return client;
+}
+
+/** Lists are checked entry by entry, so that an invalid one does not affect the others. */
+const ANYTHING: StandardSchemaV1<unknown, JsonRecord> = {
+  "~standard": {
+    version: 1,
+    vendor: "burin",
+    validate: (value) => ({ value: value as JsonRecord }),
+  },
+};
+
+/**
+ * What can be read of an odd result is shown, also of a call: the SDK would refuse all of it for one wrong field, but
+ * knows which headers a call has.
+ */
+function takingAnyResult(client: Client): OpenClient["ask"] {
+  const request = client.request.bind(client) as (...given: unknown[]) => Promise<JsonRecord>;
+  const ask: OpenClient["ask"] = (asked, how) => request(asked, ANYTHING, how);
+  const requestOfCalls = (...given: [Request, RequestOptions]) =>
+    given[0].method === "tools/call" ? ask(...given) : request(...given);
+  client.request = requestOfCalls as Client["request"];
+  return ask;
 }
 
 /** Results are data for the model, not values for this program, so the server's output schema is not enforced. */

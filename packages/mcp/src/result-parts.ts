@@ -22,13 +22,14 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 /** Reads a result of `tools/call`. It may have any shape, whatever the protocol says. */
 export function readCallResult(result: unknown): CallContent {
   if (!isRecord(result)) return { parts: ["(the server answered nothing)"], isError: true };
-  const blocks = contentBlocks(result.content);
-  const structured = result.structuredContent;
+  const { content, structuredContent: structured, isError, _meta, ...others } = result;
+  const blocks = contentBlocks(content);
   if (structured !== undefined && !blocks.some((part) => typeof part === "string")) {
     blocks.unshift(jsonText(structured, 2));
   }
-  if (blocks.length === 0) blocks.push("(no content)");
-  return { parts: bounded(joinedTexts(blocks)), isError: result.isError === true };
+  if (blocks.length === 0)
+    blocks.push(Object.keys(others).length === 0 ? "(no content)" : jsonText(others, 2));
+  return { parts: bounded(joinedTexts(blocks)), isError: Boolean(isError) && isError !== "false" };
 }
 
 /** The parts of content blocks in results, prompts and resources. */

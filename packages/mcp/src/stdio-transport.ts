@@ -1,9 +1,10 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { ServerProcess } from "@burin/machine/processes/server-processes";
 import { isJSONRPCResponse, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import { NOT_OF_PROTOCOL } from "./mcp-error.ts";
 
 /** A message may be long, such as an image; one without an end must not fill the memory. */
-const MOST_MESSAGE_BYTES = 64 * 1024 * 1024;
+export const MOST_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Messages handled in a row before other work has its turn. */
 const MOST_AT_ONCE = 100;
 const NEWLINE = 0x0a;
@@ -119,5 +120,5 @@ function parsed(line: string): JSONRPCMessage | null {
 }
 
 function unreadable(id: number): JSONRPCMessage {
-  return { jsonrpc: "2.0", id, error: { code: -32_603, message: "its answer is not one of the protocol" } };
+  return { jsonrpc: "2.0", id, error: { code: -32_603, message: NOT_OF_PROTOCOL } };
 }

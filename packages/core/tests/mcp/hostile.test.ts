@@ -223,6 +223,16 @@ describe("what a hostile server does", () => {
     },
   );
 
+  it("P12 what can be read of an odd answer is read: one wrong field does not lose it", async () => {
+    const toolbox = openOne("unsound");
+    const answer = (text: string) => toolbox.call("evil__echo", { text });
+    expect((await answer("odd_error")).error?.message).toBe("it failed");
+    for (const kind of ["odd_hint", "odd_text", "odd_keys"]) {
+      expect(textOf(await answer(kind))).toContain("it worked");
+    }
+    expect(textOf(await answer("odd_block"))).toContain("frames");
+  });
+
   it("floods of errors, notices and answers that nobody asked for do not stop a call", async () => {
     const toolbox = openOne("floods");
     expect(textOf(await toolbox.call("evil__echo", { text: "through" }))).toContain("through");

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type McpProject, mcpProject } from "./project.ts";
@@ -6,6 +6,18 @@ import { type McpProject, mcpProject } from "./project.ts";
 let project: McpProject;
 let server: Server;
 let calls: number;
+let sentMegabytes: number;
+
+const MEGABYTE = Buffer.alloc(1024 * 1024, "x");
+/** What it would send if nobody ended it. */
+const MOST_MEGABYTES = 300;
+
+/** Sends an answer that does not end. */
+async function sendEndless(response: ServerResponse): Promise<void> {
+  for (sentMegabytes = 0; sentMegabytes < MOST_MEGABYTES && !response.destroyed; sentMegabytes += 1) {
+    await new Promise((resolve) => response.write(MEGABYTE, resolve));
+  }
+}
 
 /** Breaks the stream of the first call in the middle of its answer. */
 beforeEach(async () => {
@@ -15,8 +27,13 @@ beforeEach(async () => {
     let body = "";
     for await (const chunk of request) body += chunk;
     if (request.method !== "POST") return response.writeHead(405).end();
-    const { id, method } = JSON.parse(body);
+    const { id, method, params } = JSON.parse(body);
     if (id === undefined) return response.writeHead(202).end();
+    if (method === "tools/call" && params.arguments.as !== undefined) {
+      response.writeHead(200, { "content-type": params.arguments.as });
+      response.write("data: ");
+      return sendEndless(response);
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
     if (method === "tools/call") calls += 1;
     if (method === "tools/call" && calls === 1) {
@@ -54,3 +71,18 @@ it("P28 a call whose stream breaks before its answer fails at once, and the next
   expect(calls).toBe(1);
   expect(JSON.stringify((await toolbox.call("weak__look", {})).llmContent)).toContain("seen");
 });
+
+it.each(["text/event-stream", "application/json"])(
+  "P28 P26 an answer without an end as %s is not kept in memory: the call fails, and the next one works",
+  async (as) => {
+    calls = 1;
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const toolbox = project.open({ weak: { url } }, { approvalMode: "yolo" });
+    await toolbox.ready();
+    const { error } = await toolbox.call("weak__look", { as });
+    expect(error?.type).toMatch(/^mcp_/);
+    expect(sentMegabytes).toBeLessThan(MOST_MEGABYTES / 2);
+    expect(JSON.stringify((await toolbox.call("weak__look", {})).llmContent)).toContain("seen");
+  },
+  60_000,
+);

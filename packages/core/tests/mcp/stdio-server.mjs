@@ -113,6 +113,12 @@ const unsound = {
   number: '"result":5',
   code: '"error":{"code":"x","message":{}}',
   both: '"result":{},"error":"none"',
+  // Of these the rest is worth reading.
+  odd_error: '"result":{"isError":"yes","content":[{"type":"text","text":"it failed"}]}',
+  odd_hint: '"result":{"content":[{"type":"text","text":"it worked","annotations":{"priority":7}}]}',
+  odd_block: '"result":{"content":[{"type":"video","data":"frames"}]}',
+  odd_text: '"result":{"content":"it worked"}',
+  odd_keys: '"result":{"toolResult":{"a":"it worked"}}',
   deep: `"result":{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
 };
 
