@@ -1,3 +1,4 @@
+import { once } from "@burin/contract/async/once";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import type { ToolResult } from "@burin/contract/tools";
@@ -104,6 +105,8 @@ export class Toolbox {
   }
 }
 
+const soundTools = once(() => import("../scheduler/sound-tool.ts"));
+
 /** One call of the user, outside any history. */
 export async function runOne(
   { runCalls, callIds }: { readonly runCalls: RunCalls; readonly callIds: CallIds },
@@ -111,7 +114,7 @@ export async function runOne(
   { signal, onCall, callId }: RunOptions = {},
 ): Promise<AnsweredCall> {
   const call = { id: callId ?? callIds.next(), name, args };
-  const tell = onCall ? (await import("../scheduler/sound-tool.ts")).soundListener(onCall) : () => {};
+  const tell = onCall ? (await soundTools()).soundListener(onCall) : () => {};
   const [answer] = await runCalls([call], signal ?? new AbortController().signal, tell);
   if (answer === undefined || !isAnswered(answer)) throw new Error("The scheduler left a call unanswered.");
   return answer;

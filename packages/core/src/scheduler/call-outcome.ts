@@ -72,13 +72,13 @@ export function errorOf(error: unknown): ToolError {
 const GRACE_MS = 5000;
 
 /** Returns the call's result. A tool that ignores the signal is abandoned after a while; the answer says so. */
-export async function orLeftBehind(
+export function orLeftBehind(
   call: FunctionCall,
   work: Promise<FinalState>,
   signal: AbortSignal,
 ): Promise<FinalState> {
-  let timer: NodeJS.Timeout | undefined;
-  const left = new Promise<FinalState>((resolve) => {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
     const leave = (): void => {
       timer = setTimeout(() => resolve(cancelled(call, LEFT_BEHIND)), GRACE_MS);
     };
@@ -87,9 +87,8 @@ export async function orLeftBehind(
       signal.removeEventListener("abort", leave);
       clearTimeout(timer);
     };
-    work.then(end, end);
+    void work.then(resolve, reject).then(end);
   });
-  return Promise.race([work, left]);
 }
 
 const LEFT_BEHIND = "it was interrupted and did not stop; it may still be at work";

@@ -158,10 +158,14 @@ export class Scheduler {
     }
   }
 
-  async #throughTheFlow(work: Work, tool: SoundTool): Promise<FinalState> {
+  #throughTheFlow(work: Work, tool: SoundTool): FinalState | Promise<FinalState> {
     const { hooks } = this.#needs;
     const fault = faultOf(work, tool);
-    if (fault !== null || hooks === undefined) return fault ?? this.#valid(work, tool, NOT_HOOKED);
+    if (fault !== null) return fault;
+    return hooks === undefined ? this.#valid(work, tool, NOT_HOOKED) : this.#hooked(work, tool, hooks);
+  }
+
+  async #hooked(work: Work, tool: SoundTool, hooks: CallHooks): Promise<FinalState> {
     const hooked = await hooks.before(targetOf(work, tool), work.signal);
     if (hooked.decision === "deny") return denied(tool, hooked.reason);
     work.call = { ...work.call, args: hooked.args };

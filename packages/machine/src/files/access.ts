@@ -81,10 +81,9 @@ export class Access {
   /** Checks the file that was opened, and the name by which it was requested. */
   assertAllowed(file: string, realPath: string): void {
     const rules = this.ownRules();
-    for (const place of new Set([resolve(this.roots[0] ?? "", file), realPath])) {
-      const refusal = this.refusal(place, rules);
-      if (refusal !== null) throw refusal;
-    }
+    const named = file === realPath ? realPath : resolve(this.roots[0] ?? "", file);
+    const refusal = this.refusal(named, rules) ?? (named === realPath ? null : this.refusal(realPath, rules));
+    if (refusal !== null) throw refusal;
   }
 
   get hasDenials(): boolean {

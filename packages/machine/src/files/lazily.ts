@@ -8,9 +8,14 @@ export function lazily<T extends { [K in Name]: Method }, Name extends keyof T>(
   open: () => Promise<T>,
   names: readonly Name[],
 ): Pick<T, Name> {
+  let opened: T | undefined;
+  const opening = async () => {
+    opened = await open();
+    return opened;
+  };
   const late =
     (name: Name) =>
-    async (...given: never[]) =>
-      (await open())[name](...given);
+    (...given: never[]) =>
+      opened === undefined ? opening().then((made) => made[name](...given)) : opened[name](...given);
   return Object.fromEntries(names.map((name) => [name, late(name)])) as Pick<T, Name>;
 }

@@ -48,7 +48,7 @@ export async function readContent(request: ContentRequest): Promise<ContentRead>
   if (kind !== null) return { content: await media(kind, file, request), shown: null, whole: null };
   const format = formatOfHead(file.head);
   if (format === null) return { content: { kind: "binary" }, shown: null, whole: null };
-  return (await specialText(file, format, request)) ?? (await plainText(file, format, request));
+  return (await specialText(file, format, request)) ?? plainText(file, format, request);
 }
 
 async function begin({ descriptor, size }: ContentRequest): Promise<StartedFile> {

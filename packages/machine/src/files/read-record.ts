@@ -46,7 +46,7 @@ export class ReadRecord {
     this.#memory?.note(seen);
   }
 
-  /** The whole file was shown. It is hashed after the result is returned, so the result comes a little sooner. */
+  /** The whole file was shown. Its hash is often never needed, so it is not computed yet. */
   noteWhole(file: string, bytes: Uint8Array): void {
     const hash = hashLater(bytes);
     this.note({
@@ -91,7 +91,13 @@ export function hashOf(...pieces: readonly Uint8Array[]): string {
   return hash.digest("base64");
 }
 
-/** Returns the hash, computed when it is needed or when the process is idle, whichever comes first. */
+/** How much may wait for its hash, each with what keeps track of it. */
+const MOST_UNHASHED_BYTES = 1024 * 1024;
+const TRACKING_BYTES = 1024;
+let unhashed: (() => string)[] = [];
+let unhashedBytes = 0;
+
+/** Returns the hash, computed when it is needed, or between calls once many wait for theirs. */
 function hashLater(bytes: Uint8Array): () => string {
   let left: Uint8Array | null = bytes;
   let made = "";
@@ -100,7 +106,13 @@ function hashLater(bytes: Uint8Array): () => string {
     left = null;
     return made;
   };
-  setImmediate(hash).unref();
+  unhashed.push(hash);
+  unhashedBytes += bytes.length + TRACKING_BYTES;
+  if (unhashedBytes > MOST_UNHASHED_BYTES) {
+    const due = unhashed;
+    [unhashed, unhashedBytes] = [[], 0];
+    setImmediate(() => due.map((one) => one())).unref();
+  }
   return hash;
 }
 

@@ -82,7 +82,7 @@ export class IgnoreRules {
   /** Usually there are none, and that is cheap to see. */
   #hasOwnRules(path: string): boolean {
     const folder = dirname(path);
-    if (this.#ownNames.some((name) => lstatOf(join(folder, name)) !== null)) return true;
+    if (this.#ownNames.some((name) => lstatOf(folder + sep + name) !== null)) return true;
     return this.#isTop(folder) ? this.#settings !== null : this.#hasOwnRules(folder);
   }
 

@@ -102,7 +102,8 @@ async function realLocation(absolute: string): Promise<string> {
   const missing: string[] = [];
   for (;;) {
     try {
-      return join(await realOf(existing), ...missing);
+      const real = await realOf(existing);
+      return missing.length === 0 ? real : join(real, ...missing);
     } catch (error) {
       const code = codeOf(error);
       const target = code === "ENOENT" ? linkTarget(existing) : undefined;
