@@ -67,16 +67,21 @@ describe("a client of the tools that", () => {
   });
 
   it.each([
-    ["refuses to name them", { error: { code: -32601, message: "Method not found" } }],
-    ["names nonsense", { result: { roots: "all" } }],
-    ["names a folder that does not exist", { result: { roots: [{ uri: "file:///nowhere/at/all" }] } }],
-    ["names what is no file", { result: { roots: [{ uri: "https://example.org/" }] } }],
-    ["names what is no address", { result: { roots: [{ uri: "file://%ZZ" }] } }],
-  ])("says that it has roots, but %s: work goes on in the folder of the start", async (_, answer) => {
+    ["refuses to name them", { error: { code: -32601, message: "Method not found" } }, /Method not found$/],
+    ["names nonsense", { result: { roots: "all" } }, /its answer has no roots$/],
+    [
+      "names a folder that does not exist",
+      { result: { roots: [{ uri: "file:///nowhere/at/all" }] } },
+      /nowhere\/at\/all/,
+    ],
+    ["names what is no file", { result: { roots: [{ uri: "https://example.org/" }] } }, null],
+    ["names what is no address", { result: { roots: [{ uri: "file://%ZZ" }] } }, /^[^\n]+$/],
+  ])("says that it has roots, but %s: work goes on in the folder of the start", async (_, answer, words) => {
     const server = await serveMcp({ roots: { listChanged: true } });
     const question = await server.next();
     expect(question.method).toBe("roots/list");
     server.send({ id: question.id, ...answer });
+    if (words !== null) expect((await server.next()).params?.data).toMatch(words);
     await stillReads(server);
   });
 

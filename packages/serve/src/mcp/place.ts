@@ -1,3 +1,4 @@
+import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import type { Ground } from "../ground.ts";
 import { ServedTools } from "./served-tools.ts";
 
@@ -43,7 +44,7 @@ export class Place {
   during(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {
-      this.#note(`the client's roots are not used: ${error instanceof Error ? error.message : error}`);
+      this.#note(`the client's roots are not used: ${reasonOf(error)}`);
     });
   }
 
@@ -99,4 +100,11 @@ export class Place {
     const tools = await this.#opening?.catch(() => null);
     await Promise.allSettled([tools, ...this.#left].map((one) => one?.close()));
   }
+}
+
+/** What the protocol's library says of an answer of another shape is a list of its checks. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
+    return "its answer has no roots";
+  return error instanceof Error ? error.message : String(error);
 }
