@@ -276,6 +276,30 @@ describe("burin import", () => {
     expect(await ours("settings.json")).not.toContain("theirs");
   });
 
+  it("says of each key of a server, a list of rules and an extension that it is not taken", async () => {
+    const permissions = { allow: [], disableBypassPermissionsMode: "disable" };
+    const ctx = { command: "npx", args: ["-y", "ctx"], alwaysAllow: ["look"] };
+    await put(".claude/settings.json", JSON.stringify({ permissions, mcpServers: { ctx } }));
+    await put(
+      ".codex/config.toml",
+      '[mcp_servers.win]\ncommand = "x"\nstartup_timeout_ms = 20000\nenv_vars = ["TOKEN"]\nrequired = true\n',
+    );
+    const gh = { httpUrl: "https://example.org/mcp/", trust: true, oauth: { enabled: true } };
+    await put(".gemini/settings.json", JSON.stringify({ mcpServers: { gh } }));
+    await put(".gemini/extensions/ctx/gemini-extension.json", "{}");
+    const shown = async (agent: Agent) => (await run("import", "--from", agent)).stdout;
+    expect(await shown("claude")).toContain("permissions.disableBypassPermissionsMode: ");
+    expect(await shown("claude")).toContain("alwaysAllow of MCP server ctx: its tools ask");
+    const codex = await shown("codex");
+    for (const key of ["env_vars", "required"]) expect(codex).toContain(`${key} of MCP server win: `);
+    expect(codex).not.toContain("startup_timeout_ms");
+    const gemini = await shown("gemini");
+    for (const key of ["trust", "oauth"]) expect(gemini).toContain(`${key} of MCP server gh: `);
+    expect(gemini).toContain("extensions/ctx: ");
+    await take("codex");
+    expect(JSON.parse(await ours("settings.json")).mcpServers.win).toMatchObject({ startTimeout: 20_000 });
+  });
+
   it("says that there is nothing to take", async () => {
     for (const more of [[], ["--apply"]])
       expect(await run("import", "--from", "codex", ...more)).toMatchObject({

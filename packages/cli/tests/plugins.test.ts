@@ -136,6 +136,40 @@ describe("burin plugins", () => {
     expect((await run("plugins", "add", "../market", "out")).stderr).toContain("outside the marketplace");
   });
 
+  it("comes from the folder and the commit that a marketplace names, and not from behind a link", async () => {
+    await putPlugin("repository/plugins/tools");
+    await put("repository/plugin.json", manifest({ name: "other" }));
+    await symlink(join(top, "project"), join(top, "repository/plugins/link"));
+    await put("project/plugin.json", manifest({ name: "secret" }));
+    const git = (...words: string[]) =>
+      execFileSync("git", words, { cwd: join(top, "repository"), stdio: "pipe", encoding: "utf8" }).trim();
+    git("init", "-q");
+    git("config", "user.email", "a@example.org");
+    git("config", "user.name", "a");
+    git("add", ".");
+    git("commit", "-qm", "one");
+    const sha = git("rev-parse", "HEAD");
+    await put("repository/plugins/tools/plugin.json", manifest({ version: "2.0.0" }));
+    git("commit", "-qam", "two");
+    const url = `file://${join(top, "repository")}`;
+    const from = async (more: object) => {
+      const source = { source: "git-subdir", url, path: "plugins/tools", ...more };
+      await put("market.json", { plugins: [{ name: "one", source }] });
+      return run("plugins", "add", "../market.json", "one");
+    };
+    expect((await from({})).stdout).toContain("tools 2.0.0");
+    expect((await from({ sha })).stdout).toContain("tools 1.2.0");
+    expect((await run("plugins", "add", `${url}#${sha}`)).stdout).toContain("other");
+    const none = await from({ sha: "0".repeat(40) });
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("could not be fetched") });
+    for (const path of ["plugins/link", "../../project"])
+      expect(await from({ path })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("lies outside"),
+      });
+    expect((await from({ path: "plugins/gone" })).stderr).toContain("gone does not exist");
+  });
+
   it.each([
     ["no manifest", undefined],
     ["another version", { ...manifest(), $schema: `${SCHEMA.replace("1.0.0", "2.0.0")}plugin.schema.json` }],

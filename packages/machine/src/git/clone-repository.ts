@@ -8,14 +8,26 @@ const ONLY_FILES = [
   ["protocol.ext.allow", "never"],
 ].flatMap(([key, value]) => ["-c", `${key}=${value}`]);
 
-/** Downloads a repository, at a branch or tag, to a new folder. Throws git's error. */
-export async function cloneRepository(url: string, folder: string, branch?: string): Promise<void> {
+const COMMIT = /^[0-9a-f]{40}$/;
+
+/** Downloads a repository, at a branch, a tag or a commit's whole id, to a new folder. Throws git's error. */
+export async function cloneRepository(url: string, folder: string, at?: string): Promise<void> {
   const git = findHelper("git", process.env.PATH);
   if (git === null) throw new Error("git was not found");
-  const at = branch === undefined ? [] : [`--branch=${branch}`];
-  const words = [...ONLY_FILES, "clone", "--quiet", "--depth=1", ...at, "--", url, folder];
+  const branch = at === undefined ? [] : [`--branch=${at}`];
+  const steps =
+    at !== undefined && COMMIT.test(at)
+      ? [
+          ["init", "--quiet", "--", folder],
+          ["-C", folder, "fetch", "--quiet", "--depth=1", "--", url, at],
+          ["-C", folder, "checkout", "--quiet", "FETCH_HEAD"],
+        ]
+      : [["clone", "--quiet", "--depth=1", ...branch, "--", url, folder]];
   const env = { ...process.env, GIT_TERMINAL_PROMPT: "0" };
   const { waitForOutput } = await import("../processes/wait-for-output.ts");
-  const { fault } = waitForOutput(git, words, { cwd: process.cwd(), env, longestMs: LONGEST_MS });
-  if (fault !== null) throw new Error(fault.trim());
+  for (const step of steps) {
+    const how = { cwd: process.cwd(), env, longestMs: LONGEST_MS };
+    const { fault } = waitForOutput(git, [...ONLY_FILES, ...step], how);
+    if (fault !== null) throw new Error(fault.trim());
+  }
 }

@@ -84,6 +84,8 @@ export function readAgent(agent: Agent, places: Places): Found {
     if (filesBelow(place, /\.(?:md|toml)$/).length > 0)
       found.leave(place, "copy what you need: see docs/hooks-skills-commands.md");
   }
+  for (const { name } of entriesOf(join(places.folder, "extensions")).filter((one) => one.isDirectory()))
+    found.leave(join(places.folder, "extensions", name), "add its MCP servers with burin mcp add");
   const project = places.root.replace(/[^A-Za-z0-9]/g, "-");
   for (const own of ["memories", learned?.replace("*", project)])
     if (own !== undefined) leaveLearned(found, join(places.folder, own));

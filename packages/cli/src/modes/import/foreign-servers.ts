@@ -2,6 +2,28 @@ import { type Fields, type Found, fields, texts } from "./found.ts";
 
 const ALIAS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/;
 const KEPT = ["command", "args", "env", "cwd", "url", "httpUrl", "headers", "timeout", "description"];
+/** What is read in another form, or says nothing. */
+const READ = new Set([
+  ...[
+    ...KEPT,
+    "type",
+    "enabled",
+    "disabled",
+    "startup_timeout_sec",
+    "startup_timeout_ms",
+    "tool_timeout_sec",
+  ],
+  ...["includeTools", "excludeTools", "enabled_tools", "disabled_tools", "bearer_token_env_var"],
+  ...["http_headers", "env_http_headers"],
+]);
+const ASKS = "its tools ask until a rule allows them";
+const WHY_LEFT: Readonly<Record<string, string>> = {
+  trust: ASKS,
+  alwaysAllow: ASKS,
+  autoApprove: ASKS,
+  oauth: "log in with burin mcp login",
+  env_vars: 'name each in its env, as in { "NAME": "$NAME" }',
+};
 
 /** Adds servers from settings. None is trusted: its calls ask until a rule allows them. */
 export function addServers(found: Found, given: unknown): void {
@@ -11,7 +33,11 @@ export function addServers(found: Found, given: unknown): void {
     if (!isUsable) found.leave(`MCP server ${alias}`, "it has neither a command nor a URL");
     else if (!ALIAS.test(alias))
       found.leave(`MCP server ${alias}`, 'an alias is 1 to 30 letters, digits, "_" or "-"');
-    else found.servers.push({ alias, definition });
+    else {
+      found.servers.push({ alias, definition });
+      for (const key of Object.keys(fields(written)).filter((one) => !READ.has(one)))
+        found.leave(`${key} of MCP server ${alias}`, WHY_LEFT[key] ?? "Burin has no such setting");
+    }
   }
 }
 
@@ -29,7 +55,8 @@ function ownDefinition(written: Fields): Fields {
     includeTools: someOf(includeTools ?? enabled_tools),
     excludeTools: someOf(excludeTools ?? disabled_tools),
     disabled: enabled === false || disabled === true ? true : undefined,
-    startTimeout: milliseconds(written.startup_timeout_sec),
+    startTimeout:
+      milliseconds(written.startup_timeout_sec) ?? milliseconds(Number(written.startup_timeout_ms) / 1000),
     timeout: milliseconds(written.tool_timeout_sec) ?? written.timeout,
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));

@@ -62,8 +62,9 @@ function addFileNames(found: Found, _value: unknown, settings: Fields): void {
 }
 
 export function addPermissions(found: Found, given: unknown, isOfProject: boolean): void {
-  const { defaultMode, additionalDirectories, ...permissions } = fields(given);
-  addRules(found, permissions, isOfProject);
+  const { defaultMode, additionalDirectories, allow, ask, deny, ...others } = fields(given);
+  addRules(found, { allow, ask, deny }, isOfProject);
+  for (const key of Object.keys(others)) found.leave(`permissions.${key}`, NO_SUCH_SETTING);
   if (typeof defaultMode === "string" && defaultMode !== "default")
     found.leave(`permissions.defaultMode ${defaultMode}`, "give --approval-mode with each start");
   if (list(additionalDirectories).length > 0)

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 import { cloneRepository, fetchSiteSkills, type JsonSchema } from "@burin/core";
 import { messageOf, UsageError } from "../../terminal/exit-code.ts";
-import { PLUGIN_SCHEMA, readJson } from "./read-plugin.ts";
+import { PLUGIN_SCHEMA, readJson, realIn } from "./read-plugin.ts";
 
 const MARKETPLACES = [
   "marketplace.json",
@@ -11,7 +11,10 @@ const MARKETPLACES = [
   ".agents/plugins/marketplace.json",
 ];
 const TEXT: JsonSchema = { type: "string" };
-const SOURCE: JsonSchema = { type: "object", properties: { repo: TEXT, url: TEXT, ref: TEXT } };
+const SOURCE: JsonSchema = {
+  type: "object",
+  properties: { repo: TEXT, url: TEXT, ref: TEXT, sha: TEXT, path: TEXT },
+};
 const MARKETPLACE: JsonSchema = {
   type: "object",
   required: ["plugins"],
@@ -56,14 +59,24 @@ export async function withPlugin(
     const site = siteOf(source);
     if (site !== null) return await work(fetched, await fetchSkills(site, fetched, chosen));
     const folder = await folderOf(source);
-    const file = MARKETPLACES.map((name) => join(folder, name)).find((path) => existsSync(path));
-    if (folder.endsWith(".json")) return await work(await folderOf(listed(folder, chosen)), []);
-    if (file !== undefined && (chosen !== undefined || !existsSync(join(folder, "plugin.json"))))
-      return await work(await folderOf(listed(file, chosen)), []);
-    return await work(folder, []);
+    const offered = MARKETPLACES.map((name) => join(folder, name)).find((path) => existsSync(path));
+    const isChosen = chosen !== undefined || !existsSync(join(folder, "plugin.json"));
+    const file = folder.endsWith(".json") ? folder : isChosen ? offered : undefined;
+    if (file === undefined) return await work(folder, []);
+    const [from, path] = listed(file, chosen);
+    return await work(inside(await folderOf(from), path), []);
   } finally {
     rmSync(fetched, { recursive: true, force: true });
   }
+}
+
+/** Throws for a place outside, also behind a link. */
+function inside(folder: string, path: string): string {
+  const place = resolve(folder, path);
+  const real = realIn(realpathSync(folder), path);
+  if (!`${place}${sep}`.startsWith(join(folder, sep)) || (real === null && existsSync(place)))
+    throw new UsageError(`${path} lies outside the marketplace.`);
+  return real ?? existing(place);
 }
 
 function existing(path: string): string {
@@ -106,8 +119,8 @@ function isAddress(source: string): boolean {
   return /^(?:https?|ssh|git|file):\/\//.test(source) || /^[\w.-]+@[\w.-]+:/.test(source);
 }
 
-/** The place of the chosen plugin in a marketplace. */
-function listed(file: string, chosen: string | undefined): string {
+/** Where the chosen plugin of a marketplace comes from, and its folder there. */
+function listed(file: string, chosen: string | undefined): [from: string, path: string] {
   const { plugins = [], metadata } = (readJson(file, MARKETPLACE) ?? {}) as Marketplace;
   const names = plugins.map(({ name }) => name).join(", ") || "it lists none";
   const found = plugins.find(({ name }) => name === chosen);
@@ -118,23 +131,20 @@ function listed(file: string, chosen: string | undefined): string {
   const { source } = found;
   // A marketplace in its own folder lists plugins next to that folder.
   const top = dirname(file).replace(/[/\\]\.(?:claude-plugin|agents[/\\]plugins)$/, "");
-  if (typeof source === "string") {
-    const inside = resolve(top, metadata?.pluginRoot ?? ".", source);
-    if (!isAddress(source) && inside !== top && !inside.startsWith(join(top, sep)))
-      throw new UsageError(`${source} lies outside the marketplace.`);
-    return isAddress(source) ? source : inside;
-  }
-  const { repo, url, ref } = source ?? {};
+  if (typeof source === "string")
+    return isAddress(source) ? [source, "."] : [top, resolve(top, metadata?.pluginRoot ?? ".", source)];
+  const { repo, url, ref, sha, path = "." } = source ?? {};
   const address = url ?? (repo === undefined ? undefined : `https://github.com/${repo}.git`);
   if (address === undefined || !isAddress(address))
     throw new UsageError(`the marketplace does not say where ${chosen} is in a way that Burin knows.`);
-  return ref === undefined ? address : `${address}#${ref}`;
+  const at = sha ?? ref;
+  return [at === undefined ? address : `${address}#${at}`, path];
 }
 
 interface Marketplace {
   readonly metadata?: { readonly pluginRoot?: string };
   readonly plugins?: readonly {
     readonly name: string;
-    readonly source?: string | { readonly repo?: string; readonly url?: string; readonly ref?: string };
+    readonly source?: string | { readonly [Key in "repo" | "url" | "ref" | "sha" | "path"]?: string };
   }[];
 }

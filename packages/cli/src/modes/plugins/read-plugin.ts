@@ -130,7 +130,8 @@ function isFile({ root, left }: Parts, path: string): boolean {
   return false;
 }
 
-function realIn(root: string, path: string): string | null {
+/** The real path, or null when that is not in the folder, whose own path must be real. */
+export function realIn(root: string, path: string): string | null {
   try {
     const real = realpathSync(resolve(root, path));
     return real === root || real.startsWith(root + sep) ? real : null;
