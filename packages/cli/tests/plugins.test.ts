@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -169,6 +170,39 @@ describe("burin plugins", () => {
       });
     expect((await from({ path: "plugins/gone" })).stderr).toContain("gone does not exist");
   });
+
+  it("never holds what a folder leads to that becomes a link for moments while it is installed", async () => {
+    await putPlugin();
+    const secret = join(top, "secret");
+    await put("secret/SKILL.md", "not yours\n");
+    const swapping = `
+      const { renameSync, rmSync, symlinkSync } = require("node:fs");
+      const wait = () => { for (const end = performance.now() + 3 * Math.random(); performance.now() < end; ); };
+      for (;;) {
+        renameSync("skills/tag", "away");
+        symlinkSync(${JSON.stringify(secret)}, "skills/tag");
+        wait();
+        rmSync("skills/tag");
+        renameSync("away", "skills/tag");
+        wait();
+      }`;
+    const swapper = spawn(process.execPath, ["-e", swapping], { cwd: join(top, "plugin"), stdio: "ignore" });
+    try {
+      for (let count = 0; count < 20; count += 1) {
+        const { code } = await run("plugins", "add", "../plugin", "--apply");
+        const texts = await Promise.all(
+          ["skills/tag/SKILL.md", "plugins/tools/files/skills/tag/SKILL.md"].map((name) =>
+            ours(name).catch(() => ""),
+          ),
+        );
+        expect(texts.join("")).not.toContain("not yours");
+        if (code === 0) await run("plugins", "remove", "tools");
+      }
+    } finally {
+      swapper.kill("SIGKILL");
+      await once(swapper, "exit");
+    }
+  }, 120_000);
 
   it.each([
     ["no manifest", undefined],

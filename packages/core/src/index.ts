@@ -69,6 +69,7 @@ export type {
 export { lockPath } from "@burin/machine/disk/path-lock";
 export { readBeginning, readBytes, readText } from "@burin/machine/disk/regular-file";
 export { nodeMachine } from "@burin/machine/files/node-machine";
+export { readWithin } from "@burin/machine/files/read-opened";
 export { cloneRepository } from "@burin/machine/git/clone-repository";
 export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";
 export type { WorkspaceSettings } from "@burin/machine/node-workspace";

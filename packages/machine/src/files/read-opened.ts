@@ -1,4 +1,4 @@
-import { fstatSync, read, readSync } from "node:fs";
+import { closeSync, fstatSync, read, readSync } from "node:fs";
 import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { notRegular } from "../disk/system-error.ts";
@@ -34,6 +34,22 @@ export async function readAll(descriptor: number, size: number): Promise<Buffer>
     if (count === 0) return bytes.subarray(0, length);
     length += count;
     if (length === bytes.length) bytes = Buffer.concat([bytes], length * 2);
+  }
+}
+
+/** Reads a file of a folder, whose path must be real. Throws for what is elsewhere, also behind a link. */
+export async function readWithin(
+  path: string,
+  folder: string,
+): Promise<{ readonly bytes: Buffer; readonly mode: number }> {
+  const { openWithin, outside } = await import("../paths/paths.ts");
+  const { descriptor, realPath } = await openWithin(path, [folder]);
+  try {
+    if (realPath !== path) throw outside(path, [folder]);
+    const bytes = await readAll(descriptor, sizeOfFile(descriptor, path));
+    return { bytes, mode: fstatSync(descriptor).mode & 0o777 };
+  } finally {
+    closeSync(descriptor);
   }
 }
 

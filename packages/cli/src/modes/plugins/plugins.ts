@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { burinHome, changeSettings, type JsonSchema, loadSettings } from "@burin/core";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
@@ -6,7 +6,7 @@ import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, lines, noteText, type Output, report } from "../../terminal/output.ts";
 import { absoluteSource, type Source, withPlugin } from "./fetch-plugin.ts";
 import { inSettings, startedBy } from "./plugin-settings.ts";
-import { filesOf, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
+import { type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
 /** What was installed, so that it can be updated and removed. */
 interface Installed {
@@ -101,7 +101,7 @@ async function offer(source: Source, before: Installed | null, ground: Ground): 
   const { home, isApplied, output } = ground;
   const tell = (text: string) => output.out(lines(text));
   await withPlugin(source, async (folder, left) => {
-    const plugin = inSettings(readPlugin(folder, left), home);
+    const plugin = inSettings(await readPlugin(folder, left), home);
     if (before !== null) {
       if (plugin.name !== before.name)
         throw new UsageError(`where ${before.name} came from, there is ${plugin.name} now.`);
@@ -155,7 +155,7 @@ function pathsOf({ skills, commands }: Pick<Plugin, "skills" | "commands">): Map
 
 /** All or nothing: conflicts with existing files are found before anything is written. */
 async function install({ plugin, source, before }: Installing, home: string): Promise<void> {
-  const { name, version, skills, commands, servers, hooks, root, fingerprint } = plugin;
+  const { name, version, skills, commands, servers, hooks, fingerprint } = plugin;
   const place = join(home, "plugins", name);
   const { settings: present } = await loadSettings({ home, root: home });
   const aliases = Object.keys(servers);
@@ -175,10 +175,12 @@ async function install({ plugin, source, before }: Installing, home: string): Pr
   mkdirSync(join(place, "data"), { recursive: true, mode: 0o700 });
   writeFileSync(join(place, RECORD), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   const used = [...added.keys()];
-  for (const path of filesOf(root)) {
-    copy(join(root, path), join(place, "files", path));
-    if (used.some((one) => path === one || path.startsWith(join(one, sep))))
-      copy(join(root, path), join(home, path));
+  for (const [path, { bytes, mode }] of plugin.files) {
+    const isUsed = used.some((one) => path === one || path.startsWith(join(one, sep)));
+    for (const to of [join(place, "files", path), ...(isUsed ? [join(home, path)] : [])]) {
+      mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+      writeFileSync(to, bytes, { mode });
+    }
   }
   for (const [alias, definition] of Object.entries(servers))
     await changeOwn(home, ["mcpServers", alias], definition);
@@ -193,11 +195,6 @@ async function changeHooks(home: string, change: (all: readonly object[]) => obj
 
 function changeOwn(home: string, path: readonly string[], value: unknown): Promise<void> {
   return changeSettings(join(home, "settings.json"), path, value);
-}
-
-function copy(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  copyFileSync(from, to);
 }
 
 async function remove(name: string, ground: Ground): Promise<void> {

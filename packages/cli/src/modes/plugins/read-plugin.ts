@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
-import { type JsonSchema, parseRule, readText, SETTINGS_SCHEMA, schemaError } from "@burin/core";
+import { type JsonSchema, parseRule, readText, readWithin, SETTINGS_SCHEMA, schemaError } from "@burin/core";
 import { messageOf, UsageError } from "../../terminal/exit-code.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -23,7 +23,11 @@ export interface Plugin {
   readonly left: readonly string[];
   /** Of all its files. */
   readonly fingerprint: string;
+  /** By path, as they were read for the fingerprint: what is shown is what is installed. */
+  readonly files: ReadonlyMap<string, PluginFile>;
 }
+
+type PluginFile = Awaited<ReturnType<typeof readWithin>>;
 
 export const PLUGIN_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
 const MCP_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json";
@@ -90,7 +94,7 @@ const MOST_FILES = 5000;
 const MOST_ALL_BYTES = 64 * 1024 * 1024;
 
 /** Reads a plugin by Agent Plugins 1.0.0. Throws UsageError if the folder is not one; leaves out broken parts. */
-export function readPlugin(folder: string, more: readonly string[] = []): Plugin {
+export async function readPlugin(folder: string, more: readonly string[] = []): Promise<Plugin> {
   const root = realpathSync(folder);
   const manifest = jsonIn(root, "plugin.json", MANIFEST);
   if (manifest === null) throw new UsageError(`${folder} has no plugin.json, so it is not an Agent Plugin.`);
@@ -103,6 +107,7 @@ export function readPlugin(folder: string, more: readonly string[] = []): Plugin
   const commands = texts.filter((file) => isFile(parts, join("commands", file)));
   if (existsSync(join(root, "hooks")))
     left.push("hooks: those of other agents get other input; Burin's are in hooks.json");
+  const files = await filesOf(root);
   return {
     name: String(name),
     version: String(version),
@@ -113,7 +118,8 @@ export function readPlugin(folder: string, more: readonly string[] = []): Plugin
     servers: serversIn(parts),
     hooks: hooksIn(parts),
     left,
-    fingerprint: fingerprintOf(root),
+    fingerprint: fingerprintOf(files),
+    files,
   };
 }
 
@@ -228,29 +234,35 @@ function ruleFault(tools: unknown): string | null {
   }
 }
 
-/** The files to copy, without links that lead out of the plugin. */
-export function filesOf(root: string): string[] {
-  const files: string[] = [];
-  const look = (folder: string): void => {
+/** The files to install, without links. */
+async function filesOf(root: string): Promise<Map<string, PluginFile>> {
+  const files = new Map<string, PluginFile>();
+  let left = MOST_ALL_BYTES;
+  const look = async (folder: string): Promise<void> => {
     for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) =>
       a.name < b.name ? -1 : 1,
     )) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory() && entry.name !== ".git") look(path);
-      else if (entry.isFile()) files.push(relative(root, path));
-      if (files.length > MOST_FILES) throw new UsageError(`A plugin may have ${MOST_FILES} files at most.`);
+      if (entry.isDirectory() && entry.name !== ".git") await look(path);
+      if (!entry.isFile()) continue;
+      left -= statSync(path).size;
+      if (files.size === MOST_FILES) throw new UsageError(`A plugin may have ${MOST_FILES} files at most.`);
+      if (left < 0) throw new UsageError(`A plugin may have ${MOST_ALL_BYTES / 1024 / 1024} MB at most.`);
+      files.set(relative(root, path), await readWithin(path, root));
     }
   };
-  look(root);
-  return files;
+  try {
+    await look(root);
+    return files;
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
 }
 
-function fingerprintOf(root: string): string {
+function fingerprintOf(files: Plugin["files"]): string {
   const hash = createHash("sha256");
-  let left = MOST_ALL_BYTES;
-  for (const path of filesOf(root)) {
-    const text = readText(join(root, path), left) ?? "";
-    left -= text.length;
+  for (const [path, { bytes }] of files) {
+    const text = bytes.toString("utf8");
     hash.update(`${JSON.stringify(path)} ${text.length}\n${text}`);
   }
   return hash.digest("hex").slice(0, 16);
