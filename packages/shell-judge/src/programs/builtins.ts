@@ -78,6 +78,15 @@ function matching(pattern: RegExp, what: string): ProgramReader {
   };
 }
 
+/** It shows a time in a format. Any other word may set the clock or name a file. */
+const date: ProgramReader = (words) =>
+  words.flatMap(({ value, isGlob }, index) => {
+    const isShown = /^(?:\+|-[uR]$|-I|-d$|--(?:date|utc|universal|rfc-\w+|iso-\w+)\b)/.test(value);
+    const isTime = /^-(?:d|-date)$/.test(words[index - 1]?.value ?? "");
+    if (index === 0 || (!isGlob && (isShown || isTime))) return [];
+    return [launchFinding(`\`${value}\` may set the clock or name a file`, index)];
+  });
+
 const NOT_NAMED = /^-|^$|(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
 
 /** Only into a named folder: without one it goes to the home folder, and `-` is the previous folder. */
@@ -91,7 +100,7 @@ const cd: ProgramReader = (words, reach): readonly Finding[] => {
   return pathFinding(folder, 1, reach);
 };
 
-/** Shell builtins that change nothing for later commands, except the current folder. */
+/** Shell builtins that change nothing for later commands, except the current folder, and programs as plain as those. */
 export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
   test,
   "[": test,
@@ -106,6 +115,7 @@ export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
   ...alike("break continue", matching(/^\d?$/, "its value is not a number")),
   exit: matching(/^\d{0,3}$/, "its value is not a number"),
   sleep: matching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
+  date,
   set: matching(/^-[eux]+(?:o pipefail)?$|^-o pipefail$/, "it changes the shell"),
   ps: matching(
     /^(?:(?:-?aux|auxf|-ef|-e|-f|-A|-p \d+|--forest)(?: |$))*$/,

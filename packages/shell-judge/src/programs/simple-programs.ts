@@ -125,10 +125,6 @@ const SORT_LONG = `
   general-numeric-sort month-sort random-sort check stable zero-terminated dictionary-order
   ignore-leading-blanks ignore-nonprinting merge parallel= buffer-size=`;
 
-const TREE_LONG = `
-  noreport dirsfirst filesfirst gitignore prune charset= filelimit= du si inodes sort= matchdirs
-  ignore-case timefmt=`;
-
 const JQ_LONG = `
   null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys color-output
   monochrome-output tab indent= exit-status stream seq`;
@@ -182,31 +178,9 @@ const printenv: ProgramReader = (words) => {
   return isHarmless ? [] : [launchFinding("it shows variables that may hold secrets", words.length - 1)];
 };
 
-const TREE = listed("paths", {
-  flags: "adfpsughDFqNQrtcUviJXCnAl",
-  values: "LPI",
-  long: TREE_LONG,
-  following: ["-l"],
-});
-
-/** Letters behind one with a value are options all the same: the value is the next word. */
-const tree: ProgramReader = (words, reach) => {
-  const at = words.findIndex(({ value }) => /^-\w*[LPI](?!\d*$)/.test(value));
-  const findings = TREE(words, reach);
-  return at === -1
-    ? findings
-    : [...findings, launchFinding(`\`${words[at]?.value}\` holds more options`, at)];
-};
-
 function laterOperands({ operands }: Options): Finding[] {
   const written = operands.filter(({ isMany }, place) => place > 0 || isMany);
   return written.map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
-}
-
-function dateOperands({ operands }: Options): Finding[] {
-  return operands
-    .filter(({ value }) => !value.startsWith("+"))
-    .map(({ index }) => launchFinding("it may set the clock", index));
 }
 
 /** Programs that read and print, by name. */
@@ -252,22 +226,16 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     },
     laterOperands,
   ),
-  tree,
+  // It writes a page for each folder, or reads names, rules and addresses from files.
+  tree: reading(
+    "oRH",
+    ["output", "fromfile", "fromtabfile", "infofile", "gitfile", "hintro", "houtro"],
+    /^-\w*l/,
+  ),
   file: listed("paths", {
     flags: "bikNnr0h",
     long: "brief mime mime-type mime-encoding no-dereference",
   }),
   jq,
   printenv,
-  date: listed(
-    "text",
-    {
-      flags: "uR",
-      values: "d",
-      files: "r",
-      attached: "I",
-      long: "utc universal date= iso-8601 rfc-3339= rfc-email reference=@",
-    },
-    dateOperands,
-  ),
 };
