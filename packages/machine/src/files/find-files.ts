@@ -1,4 +1,3 @@
-import { lstatSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
 import { Automaton } from "@burin/contract/patterns/automaton";
@@ -41,15 +40,16 @@ export async function findFiles(
   const newest = new Newest(request.most);
   let isPartial = false;
   let seen = 0;
-  for (let file = walk.next(); file !== null; file = walk.next()) {
-    if (glob.matches(file.path)) {
-      const match = matchAt(`${folder === sep ? "" : folder}/${file.path}`, file.isLink);
-      if (match !== null && (!file.isLink || isUsable(match.path, access))) newest.add(match);
-    }
-    seen += 1;
-    if (seen % NAMES_PER_LOOK === 0 && slices.isOver && !(await slices.goOn())) {
-      isPartial = true;
-      break;
+  for (let stretch = walk.nextStretch(); stretch !== null && !isPartial; stretch = walk.nextStretch()) {
+    const { folder: below, names, links } = stretch;
+    for (const name of names) {
+      if (glob.matches(below, name)) {
+        const path = `${folder === sep ? "" : folder}/${below}${name}`;
+        newest.add(matchAt(path, links.has(name), access));
+      }
+      seen += 1;
+      if (seen % NAMES_PER_LOOK === 0 && slices.isOver) isPartial = !(await slices.goOn());
+      if (isPartial) break;
     }
   }
   const files = firstInside(newest.inOrder(), { most: request.most, startedAt });
@@ -62,20 +62,14 @@ export async function findFiles(
   };
 }
 
-function matchAt(path: string, isLink: boolean): Match | null {
-  try {
-    const found = isLink ? statSync(path) : lstatSync(path);
-    return found.isFile() ? { path, time: found.mtimeMs } : null;
-  } catch {
-    return null;
-  }
-}
-
 /** A link counts if its target is inside the roots and not hidden from all tools. */
-function isUsable(path: string, access: Access): boolean {
-  const real = realOf(path);
-  if (real === null || !isWithinAny(real, access.roots)) return false;
-  return access.ownRules().visibility(real, false) !== "own";
+function matchAt(path: string, isLink: boolean, access: Access): Match | null {
+  const real = isLink ? realOf(path) : path;
+  const found = real === null ? null : lstatOf(real);
+  if (real === null || !found?.isFile()) return null;
+  const isInside = () =>
+    isWithinAny(real, access.roots) && access.ownRules().visibility(real, false) !== "own";
+  return !isLink || isInside() ? { path, time: found.mtimeMs } : null;
 }
 
 /**
@@ -121,7 +115,8 @@ class Newest {
     this.#most = most * 2;
   }
 
-  add(match: Match): void {
+  add(match: Match | null): void {
+    if (match === null) return;
     this.total += 1;
     if (match.time < this.#oldest) return;
     this.#kept.push(match);
@@ -155,8 +150,8 @@ class PathGlob {
     );
   }
 
-  matches(path: string): boolean {
-    const text = this.#isName ? path.slice(path.lastIndexOf("/") + 1) : path;
+  matches(folder: string, name: string): boolean {
+    const text = this.#isName ? name : folder + name;
     return this.#automata.some((automaton) => automaton.matches(text));
   }
 

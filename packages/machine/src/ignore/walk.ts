@@ -12,23 +12,18 @@ export interface WalkRequest {
   readonly enters?: (folder: string) => boolean;
 }
 
-export interface WalkedFile {
-  /** From the start, with `/`. */
-  readonly path: string;
-  /** A link may lead anywhere; the caller must check it. */
-  readonly isLink: boolean;
-}
-
 /** Made by a package manager or git, and never what a search is for. */
 const ALWAYS_SKIPPED = new Set(["node_modules", ".git"]);
 /** Views of the running system: endless, or blocking when read. */
 const SYSTEM_VIEWS = new Set(["/proc/", "/sys/", "/dev/"]);
 
-/** Files of one folder that follow each other in the order of all paths. */
+/** Files and links of one folder that follow each other in the order of all paths. */
 export interface Stretch {
   /** From the start, with a `/` at its end; empty for the start itself. */
   readonly folder: string;
   readonly names: readonly string[];
+  /** Those of them that may lead anywhere; the caller must check them. */
+  readonly links: ReadonlySet<string>;
   /** No file of the folder was left out, in this stretch or another. */
   readonly isWhole: boolean;
 }
@@ -62,32 +57,16 @@ export class Walk {
   }
 
   /** Returns null at the end. */
-  next(): WalkedFile | null {
-    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
-      const name = frame.names[frame.next];
-      frame.next += 1;
-      if (name === undefined) this.#frames.pop();
-      else if (name.endsWith("/")) this.#enter(frame, name);
-      else return { path: frame.path + name, isLink: frame.links.has(name) };
-    }
-    return null;
-  }
-
-  /** The same for many files at once, without the links. */
   nextStretch(): Stretch | null {
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
       const { names, links, path, isWhole, next } = frame;
       let end = next;
       while (end < names.length && !names[end]?.endsWith("/")) end += 1;
       frame.next = end === next ? next + 1 : end;
+      if (end > next) return { folder: path, names: names.slice(next, end), links, isWhole };
       const name = names[next];
       if (name === undefined) this.#frames.pop();
-      else if (end === next) this.#enter(frame, name);
-      else {
-        const files = names.slice(next, end);
-        const kept = links.size === 0 ? files : files.filter((file) => !links.has(file));
-        if (kept.length > 0) return { folder: path, names: kept, isWhole };
-      }
+      else this.#enter(frame, name);
     }
     return null;
   }

@@ -68,6 +68,8 @@ non.breaking   and\swide   nosuchword   function|return|const   .*   e.*d   \x41
 `
   .trim()
   .split(/ {3}|\n/);
+const links = new Set<string>();
+
 describe("search engines", () => {
   let root = "";
   beforeAll(() => {
@@ -82,9 +84,9 @@ describe("search engines", () => {
     const inC = ["empty.txt", "gbk.txt", "latin.txt", "one-line"];
     const files = ["-dash.txt", "a.txt", ...inC.map((name) => `c/${name}`), "d e/odd 'name'.txt"];
     const stretches = (isWhole: boolean) => [
-      { folder: "", names: files.slice(0, 2), isWhole },
-      { folder: "c/", names: inC, isWhole },
-      { folder: "d e/", names: ["odd 'name'.txt"], isWhole },
+      { folder: "", names: files.slice(0, 2), links, isWhole },
+      { folder: "c/", names: inC, links, isWhole },
+      { folder: "d e/", names: ["odd 'name'.txt"], links, isWhole },
     ];
     for (const make of [ripgrep, gitGrep, systemGrep]) {
       const engine = make(pattern, { folder: root, environment: process.env });
@@ -105,7 +107,7 @@ describe("search engines", () => {
     execFileSync("mkfifo", [join(place, ".git/config")]);
     const pattern = parseSearchPattern("hello", { caseSensitive: true, fixed: false });
     const engine = gitGrep(pattern, { folder: place, environment: process.env });
-    const stretches = [{ folder: "", names: ["a.txt"], isWhole: true }];
+    const stretches = [{ folder: "", names: ["a.txt"], links, isWhole: true }];
     const { signal } = new AbortController();
     expect([...((await engine?.propose(stretches, signal)) ?? [])]).toEqual(["a.txt"]);
   });

@@ -73,8 +73,6 @@ class BatchSource {
   #count = 0;
   #bytes = 0;
   #fewest = FIRST_BATCH_FILES;
-  /** The part of a folder that did not fit. */
-  #left: Stretch | null = null;
 
   constructor(files: WantedFiles, takesFolders: boolean) {
     this.#files = files;
@@ -91,8 +89,7 @@ class BatchSource {
 
   gather(slices: Slices): void {
     while (!this.isFull && !this.isAtEnd) {
-      const stretch = this.#left ?? this.#files.nextStretch();
-      this.#left = null;
+      const stretch = this.#files.nextStretch();
       if (stretch === null) this.isAtEnd = true;
       else this.#add(stretch);
       if (slices.isOver) return;
@@ -109,7 +106,7 @@ class BatchSource {
       }
     }
     const isAll = taken === names.length;
-    if (!isAll) this.#left = { ...stretch, names: names.slice(taken) };
+    if (!isAll) this.#files.putBack(stretch, taken);
     this.#stretches.push(isAll ? stretch : { ...stretch, names: names.slice(0, taken) });
     this.#count += taken;
   }
@@ -178,48 +175,37 @@ interface Choice extends Pick<SearchRequest, "include" | "exclude"> {
   readonly place: string;
 }
 
-/** The files that are to be searched, in the order of their paths: one by one or many at once. */
+/** The files that are to be searched, in the order of their paths. */
 export class WantedFiles {
   readonly #walk: Walk;
   /** null when all are. */
   readonly #isWanted: ((path: string) => boolean) | null;
-  #stretch: Stretch | null = null;
-  #at = 0;
+  #left: Stretch | null = null;
 
   constructor(walk: Walk, choice: Choice) {
     this.#walk = walk;
     this.#isWanted = wantedBy(choice);
   }
 
-  /** Returns null at the end. */
-  next(): string | null {
-    if (this.#stretch === null || this.#at === this.#stretch.names.length) {
-      this.#stretch = this.#nextStretch();
-      this.#at = 0;
-    }
-    const name = this.#stretch?.names[this.#at];
-    this.#at += 1;
-    return this.#stretch === null || name === undefined ? null : this.#stretch.folder + name;
-  }
-
-  /** All that follow in one folder; null at the end. */
+  /** Files of one folder that follow each other, without links; null at the end. */
   nextStretch(): Stretch | null {
-    const [begun, at] = [this.#stretch, this.#at];
-    this.#stretch = null;
-    if (begun === null || at === begun.names.length) return this.#nextStretch();
-    return { ...begun, names: begun.names.slice(at) };
-  }
-
-  #nextStretch(): Stretch | null {
+    const left = this.#left;
+    this.#left = null;
+    if (left !== null) return left;
     const isWanted = this.#isWanted;
     for (let stretch = this.#walk.nextStretch(); stretch !== null; stretch = this.#walk.nextStretch()) {
-      if (isWanted === null) return stretch;
-      const { folder, names } = stretch;
-      const wanted = names.filter((name) => isWanted(folder + name));
-      if (wanted.length === names.length) return stretch;
-      if (wanted.length > 0) return { folder, names: wanted, isWhole: false };
+      const { folder, names, links, isWhole } = stretch;
+      const files = links.size === 0 ? names : names.filter((name) => !links.has(name));
+      const wanted = isWanted === null ? files : files.filter((name) => isWanted(folder + name));
+      if (wanted.length === 0) continue;
+      return { folder, links, names: wanted, isWhole: isWhole && wanted.length === files.length };
     }
     return null;
+  }
+
+  /** The files of the last stretch from that one on come once more. */
+  putBack(stretch: Stretch, from: number): void {
+    this.#left = { ...stretch, names: stretch.names.slice(from) };
   }
 }
 

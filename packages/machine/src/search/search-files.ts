@@ -115,17 +115,21 @@ async function searchFolder(search: FolderSearch): Promise<void> {
 async function searchHere(search: FolderSearch, milliseconds: number): Promise<boolean> {
   const { target, files, searcher, slices, collector } = search;
   const end = performance.now() + milliseconds;
-  while (performance.now() < end) {
-    const path = files.next();
-    if (path === null) return true;
-    collector.take(path, await searcher.search(absolute(target, path), collector.wanted));
-    if (collector.isFull) return true;
-    if (slices.isOver && !(await slices.goOn())) {
+  for (let stretch = files.nextStretch(); stretch !== null; stretch = files.nextStretch()) {
+    for (const [index, name] of stretch.names.entries()) {
+      if (performance.now() >= end) {
+        files.putBack(stretch, index);
+        return false;
+      }
+      const path = stretch.folder + name;
+      collector.take(path, await searcher.search(absolute(target, path), collector.wanted));
+      if (collector.isFull) return true;
+      if (!slices.isOver || (await slices.goOn())) continue;
       collector.outOfTime();
       return true;
     }
   }
-  return false;
+  return true;
 }
 
 function absolute({ place }: SearchTarget, path: string): string {
