@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
@@ -231,6 +231,23 @@ if (isSandboxHere) {
       },
     );
   });
+  describe("folders of git that a command makes look like a repository", () => {
+    const SINGS = `core.fsmonitor "touch $PWD/../canary; false"`;
+    const elsewhere = `cp -r .git evil; git --git-dir=evil config ${SINGS}; echo $PWD/evil`;
+    it.each([
+      ["modules/deep/lib", `git config -f .git/modules/deep/lib/config ${SINGS}`],
+      ["modules/deep/info", `git config -f .git/modules/deep/info/config ${SINGS}`],
+      ["worktrees/tree", `${elsewhere} > .git/worktrees/tree/commondir`],
+    ])("P53 hide nothing in them from what is protected: %s", async (place, plant) => {
+      const folder = join(".git", dirname(place));
+      git(root, "submodule", "--quiet", "add", "-f", join(base, "library"), `deep/${basename(place)}`);
+      await run(`mkdir ${folder}/objects ${folder}/refs && echo x > ${folder}/HEAD`);
+      await run(plant);
+      useGit();
+      expect(hasSung()).toBeNull();
+    });
+  });
+
   describe("what the user's own configuration names in the project", () => {
     it.each([
       ["a hooks folder", "core.hooksPath", "tools/hooks", "tools/hooks/pre-commit"],

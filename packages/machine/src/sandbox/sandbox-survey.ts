@@ -86,7 +86,7 @@ export class Surveyor {
       if (part !== null) found.push({ name: entry.name, part });
       else if (entry.isDirectory()) folders.push(join(path, entry.name));
     }
-    return { stats, readAt, folders, found, isBare: hasGitForm(entries.map(({ name }) => name)) };
+    return { stats, readAt, folders, found, isBare: isGitFolder(entries) };
   }
 
   #partOf(path: string, parent: string, entry: Dirent): "name" | "git" | "way out" | null {
@@ -153,8 +153,9 @@ function noteNamed(path: string, places: Map<string, Place>): void {
 /** Names of submodules may contain slashes. */
 const DEEPEST_MODULE = 8;
 
-/** Whether a folder with these names in it is a git folder, whatever its own name is. */
-function hasGitForm(names: readonly string[]): boolean {
+/** Whether a folder with these entries is one of git's, whatever its own name is. */
+function isGitFolder(entries: readonly Dirent[]): boolean {
+  const names = entries.map(({ name }) => name);
   if (!names.includes("HEAD")) return false;
   return names.includes("commondir") || (names.includes("objects") && names.includes("refs"));
 }
@@ -169,36 +170,34 @@ function gitFolderPlaces(folder: string): Place[] {
   return [
     self,
     ...files.filter((place) => place !== null),
-    ...inside(placeAt(join(folder, "worktrees"), id, "git file"), gitFolderPlaces),
-    ...modulesIn(folder, id),
+    ...["worktrees", "modules"].flatMap((name) => placesInside(join(folder, name), id)),
   ];
 }
 
-function modulesIn(folder: string, id: string): Place[] {
-  const look = (path: string, depth: number): Place[] => {
-    if (hasGitForm(entriesOf(path).map(({ name }) => name))) return gitFolderPlaces(path);
-    const stats = lstatOf(path);
-    if (stats === null || depth > DEEPEST_MODULE) return [];
-    return below(path, idOf(stats), (one) => look(one, depth + 1));
-  };
-  return inside(placeAt(join(folder, "modules"), id, "git file"), (path) => look(path, 0));
+/** They hold much in a repository, and no other repository; a submodule may have such a name too. */
+const GITS_OWN = /^(?:branches|hooks|info|lfs|logs|modules|objects|refs|worktrees)$/;
+
+function mayHoldOne(folder: string): boolean {
+  return !GITS_OWN.test(basename(folder)) || isGitFolder(entriesOf(folder));
 }
 
-/** A link instead of a folder leads git elsewhere, and is protected itself. */
-function inside(place: Place | null, look: (path: string) => Place[]): Place[] {
-  if (place === null) return [];
-  const stats = lstatOf(place.path);
-  if (place.kind !== "folder" || stats === null) return place.kind === "link" ? [place] : [];
-  return below(place.path, idOf(stats), look);
-}
-
-function below(folder: string, id: string, look: (path: string) => Place[]): Place[] {
-  return entriesOf(folder).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return look(path);
-    const place = entry.isSymbolicLink() ? placeAt(path, id, "git file") : null;
-    return place === null ? [] : [place];
-  });
+/**
+ * Of the folders of work trees and submodules. A link in their place leads git elsewhere, and is protected itself.
+ * What only looks like a repository hides none below it.
+ */
+function placesInside(path: string, folderId: string, depth = 0): Place[] {
+  const place = placeAt(path, folderId, "git file");
+  if (place?.kind === "link") return [place];
+  if (place?.kind !== "folder") return [];
+  const entries = entriesOf(path);
+  const isRepository = isGitFolder(entries) || basename(dirname(path)) === "worktrees";
+  const others = entries.filter(
+    (one) => !isRepository || (one.isDirectory() && mayHoldOne(join(path, one.name))),
+  );
+  const inside = others.flatMap(({ name }) =>
+    depth > DEEPEST_MODULE ? [] : placesInside(join(path, name), place.id, depth + 1),
+  );
+  return isRepository ? [...gitFolderPlaces(path), ...inside] : inside;
 }
 
 interface ProtectedLayout {
