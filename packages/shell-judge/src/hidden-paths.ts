@@ -112,6 +112,8 @@ const GREPS = /^[a-z]{0,2}grep$/;
 const READS_FOLDERS = /^(?:diff|[bg]?s?d?tar|cp|mv|ln|rsync|scp|zip|7z|cpio|pax|jar|install)$/;
 const RECURSES = /^(?:-[A-Za-z]*[rRd]|--(?:d|rec))/;
 const GIVES_PATTERN = /^(?:-[A-Za-z]*[ef]$|--regexp|--file)/;
+/** The next word is a filter, neither the pattern nor a folder. */
+const TAKES_FILTER = /^(?:-[A-Za-z]*[gtT]|--(?:i?glob|type(?:-not)?|(?:in|ex)clude(?:-dir)?))$/;
 const SEES_DOT_FILES = /^-(?:[A-Za-z]*[ug.]|-hid|-unr|-i?glob)/;
 
 /** Every file that a program reads without being given its name; null when that is unknown. */
@@ -130,7 +132,8 @@ function readBelow(name: string, words: readonly string[], reach: CommandReach):
   // ripgrep skips names with a leading dot unless an option says otherwise.
   const seesAll = name !== "rg" || words.some((word) => SEES_DOT_FILES.test(word));
   const below = folders.map((folder) => filesIn(folder, seesAll, reach));
-  if (searches && (isUnclear || below.every((files) => files?.length === 0)))
+  const namesFolder = operands.length > 1 + words.filter((word) => TAKES_FILTER.test(word)).length;
+  if (searches && (isUnclear || !namesFolder || below.every((files) => files?.length === 0)))
     below.push(filesIn(".", seesAll, reach));
   return below.includes(null) ? null : below.flatMap((files) => files ?? []);
 }
