@@ -63,28 +63,25 @@ const STREAMS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"
 const PIPE = /^\/dev\/fd\/\d+$/;
 const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
 
-/** The segments of an absolute path. */
-type Folder = readonly string[];
-
 /** Judges paths while a command line moves from folder to folder. */
 export class CommandReach implements Reach {
   readonly #place: CommandPlace | undefined;
   /** The root, or an unnamed folder when none is known. */
-  readonly #root: Folder;
-  readonly #start: Folder;
+  readonly #root: string;
+  readonly #start: string;
   /** The folders in which the next command may run when it is not known what succeeded before. */
-  #possible: readonly Folder[];
+  #possible: readonly string[];
   /** The folders in which it runs if everything so far succeeded. */
-  #definite: readonly Folder[];
-  #current: readonly Folder[];
+  #definite: readonly string[];
+  #current: readonly string[];
   /** Results for the current folders: most parts of a line ask about the same few paths. */
   readonly #known = new Map<string, string | null>();
-  #knownIn: readonly Folder[] = [];
+  #knownIn: readonly string[] = [];
 
   constructor(place: CommandPlace | undefined) {
     this.#place = place;
-    this.#root = joined([], place?.root ?? "\0");
-    this.#start = joined(this.#root, place?.directory ?? ".");
+    this.#root = resolved("/", place?.root ?? "\0");
+    this.#start = resolved(this.#root, place?.directory ?? ".");
     this.#possible = [this.#start];
     this.#definite = this.#possible;
     this.#current = this.#possible;
@@ -92,7 +89,7 @@ export class CommandReach implements Reach {
 
   /** The path of the root. */
   get top(): string {
-    return absolute(this.#root);
+    return this.#root;
   }
 
   /** A reach that starts where this one is now, for a shell inside the command. */
@@ -119,8 +116,8 @@ export class CommandReach implements Reach {
 
   /** The command `cd path` ran; in a subshell it only affects what else runs there. */
   #move(path: string, isApart: boolean): void {
-    const moved = this.#current.map((folder) => joined(folder, path));
-    this.#possible = unique([...this.#possible, ...moved]);
+    const moved = this.#current.map((folder) => resolved(folder, path));
+    this.#possible = [...new Set([...this.#possible, ...moved])];
     this.#definite = isApart ? this.#possible : moved;
   }
 
@@ -153,7 +150,7 @@ export class CommandReach implements Reach {
       return `\`${path}\` goes back up after a name, which may be a link`;
     }
     for (const folder of this.#current) {
-      const meant = joined(folder, path);
+      const meant = resolved(folder, path);
       if (!this.#isInside(meant) || this.#isOfSystem(meant)) return `\`${path}\` is outside the root`;
       if (this.#place?.leadsOutside?.(spelled(folder, path), isGlob)) {
         return `\`${path}\` leads out of the root through a link`;
@@ -163,15 +160,15 @@ export class CommandReach implements Reach {
   }
 
   /** Where the root is the whole disk they are in it. */
-  #isOfSystem(path: Folder): boolean {
-    return SYSTEM.test(absolute(path)) && !SYSTEM.test(absolute(this.#root));
+  #isOfSystem(path: string): boolean {
+    return SYSTEM.test(path) && !SYSTEM.test(this.#root);
   }
 
   plantedBelow(path: string, below: Below): string | null {
     const look = this.#place?.treeBelow;
     if (look === undefined || (!below.hasLinks && !below.isText)) return null;
     for (const folder of this.#current) {
-      const tree = look(absolute(joined(folder, path)));
+      const tree = look(resolved(folder, path));
       const what = tree === null ? "holds too many files to be checked" : faultOf(tree, below);
       if (what !== null) return `\`${path}\` ${what}`;
       const odd = below.inGit === undefined || !below.isText ? [] : this.#oddInGit(folder, below.inGit);
@@ -181,8 +178,8 @@ export class CommandReach implements Reach {
     return null;
   }
 
-  #oddInGit(folder: Folder, words: readonly string[]): readonly string[] | null {
-    return this.#place?.oddNamesInGit?.(absolute(folder), words) ?? null;
+  #oddInGit(folder: string, words: readonly string[]): readonly string[] | null {
+    return this.#place?.oddNamesInGit?.(folder, words) ?? null;
   }
 
   mayBecomeOption(pattern: string): boolean {
@@ -202,10 +199,11 @@ export class CommandReach implements Reach {
 
   #protectedBy(path: string, isPattern: boolean): string | null {
     for (const folder of this.#current) {
-      const named = path.startsWith("/") ? path : [...this.#below(folder), path].join("/");
+      const below = this.#below(folder);
+      const named = path.startsWith("/") || below === "" ? path : `${below}/${path}`;
       for (const place of [named, ...this.#realPaths(folder, path, isPattern)]) {
         // The names of the folders above the root are no reason to ask about everything in it.
-        const what = protectedFile(place.startsWith("/") ? this.#below(joined([], place)).join("/") : place);
+        const what = protectedFile(place.startsWith("/") ? this.#below(resolved("/", place)) : place);
         if (what !== null) return what;
       }
     }
@@ -215,9 +213,9 @@ export class CommandReach implements Reach {
   /** Where a path may be, relative to the root: as it is spelled, and where its links lead. */
   placesOf(path: string): string[] {
     return this.#current.flatMap((folder) => {
-      const real = this.#realPaths(folder, path, false).map((one) => joined([], one));
-      const inside = [joined(folder, path), ...real].filter((place) => startsWith(place, this.#root));
-      return inside.map((place) => this.#below(place).join("/"));
+      const real = this.#realPaths(folder, path, false).map((one) => resolved("/", one));
+      const inside = [resolved(folder, path), ...real].filter((place) => isIn(place, this.#root));
+      return inside.map((place) => this.#below(place));
     });
   }
 
@@ -225,7 +223,7 @@ export class CommandReach implements Reach {
   pathsBelow(path: string): string[] | null {
     return this.#everyPath((folder) => {
       // A `..` behind a link leads to another folder than the one that is spelled.
-      const places = [...new Set([absolute(joined(folder, path)), spelled(folder, path)])];
+      const places = [...new Set([resolved(folder, path), spelled(folder, path)])];
       const found = places.map((place) => this.#place?.filesBelow?.(place));
       return found.every((files) => files) ? found.flatMap((files) => files ?? []) : null;
     });
@@ -233,13 +231,13 @@ export class CommandReach implements Reach {
 
   /** The same for everything that git can show. */
   pathsInGit(words: readonly string[]): string[] | null {
-    return this.#everyPath((folder) => this.#place?.pathsInGit?.(absolute(folder), words));
+    return this.#everyPath((folder) => this.#place?.pathsInGit?.(folder, words));
   }
 
-  #everyPath(find: (folder: Folder) => readonly string[] | null | undefined): string[] | null {
+  #everyPath(find: (folder: string) => readonly string[] | null | undefined): string[] | null {
     const found = this.#current.map(find);
     if (found.some((paths) => !paths)) return null;
-    return found.flatMap((paths) => paths ?? []).map((path) => this.#below(joined([], path)).join("/"));
+    return found.flatMap((paths) => paths ?? []).map((path) => this.#below(resolved("/", path)));
   }
 
   repositoryFault(use: GitUse): RepositoryFault | null {
@@ -247,26 +245,26 @@ export class CommandReach implements Reach {
       if (!this.#isInside(folder)) return { nature: "outside", what: "the repository is outside the root" };
       const look = this.#place?.repositoryFault;
       if (look !== undefined) {
-        const fault = look(absolute(folder), use);
+        const fault = look(folder, use);
         if (fault !== null) return fault;
-      } else if (absolute(folder) !== absolute(this.#start)) {
+      } else if (folder !== this.#start) {
         return { nature: "program", what: "this folder may be a repository of its own" };
       }
     }
     return null;
   }
 
-  #isInside(path: Folder): boolean {
+  #isInside(path: string): boolean {
     const included = this.#place?.includeDirectories ?? [];
-    return [this.#root, ...included.map((one) => joined([], one))].some((one) => startsWith(path, one));
+    return [this.#root, ...included.map((one) => resolved("/", one))].some((one) => isIn(path, one));
   }
 
   /** Relative to the root if it is inside. */
-  #below(path: Folder): Folder {
-    return startsWith(path, this.#root) ? path.slice(this.#root.length) : ["", ...path];
+  #below(path: string): string {
+    return isIn(path, this.#root) ? path.slice(this.#root.length).replace(/^\//, "") : path;
   }
 
-  #realPaths(folder: Folder, path: string, isPattern: boolean): readonly string[] {
+  #realPaths(folder: string, path: string, isPattern: boolean): readonly string[] {
     return this.#place?.realPaths?.(spelled(folder, path), isPattern) ?? [];
   }
 }
@@ -283,28 +281,21 @@ export function matchesAll(name: string, patterns: readonly string[]): boolean {
   return patterns.every((pattern) => globMatcher(`./${pattern}`, { caseSensitive: false })(name));
 }
 
-function joined(folder: Folder, path: string): Folder {
-  const segments = path.startsWith("/") ? [] : [...folder];
-  for (const segment of path.split("/")) {
+/** An absolute path, by its words alone. */
+function resolved(folder: string, path: string): string {
+  const segments: string[] = [];
+  for (const segment of spelled(folder, path).split("/")) {
     if (segment === "..") segments.pop();
     else if (segment !== "" && segment !== ".") segments.push(segment);
   }
-  return segments;
+  return `/${segments.join("/")}`;
 }
 
 /** As the system resolves it, one link after the other. */
-function spelled(folder: Folder, path: string): string {
-  return path.startsWith("/") ? path : `${absolute(folder)}/${path}`;
+function spelled(folder: string, path: string): string {
+  return path.startsWith("/") ? path : `${folder}/${path}`;
 }
 
-function absolute(path: Folder): string {
-  return `/${path.join("/")}`;
-}
-
-function startsWith(path: Folder, start: Folder): boolean {
-  return start.every((segment, index) => path[index] === segment);
-}
-
-function unique(folders: readonly Folder[]): Folder[] {
-  return [...new Map(folders.map((folder) => [absolute(folder), folder])).values()];
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
 }
