@@ -102,7 +102,7 @@ describe("the ledger of processes", () => {
     const ledger = new ProcessLedger(home, systemProcesses);
     const [done, left] = [protection.begin(), protection.begin()];
     // Nobody looks any more, as after a crash.
-    for (const { watch } of [done, left]) watch.close();
+    for (const guard of [done, left]) guard.release();
     const note = { roots: [root], temporary: "/tmp/x" };
     ledger.noteGuard({ ...done.before, ...note })();
     ledger.noteGuard({ ...left.before, ...note });

@@ -10,11 +10,17 @@ import { type Survey, Surveyor } from "./sandbox-survey.ts";
 import { putLinkBack, type TakenBack, takeBack } from "./taken-back.ts";
 import { beforeVouching, isVouchedFor, TIME_STEP_MS } from "./vouched-files.ts";
 
-/** The state of one command: what existed before it, and the checks of what it creates. */
-interface Guard {
-  readonly before: Before & Survey;
-  readonly watch: SandboxWatch;
+/** What keeps one command from leaving something behind that runs code later. */
+export interface Guard {
+  /** What is protected in the roots when the command starts; null when it can write to none. */
+  readonly before: (Before & Survey) | null;
+  /** Takes back what the command has created under protected names so far, and returns all that was taken back. */
+  look(): readonly TakenBack[];
+  /** The same for the last time; call it when nothing of the command is left. */
+  release(): readonly TakenBack[];
 }
+
+export const UNGUARDED: Guard = { before: null, look: () => [], release: () => [] };
 
 interface ProtectionGround {
   readonly roots: readonly string[];
@@ -22,7 +28,7 @@ interface ProtectionGround {
   readonly temporary: string;
 }
 
-/** Keeps the commands of a session from leaving something behind that runs code later. */
+/** Guards the commands of a session. */
 export class Protection {
   readonly #limits: ProtectionGround;
   readonly #surveyor: Surveyor;
@@ -32,15 +38,15 @@ export class Protection {
     this.#surveyor = new Surveyor(limits.roots, limits.temporary);
   }
 
-  begin(): Guard {
+  begin() {
     const { roots, home } = this.#limits;
     const before = { since: Date.now(), ...this.#surveyor.look() };
     const ground = { surveyor: this.#surveyor, roots, home };
     const shared = sharedFiles(before.places.values());
     const look = (isGoingOn: boolean) => takeBackMade(before, { ...ground, shared, isGoingOn });
     const gitFolders = [...before.places.values()].filter(({ part }) => part === "git folder");
-    const watched = [...roots, ...gitFolders.map(({ path }) => path)];
-    return { before, watch: new SandboxWatch(look, watched) };
+    const watch = new SandboxWatch(look, [...roots, ...gitFolders.map(({ path }) => path)]);
+    return { before, look: () => watch.look(), release: () => watch.close() };
   }
 }
 

@@ -4,7 +4,7 @@ import { bytesOf, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isFolder, makeFolders } from "../disk/make-folders.ts";
 import { isWithin } from "../paths/paths.ts";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
-import { Protection } from "./sandbox-guard.ts";
+import { Protection, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
 
 /** The sockets of the whole machine. */
@@ -73,8 +73,8 @@ export class LinuxSandbox implements Sandbox {
     const privateTemporary = join(temporary, "tmp");
     makeFolders(privateTemporary);
     const hidden = hiddenHome(home);
-    const guard = mode === "workspace-write" ? this.#protection.begin() : null;
-    const layout = guard === null ? { pinned: [], readOnly: [] } : protectedLayout(guard.before, roots);
+    const guard = mode === "workspace-write" ? this.#protection.begin() : UNGUARDED;
+    const layout = guard.before ? protectedLayout(guard.before, roots) : { pinned: [], readOnly: [] };
     const filter = command.network ? null : filterFile(temporary);
     const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
     // A root that contains one of the places below would show the real content if it was mounted after them.
@@ -119,9 +119,7 @@ export class LinuxSandbox implements Sandbox {
       args: filter === null ? args : ["-c", WITH_FILTER, filter, this.#program, ...args],
       env: { TMPDIR: "/tmp", ...CACHES },
       hasControl: command.isAlone !== true,
-      before: guard?.before ?? null,
-      look: () => guard?.watch.look() ?? [],
-      release: () => guard?.watch.close() ?? [],
+      ...guard,
     };
   }
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { protectedPaths } from "@burin/shell-judge";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
-import { Protection } from "./sandbox-guard.ts";
+import { Protection, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout, type Survey } from "./sandbox-survey.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
@@ -23,15 +23,13 @@ export class MacSandbox implements Sandbox {
   }
 
   plan({ argv, network }: SandboxedCommand): Promise<SandboxPlan> {
-    const guard = this.mode === "workspace-write" ? this.#protection.begin() : null;
+    const guard = this.mode === "workspace-write" ? this.#protection.begin() : UNGUARDED;
     return Promise.resolve({
       program: SANDBOX_EXEC,
-      args: ["-p", macProfile(this.#limits, network, guard?.before ?? null), ...argv],
+      args: ["-p", macProfile(this.#limits, network, guard.before), ...argv],
       env: { TMPDIR: this.#limits.temporary },
       hasControl: false,
-      before: guard?.before ?? null,
-      look: () => guard?.watch.look() ?? [],
-      release: () => guard?.watch.close() ?? [],
+      ...guard,
     });
   }
 }

@@ -1,5 +1,4 @@
-import type { Before } from "./sandbox-guard.ts";
-import type { TakenBack } from "./taken-back.ts";
+import type { Guard } from "./sandbox-guard.ts";
 
 /** What a command can reach. `workspace-write`: the roots and a private temporary folder, no network. */
 export const SANDBOX_MODES = ["off", "read-only", "workspace-write"] as const;
@@ -28,18 +27,12 @@ export interface SandboxedCommand {
 }
 
 /** The program to start instead of the command itself. */
-export interface SandboxPlan {
+export interface SandboxPlan extends Guard {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The program reports on descriptor 3 how the command ended and what it left, and stays until that is closed. */
   readonly hasControl: boolean;
-  /** What is protected in the roots when the command starts; null when it can write to none. */
-  readonly before: Before | null;
-  /** Takes back what the command has created under protected names so far, and returns all that was taken back. */
-  look(): readonly TakenBack[];
-  /** The same for the last time; call it when nothing of the command is left. */
-  release(): readonly TakenBack[];
 }
 
 export interface Sandbox {
