@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readText } from "@burin/core";
 import { applyChanges } from "./folder-changes.ts";
 import { FleetError } from "./ground.ts";
-import { quoted, runGit, runOwn } from "./run-command.ts";
+import { quote, runGit, runOwn } from "./run-command.ts";
 import type { Submission } from "./steps.ts";
 import type { Store } from "./store.ts";
 
@@ -119,17 +119,17 @@ export async function copyBase({ folder }: Base, to: string): Promise<void> {
 
 /** What was changed in a copy of the base, without what git ignores. */
 export async function patchAgainst({ git }: Base, copy: string, beside: string): Promise<string> {
-  const index = quoted(join(beside, "index"));
-  const env = `GIT_DIR=${quoted(git)} GIT_WORK_TREE=${quoted(copy)} GIT_INDEX_FILE=${index}`;
+  const index = quote(join(beside, "index"));
+  const env = `GIT_DIR=${quote(git)} GIT_WORK_TREE=${quote(copy)} GIT_INDEX_FILE=${index}`;
   // A new index: for a repository inside the folder that is already in the index, git would check for changes in it
   // and run what its settings name.
-  const add = `rm ${index} && ${GIT} -C ${quoted(copy)} -c core.autocrlf=false add -A`;
+  const add = `rm ${index} && ${GIT} -C ${quote(copy)} -c core.autocrlf=false add -A`;
   const diff = "diff --cached --binary --no-color --no-ext-diff --no-textconv";
   // A command of the task may have removed it.
   await mkdir(copy, { recursive: true });
   return runGit(
     beside,
-    `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && ${add} && ${GIT} ${diff} "$tree"`,
+    `export ${env} && cp ${quote(join(git, "index"))} ${index} && tree=$(git write-tree) && ${add} && ${GIT} ${diff} "$tree"`,
   );
 }
 
@@ -138,7 +138,7 @@ async function clone(
   to: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const [from, at] = [url, revision].map(quoted);
+  const [from, at] = [url, revision].map(quote);
   await runOwn(to, `${GIT} clone -q --no-checkout -- ${from} .`, { signal }).catch(
     saying(`${url} could not be cloned`),
   );
@@ -152,7 +152,7 @@ async function clone(
 }
 
 export async function unpackTarball(tarball: string, to: string): Promise<void> {
-  await runOwn(to, `tar -xf ${quoted(tarball)}`).catch(saying(`${tarball} could not be unpacked`));
+  await runOwn(to, `tar -xf ${quote(tarball)}`).catch(saying(`${tarball} could not be unpacked`));
 }
 
 function saying(what: string) {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { lockPath, readText } from "@burin/core";
 import { Client } from "pg";
 import { FleetError } from "./ground.ts";
-import { quoted, runOwn } from "./run-command.ts";
+import { quote, runOwn } from "./run-command.ts";
 
 const MOST_URL_BYTES = 10_000;
 const MOST_OPTIONS_BYTES = 10_000;
@@ -137,11 +137,11 @@ class OwnServer {
   }
 
   async #startAt(url: string): Promise<Client> {
-    const data = quoted(this.#places.data);
+    const data = quote(this.#places.data);
     // Without the variables that mark processes for cleaning up: the server must keep running.
     const options = `-p ${new URL(url).port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`;
-    const log = quoted(join(this.#places.data, "log"));
-    await this.#run(`env -i PATH="$PATH" pg_ctl -D ${data} -l ${log} -w -t 60 -o ${quoted(options)} start`);
+    const log = quote(join(this.#places.data, "log"));
+    await this.#run(`env -i PATH="$PATH" pg_ctl -D ${data} -l ${log} -w -t 60 -o ${quote(options)} start`);
     return reach(url);
   }
 
@@ -152,13 +152,13 @@ class OwnServer {
     const found = await this.#client?.query<{ alone: boolean }>(text).catch(() => null);
     await this.#client?.end().catch(() => {});
     if (found?.rows[0]?.alone)
-      await this.#run(`pg_ctl -D ${quoted(this.#places.data)} -m fast -w stop`).catch(() => {});
+      await this.#run(`pg_ctl -D ${quote(this.#places.data)} -m fast -w stop`).catch(() => {});
   }
 
   async #create(file: string): Promise<string> {
     const password = randomBytes(18).toString("base64url");
     const url = `postgresql://burin:${password}@127.0.0.1:${await freePort()}/postgres`;
-    const data = quoted(this.#places.data);
+    const data = quote(this.#places.data);
     // A folder that no server has ever used was left by a killed command.
     const clear = `[ -e ${data}/postmaster.opts ] || rm -rf ${data}/*`;
     const init = `initdb -D ${data} -U burin --auth=scram-sha-256 --pwfile=/dev/stdin -E UTF8 --locale=C`;
@@ -171,8 +171,8 @@ class OwnServer {
     const { folder, data, owner, programs } = this.#places;
     // `runuser` is in a folder that not every PATH of root has.
     const PATH = [programs, process.env.PATH, "/usr/sbin", "/sbin"].join(delimiter);
-    const asOwner = owner ? `install -d -m 700 -o ${owner} ${quoted(data)} && runuser -u ${owner} -- ` : "";
-    const shell = `cd / && ${asOwner}sh -c ${quoted(script)} </dev/null`;
+    const asOwner = owner ? `install -d -m 700 -o ${owner} ${quote(data)} && runuser -u ${owner} -- ` : "";
+    const shell = `cd / && ${asOwner}sh -c ${quote(script)} </dev/null`;
     await runOwn(folder, shell, { environment: { ...process.env, ...variables, PATH } }).catch(
       (error: Error) => {
         throw new FleetError(`PostgreSQL could not be started: ${error.message}`);

@@ -2,7 +2,7 @@ import { nearNames } from "@burin/core";
 import { openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { answerTask, cancel, logs, questions, results, retry, status } from "./look.ts";
-import { heardFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
+import { hearFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
 import { readRun } from "./run.ts";
 import { TaskError } from "./task.ts";
@@ -65,7 +65,7 @@ function unknownCommand(name: string): string {
 
 async function goAlone(request: FleetRequest, ground: Ground): Promise<boolean> {
   delete process.env[LONE_MARK];
-  const { url, isLeft } = await heardFromStarter();
+  const { url, isLeft } = await hearFromStarter();
   const signal = AbortSignal.any([ground.signal, isLeft]);
   return runLoneWorker({ url, request, ground: { ...ground, signal } });
 }

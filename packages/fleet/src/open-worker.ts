@@ -22,7 +22,7 @@ export async function runWorker(fleet: Fleet): Promise<boolean> {
   const store = await openStore(fleet.url);
   const { worker, close } = await openWorker(fleet, store);
   ground.note(`worker ${worker.name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
-  await aborted(ground.signal);
+  await untilAborted(ground.signal);
   await close();
   await store.close();
   return true;
@@ -33,7 +33,7 @@ export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
   const idle = new AbortController();
   const store = await Store.open(fleet.url);
   const { close } = await openWorker(fleet, store, () => idle.abort());
-  await aborted(AbortSignal.any([fleet.ground.signal, idle.signal]));
+  await untilAborted(AbortSignal.any([fleet.ground.signal, idle.signal]));
   await close();
   await store.close();
   return true;
@@ -119,13 +119,13 @@ class LoneProcesses {
 }
 
 /** The message from the process that started this lone worker; aborts when that process is gone. */
-export async function heardFromStarter(): Promise<{ readonly url: string; readonly isLeft: AbortSignal }> {
+export async function hearFromStarter(): Promise<{ readonly url: string; readonly isLeft: AbortSignal }> {
   const left = new AbortController();
   process.once("disconnect", () => left.abort());
   const [url] = (await once(process, "message", { signal: left.signal })) as [string];
   return { url, isLeft: left.signal };
 }
 
-export async function aborted(signal: AbortSignal): Promise<void> {
+export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { readBytes } from "@burin/core";
 import { type Fleet, FleetError } from "./ground.ts";
 import { answerTask, cancel, retry } from "./look.ts";
-import { aborted } from "./open-worker.ts";
+import { untilAborted } from "./open-worker.ts";
 import { PageData } from "./page-data.ts";
 import { openStore } from "./store.ts";
 
@@ -49,7 +49,7 @@ export async function servePage(fleet: Fleet): Promise<boolean> {
     const port = await listen(server, request.port ?? 0);
     ground.out(`http://${HOST}:${port}/#${page.token}\n`);
     ground.note("open this address in a browser of this computer; Ctrl+C ends the server");
-    await aborted(ground.signal);
+    await untilAborted(ground.signal);
     return true;
   } finally {
     server.close();

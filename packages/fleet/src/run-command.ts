@@ -45,6 +45,6 @@ export async function runGit(folder: string, script: string): Promise<string> {
   return (await promisify(execFile)("sh", ["-c", script], place)).stdout;
 }
 
-export function quoted(text: string): string {
+export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
