@@ -1,4 +1,5 @@
 import { constants, crc32, deflateSync, inflateSync } from "node:zlib";
+import { readGif } from "./media-kind.ts";
 
 /** An image with more pixels than this is not decompressed to find out where it ends. */
 const MOST_PIXEL_BYTES = 64 * 1024 * 1024;
@@ -18,19 +19,8 @@ function closedJpeg(bytes: Buffer): Buffer {
 
 /** Keeps the frames that are complete. */
 function closedGif(bytes: Buffer): Buffer | null {
-  const flags = bytes[10] ?? 0;
-  let at = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
-  let end = 0;
-  while (at < bytes.length) {
-    const isPicture = bytes[at] === 0x2c;
-    const local = bytes[at + 9] ?? 0;
-    at += isPicture ? 11 + (local & 0x80 ? 3 << ((local & 7) + 1) : 0) : 2;
-    while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] ?? 0);
-    if (at >= bytes.length) break;
-    at += 1;
-    if (isPicture) end = at;
-  }
-  return end === 0 ? null : Buffer.concat([bytes.subarray(0, end), Buffer.of(0x3b)]);
+  const { picturesEnd } = readGif(bytes);
+  return picturesEnd === 0 ? null : Buffer.concat([bytes.subarray(0, picturesEnd), Buffer.of(0x3b)]);
 }
 
 /** Keeps the rows that are there, and fills the others with zeros. */

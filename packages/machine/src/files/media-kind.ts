@@ -118,21 +118,21 @@ function afterSegment(bytes: Buffer, at: number): number {
 }
 
 function gifFault(bytes: Buffer): string | null {
-  if (bytes.length < 14) return ENDS_EARLY;
-  const flags = bytes[10] ?? 0;
-  let at = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
-  let hasPicture = false;
-  while (at < bytes.length) {
+  return bytes.length < 14 ? ENDS_EARLY : readGif(bytes).fault;
+}
+
+/** What is wrong with its blocks, and where the last picture ends that is there in full; 0 when none is. */
+export function readGif(bytes: Buffer): { readonly fault: string | null; readonly picturesEnd: number } {
+  const tableBytes = (flags = 0) => (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
+  let picturesEnd = 0;
+  for (let at = 13 + tableBytes(bytes[10]); at < bytes.length; ) {
     const block = bytes[at];
-    if (block === 0x3b) return hasPicture ? null : "it holds no picture";
-    if (block === 0x2c) {
-      const local = bytes[at + 9] ?? 0;
-      at = afterSubBlocks(bytes, at + 11 + (local & 0x80 ? 3 << ((local & 7) + 1) : 0));
-      hasPicture = true;
-    } else if (block === 0x21) at = afterSubBlocks(bytes, at + 2);
-    else return "its parts are damaged";
+    if (block === 0x3b) return { fault: picturesEnd > 0 ? null : "it holds no picture", picturesEnd };
+    if (block !== 0x2c && block !== 0x21) return { fault: "its parts are damaged", picturesEnd };
+    at = afterSubBlocks(bytes, block === 0x2c ? at + 11 + tableBytes(bytes[at + 9]) : at + 2);
+    if (block === 0x2c && at <= bytes.length) picturesEnd = at;
   }
-  return ENDS_EARLY;
+  return { fault: ENDS_EARLY, picturesEnd };
 }
 
 function afterSubBlocks(bytes: Buffer, start: number): number {
