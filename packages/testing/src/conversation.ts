@@ -55,12 +55,8 @@ export class CallLedger {
 
 /** The first problem that a check finds in one of the items. */
 export function firstProblem<T>(
-  items: Iterable<T>,
+  items: readonly T[],
   check: (item: T) => string | undefined,
 ): string | undefined {
-  for (const item of items) {
-    const problem = check(item);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  return items.map(check).find((problem) => problem !== undefined);
 }

@@ -119,8 +119,8 @@ export function launchesOf(words: readonly (string | null)[]): readonly Launch[]
   // It only prints where a program is.
   if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
   if (wrapper !== undefined) return wrapped(words, name, wrapper);
-  if (isShell(name)) return shellLaunch(words, "c");
-  if (name === "su" || name === "script" || name === "runuser") return scriptOption(words, "c");
+  if (isShell(name)) return shellLaunch(words);
+  if (name === "su" || name === "script" || name === "runuser") return scriptOption(words);
   if (name === "eval") return [{ kind: "script", text: joined(words.slice(1)), at: words.length - 1 }];
   return name === "find" ? findLaunches(words) : [];
 }
@@ -170,11 +170,11 @@ function takesNext(option: string, { values = "", long = [] }: Wrapper): boolean
 }
 
 /** `-c` and option groups that end in it, such as `-lc`; the next word is the script. */
-function shellLaunch(words: readonly (string | null)[], letter: string): Launch[] {
+function shellLaunch(words: readonly (string | null)[]): Launch[] {
   for (const [index, word] of words.entries()) {
     if (index === 0) continue;
     if (word === null) return [{ kind: "unseen" }];
-    if (/^-[a-zA-Z]*$/.test(word) && word.includes(letter)) {
+    if (/^-[a-zA-Z]*c[a-zA-Z]*$/.test(word)) {
       return [{ kind: "script", text: words[index + 1] ?? null, at: index + 1 }];
     }
     if (!/^[-+]/.test(word)) return [];
@@ -182,8 +182,8 @@ function shellLaunch(words: readonly (string | null)[], letter: string): Launch[
   return [{ kind: "unseen" }];
 }
 
-function scriptOption(words: readonly (string | null)[], letter: string): Launch[] {
-  const at = words.findIndex((word) => word !== null && new RegExp(`^-[a-zA-Z]*${letter}$`).test(word));
+function scriptOption(words: readonly (string | null)[]): Launch[] {
+  const at = words.findIndex((word) => /^-[a-zA-Z]*c$/.test(word ?? ""));
   return at === -1 ? [{ kind: "unseen" }] : [{ kind: "script", text: words[at + 1] ?? null, at: at + 1 }];
 }
 
