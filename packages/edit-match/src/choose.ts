@@ -90,20 +90,15 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
 
 /**
  * Whether a line at the edge of what is written is already next to the place, and the place has another one there:
- * then the old text lacks a line. It may be there if its own edge is there too, and the two lines at the edge are
- * not kept.
+ * then the old text lacks a line.
  */
 function doublesLine(content: string, { start, end, sides }: Place, merged: readonly MergedLine[]): boolean {
   const filled = (lines: readonly string[]) =>
     lines.flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
   const above = filled(content.slice(Math.max(0, start - 1000), start).split("\n")).at(-1);
   const below = filled(content.slice(end, end + 1000).split("\n"))[0];
-  const [old, file] = [filled(sides.oldLines), filled(sides.fileLines)];
-  const lines = filled(merged.map(({ text }) => text));
-  const isDoubled = (beside: string | undefined, [edge, next]: readonly [number, number]) => {
-    if (beside === undefined || file.at(edge) === beside) return false;
-    const stays = lines.at(edge) === file.at(edge) && lines.at(next) === file.at(next);
-    return lines.at(edge) === beside || (old.at(edge) === beside && old.at(next) === file.at(next) && !stays);
-  };
-  return isDoubled(above, [0, 1]) || isDoubled(below, [-1, -2]);
+  const [file, lines] = [filled(sides.fileLines), filled(merged.map(({ text }) => text))];
+  const isDoubled = (beside: string | undefined, edge: number) =>
+    beside !== undefined && lines.at(edge) === beside && file.at(edge) !== beside;
+  return isDoubled(above, 0) || isDoubled(below, -1);
 }

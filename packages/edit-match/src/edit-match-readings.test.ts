@@ -105,12 +105,6 @@ const DOUBTS: readonly Row[] = [
     new: 'one(1);\n"two"(22);',
   },
   {
-    what: "the line left out stands between the blank line above and the first line",
-    content: "import a;\n\n// one\n// two\n// three\n",
-    old: "\n  // two\n  // three",
-    new: "  import b;\n\n  // two\n  // three",
-  },
-  {
     what: "the new text has a line that stands above the place, behind a blank line",
     content: "[one](a) first\n\n[two](b) second\n\n[three](c) third\n",
     old: "[three](c)  third",

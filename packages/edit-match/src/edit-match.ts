@@ -21,7 +21,7 @@ import { findExactly } from "./exact.ts";
 import type { Depth } from "./fold.ts";
 import { findPlaces, type Place, type Search, SearchedFile, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
-import { mixesForms, type Reading, readingsOf, withoutForeign, withoutNewFence } from "./reading.ts";
+import { type Reading, readingsOf, withoutForeign, withoutNewFence } from "./reading.ts";
 import { findSlips } from "./slip.ts";
 import { withLineEnd } from "./write.ts";
 
@@ -75,20 +75,14 @@ function findByReading(request: EditRequest): EditMatch {
   const readings = readingsOf(texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
-    if (found.some(isNearest) || isFilled(request, found)) break;
+    if (isFilled(request, found)) break;
     if (step.find === findSlips && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => isBeside(one, other));
     found.push(...candidatesOf(file, step.readings(readings), step).filter(isOpen));
   }
-  const isClear = found.length > 0 && !mixesForms(content, request);
-  return (isClear ? chosen(request, found) : undefined) ?? notFound(false);
-}
-
-/** No place with other mistakes can be as near. */
-function isNearest({ mistakes }: Candidate): boolean {
-  return [...mistakes].every((name) => name === "trailing spaces");
+  return (found.length > 0 ? chosen(request, found) : undefined) ?? notFound(false);
 }
 
 /** The maximum length of a text, relative to its length in the file. */

@@ -48,7 +48,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
   nbsp: " ",
 };
-export const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#x?[2-6]\d);/g;
+const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#x?[2-6]\d);/g;
 const ENTITY_HERE = new RegExp(ENTITY.source, "y");
 
 /** The text with HTML entities replaced by their characters. */

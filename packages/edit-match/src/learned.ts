@@ -20,8 +20,6 @@ interface Part {
  * methods return nothing if the edit contradicts itself.
  */
 export interface Learned {
-  /** Whether the new text is indented like the file, and the old one differently. */
-  readonly isAsFile: boolean;
   /** The indentation of a new line, or of one that was changed from a line of the file. */
   indent(fresh: string, from?: { readonly old: string; readonly file: string }): string | undefined;
   signs(part: Part): string | undefined;
@@ -29,7 +27,7 @@ export interface Learned {
   trail(trail: string): string;
 }
 
-export function learn(triples: readonly Triple[], { newLines, depth, content }: Sides): Learned {
+export function learn(triples: readonly Triple[], { newLines, depth }: Sides): Learned {
   const parts = triples.map(tripleParts);
   const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
   const filled = parts.filter(({ old }) => old.body !== "");
@@ -37,15 +35,13 @@ export function learn(triples: readonly Triple[], { newLines, depth, content }: 
   const indents = mannerOf(parts, "indent") ?? unshownIndents(parts, freshParts);
   const isMoved = indents === "as file" && indentMap.isOneWay && movesAll(filled, freshParts);
   const signs = mannerOf(parts, "body") ?? "as old";
-  const signMap = new SignMap(parts, depth, content);
+  const signMap = new SignMap(parts, depth);
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
   return {
-    isAsFile: indents === "as file",
     indent: (fresh, from) => {
       if (isMoved) return undefined;
-      if (from !== undefined && fresh === from.old && indents !== "as file") return from.file;
-      if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
+      if (fresh === from?.old && indents !== "as file") return from.file;
       return applied(indents, fresh, () => indentMap.apply(fresh));
     },
     signs: (part) => applied(signs, part.line.slice(part.start, part.end), () => signMap.apply(part)),
@@ -66,12 +62,6 @@ function movesAll(parts: readonly TripleParts[], [come]: readonly LineParts[]): 
   return (
     !(goes && first.fresh) && parts.some(({ old }) => old.indent === outer?.indent) && parts.every(isInside)
   );
-}
-
-/** Whether one rule leads from the indentation of each line to that of the file. */
-export function isShiftedAlike(triples: readonly Triple[]): boolean {
-  const parts = triples.map(tripleParts).filter(({ old }) => old.body !== "");
-  return new IndentMap(parts).isOneWay;
 }
 
 /** Whether the new text is written like the old one, or like the file. */
@@ -137,29 +127,14 @@ export interface CommonEnds {
   readonly tail: number;
 }
 
-/** The number of equal characters at the beginning and the end of two texts, counted from there first. */
-export function commonEnds(one: string, other: string, first: "start" | "end" = "start"): CommonEnds {
+/** The number of equal characters at the beginning of two texts, and of the rest at their end. */
+export function commonEnds(one: string, other: string): CommonEnds {
   const most = Math.min(one.length, other.length);
-  const headTo = (limit: number) => {
-    let head = 0;
-    while (head < limit && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
-    return head;
-  };
-  const tailTo = (limit: number) => {
-    let tail = 0;
-    while (
-      tail < limit &&
-      one.charCodeAt(one.length - 1 - tail) === other.charCodeAt(other.length - 1 - tail)
-    )
-      tail += 1;
-    return tail;
-  };
-  if (first === "start") {
-    const head = headTo(most);
-    return { head, tail: tailTo(most - head) };
-  }
-  const tail = tailTo(most);
-  return { head: headTo(most - tail), tail };
+  let [head, tail] = [0, 0];
+  while (head < most && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
+  const [end, otherEnd] = [one.length - 1, other.length - 1];
+  while (tail < most - head && one.charCodeAt(end - tail) === other.charCodeAt(otherEnd - tail)) tail += 1;
+  return { head, tail };
 }
 
 /** A rule from the old text's indentation to the file's; returns nothing if it does not apply. */
@@ -180,8 +155,8 @@ class IndentMap {
     const shift = pairs.find(({ old, file }) => old !== file);
     const shiftedLines = parts.filter(({ old, file }) => old.indent !== file.indent);
     this.#oneOff = shiftedLines.length === 1 ? shiftedLines[0]?.file.indent : undefined;
-    this.#hasTabs = pairs.some(({ file }) => file.includes("\t"));
     this.#isMostly = shiftedLines.length > parts.length / 2;
+    this.#hasTabs = pairs.some(({ file }) => file.includes("\t"));
     this.#isPartly = pairs.some(({ old, file }) => old === file);
     const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
     this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
@@ -250,17 +225,15 @@ const PLAIN_SIGN = /^(?:[!-~]|--)$/;
  */
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
+  readonly #depth: Depth;
+  #changesAny = false;
   /** Plain characters that the file has where the model wrote a look-alike. */
   readonly #plain = new Set<string>();
-  readonly #depth: Depth;
-  readonly #content: string;
-  #changesAny = false;
   /** Where a new line may have lost an escape, as the old text has. */
   readonly #lost = new Set<RegExp>();
 
-  constructor(parts: readonly TripleParts[], depth: Depth, content: string) {
+  constructor(parts: readonly TripleParts[], depth: Depth) {
     this.#depth = depth;
-    this.#content = content;
     // If everything is written alike there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
     for (const { old, file } of parts) this.#learn(old.body, file.body);
@@ -273,12 +246,12 @@ class SignMap {
       for (const key of [written, ...besideOf(part)]) addTo(this.#known, key, inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
+      if (isLookAlike(written.replace(/^\\+/, "")) && PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
       if (inFile.length > written.length && inFile.includes("\\")) {
         this.#lost.add(PATTERN);
         // One backslash stands for two.
         if (written.startsWith("\\")) this.#lost.add(BACKSLASH);
       }
-      if (isLookAlike(written.replace(/^\\+/, "")) && PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
     }
   }
 
@@ -308,9 +281,7 @@ class SignMap {
     const written = part.line.slice(part.start, part.end);
     if (PLAIN_SIGN.test(written)) return this.#isLost(part, written) ? undefined : written;
     const known = this.#known.get(written);
-    // A sign that the file has elsewhere may be meant.
-    const isMeant = isLookAlike(written) && known?.has(written) === false && this.#content.includes(written);
-    if (known !== undefined) return known.size === 1 && !isMeant ? [...known][0] : undefined;
+    if (known !== undefined) return known.size === 1 ? [...known][0] : undefined;
     const plain = isLookAlike(written) ? foldedText(fold(written, "signs")) : "";
     if (this.#plain.has(plain)) return plain;
     return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;

@@ -13,10 +13,9 @@ import {
 } from "./lines.ts";
 import type { Stretch } from "./windows.ts";
 
-/** A line to write, the line of the new text it comes from, and the index of the file's line whose end it gets. */
+/** A line to write, and the index of the file's line whose end it gets. */
 export interface MergedLine {
   readonly text: string;
-  readonly fresh?: string;
   readonly like?: number | undefined;
 }
 
@@ -33,22 +32,13 @@ interface Hunk {
  * which.
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
-  const there = sides.oldLines.map((): string | undefined => undefined);
-  for (const block of sides.blocks) {
-    if (isOneToOne(block)) there[block.oldFrom] = sides.fileLines[block.fileFrom];
-  }
-  const texts = { ...sides, there };
-  const kept = keptLines(texts, sides.depth);
+  const kept = keptLines(sides, sides.depth);
   const merged = kept && mergeKept(sides, kept);
-  if (kept === undefined || merged === undefined || isAsSaid(sides)) return merged;
-  const late = keptLinesFromEnd(texts, sides.depth);
+  if (kept === undefined || merged === undefined) return undefined;
+  const late = keptLinesFromEnd(sides, sides.depth);
   const other = late && mergeKept(sides, late);
   const textOf = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
   return other && textOf(other) === textOf(merged) ? merged : undefined;
-}
-
-function isAsSaid({ blocks, oldLines, fileLines }: Sides): boolean {
-  return blocks.every((block) => isOneToOne(block) && oldLines[block.oldFrom] === fileLines[block.fileFrom]);
 }
 
 function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
@@ -65,18 +55,7 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
     if (lines === undefined) return undefined;
     merged.push(...lines);
   }
-  return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
-}
-
-/**
- * A line that both texts have, anywhere, must have the file's bytes; except for spaces at its end, which few
- * notice.
- */
-function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }: MergedLine): boolean {
-  if (isBlank(fresh)) return true;
-  const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
-  const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom]?.trimEnd() === text.trimEnd();
-  return same.length === 0 || same.some(isFiles);
+  return merged;
 }
 
 interface Shown {
@@ -131,8 +110,6 @@ const LEAST_RESTORED = 4;
 function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
   const { blocks, oldLines, newLines } = sides;
   const isSame = (old: number) => oldLines[old] !== undefined && oldLines[old] === newLines[newOf[old] ?? -1];
-  const stays = new Set(newOf);
-  const added = new Set(newLines.filter((_, at) => !stays.has(at)).map((line) => line.trim()));
   const holds = blocks.map((block) => {
     const first = newOf[block.oldFrom] ?? -1;
     if (isOneToOne(block)) return first >= 0;
@@ -148,11 +125,6 @@ function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
     if (holds[index] !== true) return undefined;
     const isGap = oldLines.slice(oldFrom, oldTo).every(isBlank);
     if (isOneToOne(block) || block.isElided === true || !isGap) return kept;
-    // A left-out line that the new text has elsewhere may be moved there.
-    const isMoved = sides.fileLines
-      .slice(block.fileFrom, block.fileTo)
-      .some((line) => line.trim().length >= LEAST_RESTORED && added.has(line.trim()));
-    if (isMoved) return undefined;
     const isInside =
       holds[index - 1] === true && holds[index + 1] === true && isSame(oldFrom - 1) && isSame(oldTo);
     return isInside && newOf[oldTo] === (newOf[oldFrom - 1] ?? -1) + 1 + count ? kept : undefined;
@@ -174,9 +146,7 @@ function restoredAt(
       found.push(at);
   }
   const [at = from] = found;
-  // Further away it may be another line that only looks the same.
-  const isBeside = at === from || at + lines.length === to;
-  return found.length === 1 && isBeside ? { from: at, count: lines.length } : undefined;
+  return found.length === 1 ? { from: at, count: lines.length } : undefined;
 }
 
 /** If lines differ in the file, the result must be clear from the new text. */
@@ -214,7 +184,8 @@ function* partnersOf(
 
 function likeness(old: string, fresh: string): number {
   const [one, other] = [old.trim(), fresh.trim()];
-  if (one === "" || other === "") return 0;
+  // A line of signs alone did not become one with words.
+  if (/\w/.test(one) !== /\w/.test(other)) return 0;
   const { head, tail } = commonEnds(one, other);
   return (head + tail) / Math.min(one.length, other.length);
 }
@@ -237,21 +208,28 @@ function keptBlock({ sides, newOf, learned }: Shown, block: Block): MergedLine[]
     return sides.fileLines.slice(fileFrom, fileTo).map((text, at) => ({ text, like: fileFrom + at }));
   }
   const text = writtenLine({ sides, learned }, fresh, block);
-  return text === undefined ? undefined : [{ text, fresh, like: fileFrom }];
+  return text === undefined ? undefined : [{ text, like: fileFrom }];
 }
 
-function changedLines(
-  { sides, learned, partnerOf }: Shown,
-  { newFrom, newTo }: Hunk,
-): MergedLine[] | undefined {
+function changedLines(shown: Shown, { newFrom, newTo }: Hunk): MergedLine[] | undefined {
+  const { sides, learned, partnerOf } = shown;
   const merged: MergedLine[] = [];
   for (let at = newFrom; at < newTo; at += 1) {
-    const [fresh, partner] = [sides.newLines[at] ?? "", partnerOf.get(at)];
+    const fresh = sides.newLines[at] ?? "";
+    const partner = movedFrom(shown, fresh) ?? partnerOf.get(at);
     const text = isUnclear(sides, fresh) ? undefined : writtenLine({ sides, learned }, fresh, partner);
     if (text === undefined) return undefined;
-    merged.push({ text, fresh, like: partner?.fileFrom });
+    merged.push({ text, like: partner?.fileFrom });
   }
   return merged;
+}
+
+/** Where a line of words comes from that is as the old text has it, and stays nowhere else. */
+function movedFrom({ sides: { blocks, oldLines }, newOf }: Shown, fresh: string): Block | undefined {
+  if (!/\w/.test(fresh)) return undefined;
+  return blocks.find(
+    (block) => isOneLine(block) && oldLines[block.oldFrom] === fresh && (newOf[block.oldFrom] ?? -1) < 0,
+  );
 }
 
 function isUnclear({ depth, fileLines }: Sides, fresh: string): boolean {
@@ -268,7 +246,12 @@ function writtenLine(
 ): string | undefined {
   const fresh = partsOf(line);
   if (from === undefined) {
-    if (fresh.body === "") return line === "" ? line : learned.indent(line);
+    if (fresh.body === "") {
+      const indent = line && learned.indent(line);
+      // A line of nothing but spaces may not be shifted with the others.
+      const isShown = indent === line || line.includes("\t") !== indent?.includes("\t");
+      return isShown ? indent : undefined;
+    }
     const [indent, body] = [
       learned.indent(fresh.indent),
       learned.signs({ line: fresh.body, start: 0, end: fresh.body.length }),
@@ -281,8 +264,7 @@ function writtenLine(
   const file = partsOf(sides.fileLines[from.fileFrom] ?? "");
   const indent = learned.indent(fresh.indent, { old: old.indent, file: file.indent });
   const body = mergedBody({ old: old.body, file: file.body, fresh: fresh.body }, learned, sides.depth);
-  const isSame = fresh.body === old.body || fresh.body === file.body;
-  const isKept = isSame && fresh.trail === old.trail && indent === file.indent;
+  const isKept = fresh.body === old.body && fresh.trail === old.trail && indent === file.indent;
   const trail = isKept ? file.trail : learned.trail(fresh.trail);
   return indent === undefined || body === undefined ? undefined : indent + body + trail;
 }
@@ -302,9 +284,7 @@ function mergedBody(
   }
   const folded = { old: fold(old, depth), file: fold(file, depth), fresh };
   if (folded.old.length !== folded.file.length) return undefined;
-  // What is equal at both ends may overlap: then either may be what stays.
-  const body = changedBody(folded, ends, learned);
-  return body === changedBody(folded, commonEnds(old, fresh, "end"), learned) ? body : undefined;
+  return changedBody(folded, ends, learned);
 }
 
 function changedBody(

@@ -28,11 +28,6 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
       takesEnd,
     };
   }
-  // A blank line that the new text has further inside is not an extra one at the edge.
-  const text = `\n${newText.replace(/^[ \t]+$/gm, "").replace(/^\n+|\n+$/g, "")}\n`;
-  const isAbove = old.above.length > fresh.above.length && text.includes(`\n\n${old.lines[0]}\n`);
-  const isBelow = oldTail > Math.max(1, newTail) && text.includes(`\n${old.lines.at(-1)}\n\n`);
-  if (isAbove || isBelow) return undefined;
   const [more, further] = [fresh.above.slice(old.above.length).reverse(), fresh.below.slice(oldTail)];
   return {
     oldLines: old.lines,
@@ -128,6 +123,8 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   // Only a model that is shown a part of a very long line begins in the middle of a word.
   const isOfEndless = said.oldLines.length === 1 && lineEnd - lineStart >= ENDLESS;
   if (cutsWord && !(isOfEndless && size >= LEAST_PART)) return undefined;
+  // What is indented begins a line.
+  if (!isFromStart && /^\s/.test(first)) return undefined;
   if ((!isFromStart && !isLong(first)) || (!isToEnd && !isLong(last))) return undefined;
   const inside = withinLine(said, { isFromStart, isToEnd });
   if (inside === undefined) return undefined;
@@ -149,17 +146,10 @@ function withinLine(
   if (!isFromStart) {
     // A part of a line does not show how further lines must be indented.
     if (newLines.length > oldLines.length) return undefined;
-    const [old, fresh] = [partsOf(oldLines[0] ?? ""), partsOf(newLines[0] ?? "")];
-    if (old.indent !== fresh.indent && fresh.body !== "") return undefined;
-    [oldLines[0], newLines[0]] = [old.body + old.trail, fresh.body + fresh.trail];
+    for (const lines of [oldLines, newLines]) lines[0] = lines[0]?.trimStart() ?? "";
   }
   if (!isToEnd) {
-    const [old, fresh] = [partsOf(oldLines.at(-1) ?? ""), partsOf(newLines.at(-1) ?? "")];
-    if (old.trail !== fresh.trail) return undefined;
-    [oldLines[oldLines.length - 1], newLines[newLines.length - 1]] = [
-      old.indent + old.body,
-      fresh.indent + fresh.body,
-    ];
+    for (const lines of [oldLines, newLines]) lines.push(lines.pop()?.trimEnd() ?? "");
   }
   return { ...said, oldLines, newLines };
 }

@@ -1,4 +1,4 @@
-import { decodeEntities, ENTITY } from "./fold.ts";
+import { decodeEntities } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, isHalf } from "./lines.ts";
 
@@ -30,11 +30,12 @@ function inNumbers(texts: EditTexts): EditTexts[] {
   if (!spaced || !tight) return [];
   if (isTight) return [tight];
   // A new text without numbers shows which lines are its own.
-  const hasSpaced = new Set(spaced.oldText.split("\n"));
-  const isSpaced =
-    tight.newText === texts.newText &&
-    texts.newText.split("\n").some((line) => !isBlank(line) && hasSpaced.has(line));
-  return isSpaced ? [spaced] : [spaced, tight];
+  const isShown = ({ oldText, newText }: EditTexts) => {
+    const had = new Set(oldText.split("\n"));
+    return newText === texts.newText && newText.split("\n").some((line) => !isBlank(line) && had.has(line));
+  };
+  const shown = [spaced, tight].filter(isShown);
+  return shown.length > 0 ? shown : [spaced, tight];
 }
 
 type Read = (text: string) => string;
@@ -44,22 +45,9 @@ type Read = (text: string) => string;
  * one with it.
  */
 function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): EditTexts {
-  const isPlain = nearness(newText, read, oldText) > nearness(newText, oldText, read);
+  const [toRead, toOld] = [read, oldText].map((text) => commonEnds(newText, text));
+  const isPlain = toRead && toOld && toRead.head + toRead.tail > toOld.head + toOld.tail;
   return { oldText: read, newText: isPlain ? newText : repair(newText) };
-}
-
-const FORMS = new RegExp(`\\\\[\\\\"'\`$]|${ENTITY.source}`, "g");
-
-/** Whether new lines have a sign both as it is and in another form that only the old text has, which may be meant. */
-export function mixesForms(content: string, { oldText, newText }: EditTexts): boolean {
-  const had = new Set(oldText.split("\n"));
-  const fresh = newText
-    .split("\n")
-    .filter((line) => !had.has(line))
-    .join("\n");
-  const bare = fresh.replace(FORMS, "");
-  const isBoth = (form: string) => fresh.includes(form) && bare.includes(decodeEntities(form).slice(-1));
-  return [...new Set(oldText.match(FORMS))].some((form) => !content.includes(form) && isBoth(form));
 }
 
 const ESCAPES = /\\[\s\S]/g;
@@ -156,24 +144,6 @@ function isOfSeveralLines(text: string): boolean {
   return text.trim().includes("\n");
 }
 
-/** A line break in the middle of new text between quotes was meant as an escape. */
-function splitsString(said: string, { oldText, newText }: EditTexts): boolean {
-  if (isOfSeveralLines(said)) return false;
-  const had = new Set(oldText.split("\n"));
-  const lines = newText.split("\n");
-  const isOpen = (line: string, quote: string) => !had.has(line) && isHalf(line, quote);
-  return ['"', "'"].some((quote) => lines.filter((line) => isOpen(line, quote)).length > 1);
-}
-
-/** How much of a text is in `one` and not in `other`. */
-function nearness(text: string, one: string, other: string): number {
-  const [own, foreign] = [one, other].map((known) => new Set(known.split("\n")));
-  let shared = 0;
-  for (const line of text.split("\n")) if (own?.has(line) && !foreign?.has(line)) shared += line.length;
-  const { head, tail } = commonEnds(text, one);
-  return shared + head + tail;
-}
-
 /**
  * A fence around the new text alone is not meant to be written, unless the file has fences and the text is a
  * different one.
@@ -230,8 +200,9 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
   return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;
 }
 
-/** Only added and removed lines have a marker; all others may begin with a space for it. */
+/** Only added and removed lines have a marker; all others may begin with a space for it. Removed ones do not stay. */
 function withoutMarkers(texts: EditTexts): EditTexts[] {
+  if (/^-/m.test(texts.newText)) return [];
   const isSpaced = !/^[^ \n-]/m.test(texts.oldText) && !/^[^ \n+]/m.test(texts.newText);
   return [...(isSpaced ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
 }
@@ -247,4 +218,13 @@ function withoutPluses(texts: Reading): Reading {
   const isDiff =
     /^\+/m.test(texts.newText) && !/^[^ \n]/m.test(texts.oldText) && !/^[^ \n+]/m.test(texts.newText);
   return isDiff ? { ...withoutMargin(texts), repairs: [...texts.repairs, "diff markers"] } : texts;
+}
+
+/** A line break in the middle of new text between quotes was meant as an escape. */
+function splitsString(said: string, { oldText, newText }: EditTexts): boolean {
+  if (isOfSeveralLines(said)) return false;
+  const had = new Set(oldText.split("\n"));
+  const lines = newText.split("\n");
+  const isOpen = (line: string, quote: string) => !had.has(line) && isHalf(line, quote);
+  return ['"', "'"].some((quote) => lines.filter((line) => isOpen(line, quote)).length > 1);
 }

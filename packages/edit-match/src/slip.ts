@@ -1,6 +1,6 @@
 import { fold, foldedText } from "./fold.ts";
-import { commonEnds, isShiftedAlike, type Triple } from "./learned.ts";
-import { isBlank, isOneToOne, keyOf } from "./lines.ts";
+import { commonEnds } from "./learned.ts";
+import { isBlank, keyOf } from "./lines.ts";
 import { linesIn, type Place, placeAround, type Search, type SearchedFile } from "./place.ts";
 import type { Stretch } from "./windows.ts";
 
@@ -31,12 +31,11 @@ export function findSlips(file: SearchedFile, search: Search): Place[] {
   return slips.some(({ mistakes }) => mistakes.has("a line left out")) && tries.some(isRival) ? [] : slips;
 }
 
-/** Whether most lines of the text occur elsewhere as they are; that place is as near as a slip. */
+/** Whether all lines of the text but one occur elsewhere as they are; that place is as near as a slip. */
 function isOtherwise({ lines, keys, first }: Try, { start, end }: Stretch): boolean {
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
   if (keys.length < 3 || !from || !to || (from.start <= end && start <= to.end)) return false;
-  const apart = keys.filter((key, at) => lines[first + at]?.key !== key);
-  return apart.length === 1 || (apart.length > 1 && apart.join("").length <= keys.join("").length / 3);
+  return keys.filter((key, at) => lines[first + at]?.key !== key).length === 1;
 }
 
 function filledLines({ content, depth }: Search, stretch: Stretch): FileLine[] {
@@ -77,7 +76,6 @@ function mistyped(search: Search, { lines, keys, first }: Try, at: number): Plac
   const key = keys[at] ?? "";
   // One letter more or less; checked first, because it takes no time.
   if (there === undefined || Math.abs(there.key.length - key.length) > 1) return undefined;
-  if (keys.length === 1 && key.length < 2 * LEAST_SIGNS) return undefined;
   const given = search.said.oldLines.filter((line) => !isBlank(line))[at] ?? "";
   const { said, content, depth } = search;
   const [word, right = ""] = mistypedWord(
@@ -119,16 +117,8 @@ function isSlip(word: string, right: string): boolean {
 
 function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
   const [from, to] = [lines[first], lines[first + keys.length]];
-  if (keys.length < 3 || !from || !to) return undefined;
-  const place = placeOfRest(search, { start: from.start, end: to.end }, at);
-  return place && isShiftedAlike(pairsOf(place)) ? place : undefined;
-}
-
-/** Lines that are shifted differently below than above are in other code. */
-function pairsOf({ sides: { oldLines, fileLines, blocks } }: Place): Triple[] {
-  return blocks
-    .filter(isOneToOne)
-    .map(({ oldFrom, fileFrom }) => ({ old: oldLines[oldFrom] ?? "", file: fileLines[fileFrom] ?? "" }));
+  const isPlace = keys.length >= 3 && from && to;
+  return isPlace ? placeOfRest(search, { start: from.start, end: to.end }, at) : undefined;
 }
 
 /** The lines before the one left out, and those after it, must be the file's; blank lines may be more or fewer. */
