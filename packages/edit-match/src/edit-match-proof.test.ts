@@ -46,6 +46,12 @@ const UNPROVEN: readonly Row[] = [
     new: "  one(1);\n\n  more(1);\n  \n  two(2);\n  three(3);",
   },
   {
+    what: "a line of nothing but spaces comes for an empty one, in a text that is shifted",
+    content: "a(1);\nb(2);\n\n\nc(3);\n",
+    old: "  a(1);\n  b(2);\n\n\n  c(3);",
+    new: "  a(1);\n  b(22);\n  \n  c(3);",
+  },
+  {
     what: "the text begins with a hyphen amid a very long line that has two there",
     content: `let html = "<!--foo--!><b>one</b>"; ${"go(on); ".repeat(30)}\n`,
     old: "-!&gt;&lt;b&gt;one&lt;/b&gt;",

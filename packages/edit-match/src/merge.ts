@@ -245,13 +245,14 @@ function writtenLine(
   from: Block | undefined,
 ): string | undefined {
   const fresh = partsOf(line);
+  const oldLine = sides.oldLines[from?.oldFrom ?? -1];
+  if (fresh.body === "" && line !== oldLine) {
+    const indent = line && learned.indent(line);
+    // A line of nothing but spaces may not be shifted with the others.
+    const isShown = indent === line || line.includes("\t") !== indent?.includes("\t");
+    return isShown ? indent : undefined;
+  }
   if (from === undefined) {
-    if (fresh.body === "") {
-      const indent = line && learned.indent(line);
-      // A line of nothing but spaces may not be shifted with the others.
-      const isShown = indent === line || line.includes("\t") !== indent?.includes("\t");
-      return isShown ? indent : undefined;
-    }
     const [indent, body] = [
       learned.indent(fresh.indent),
       learned.signs({ line: fresh.body, start: 0, end: fresh.body.length }),
@@ -260,7 +261,7 @@ function writtenLine(
       ? undefined
       : indent + body + learned.trail(fresh.trail);
   }
-  const old = partsOf(sides.oldLines[from.oldFrom] ?? "");
+  const old = partsOf(oldLine ?? "");
   const file = partsOf(sides.fileLines[from.fileFrom] ?? "");
   const indent = learned.indent(fresh.indent, { old: old.indent, file: file.indent });
   const body = mergedBody({ old: old.body, file: file.body, fresh: fresh.body }, learned, sides.depth);
