@@ -215,6 +215,18 @@ const DOUBTS: readonly Row[] = [
     old: '  die("one\n");\n  two(2);',
     new: '  die("one\n");\n  cut(three, /\n/);\n  two(2);',
   },
+  {
+    what: "one new line is the old one to the byte, and another is the file's",
+    content: "#if a\n# en\u200bdif\nlast();\n",
+    old: "#if a\n# endif\nlast();",
+    new: "#if b\n# en\u200bdif\n#if c\n# endif\nlast();",
+  },
+  {
+    what: "a bracket of the old text is at the depth of one new line, and the file's at that of another",
+    content: "try {\n  one(1);\n  return;\n}\nlast();\n",
+    old: "try {\n  one(1);\n  return;\n  }\nlast();",
+    new: "try {\n  if (a) {\n    two(2);\n  }\n}\nlast();",
+  },
 ];
 
 describe("what both texts together leave no doubt of", () => {

@@ -131,19 +131,24 @@ const MOST_COMPARED = 4_000_000;
 export interface Texts {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
+  /** For a line of the old text the file's, which is as exact. */
+  readonly there?: readonly (string | undefined)[];
 }
 
 /**
  * For each line of the new text the same line of the old one, or -1: keeps the most lines, and of these as many
  * exact ones as possible; without a depth only exact ones. No result if the texts are too long.
  */
-export function keptLines({ oldLines, newLines }: Texts, depth?: Depth): Int32Array | undefined {
+export function keptLines({ oldLines, newLines, there = [] }: Texts, depth?: Depth): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
   const [from, to] = [oldLines.length, newLines.length];
   const most = Math.min(from, to);
+  const fresh = new Set<string | undefined>(newLines);
+  const isSame = (old: number, at: number) =>
+    oldLines[old] === newLines[at] && (there[old] === oldLines[old] || !fresh.has(there[old]));
   let [head, tail] = [0, 0];
-  while (head < most && oldLines[head] === newLines[head]) head += 1;
-  while (tail < most - head && oldLines[from - 1 - tail] === newLines[to - 1 - tail]) tail += 1;
+  while (head < most && isSame(head, head)) head += 1;
+  while (tail < most - head && isSame(from - 1 - tail, to - 1 - tail)) tail += 1;
   for (let at = 0; at < head; at += 1) kept[at] = at;
   for (let back = 1; back <= tail; back += 1) kept[to - back] = from - back;
   const one = oldLines.slice(head, from - tail);
@@ -151,7 +156,7 @@ export function keptLines({ oldLines, newLines }: Texts, depth?: Depth): Int32Ar
   if (one.length * other.length > MOST_COMPARED) return undefined;
   const [oneKeys, otherKeys] = [one, other].map((lines) => depth && lines.map((line) => keyOf(line, depth)));
   const worth = (i: number, j: number) => {
-    if (one[i] === other[j]) return SAME;
+    if (one[i] === other[j] || there[head + i] === other[j]) return SAME;
     return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? ALIKE : 0;
   };
   for (const [oldAt, newAt] of commonLines([one.length, other.length], worth)) {
@@ -186,8 +191,12 @@ function commonLines(
 
 /** The same counted from the end: of several equal lines, the last one is kept instead of the first. */
 export function keptLinesFromEnd(texts: Texts, depth?: Depth): Int32Array | undefined {
-  const { oldLines, newLines } = texts;
-  const turnedTexts = { oldLines: oldLines.toReversed(), newLines: newLines.toReversed() };
+  const { oldLines, newLines, there = [] } = texts;
+  const turnedTexts = {
+    oldLines: oldLines.toReversed(),
+    newLines: newLines.toReversed(),
+    there: there.toReversed(),
+  };
   const mirrored = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
   return keptLines(turnedTexts, depth)?.map(mirrored).reverse();
 }

@@ -32,10 +32,15 @@ interface Hunk {
  * which.
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
-  const kept = keptLines(sides, sides.depth);
+  const there = sides.oldLines.map((): string | undefined => undefined);
+  for (const block of sides.blocks) {
+    if (isOneToOne(block)) there[block.oldFrom] = sides.fileLines[block.fileFrom];
+  }
+  const texts = { ...sides, there };
+  const kept = keptLines(texts, sides.depth);
   const merged = kept && mergeKept(sides, kept);
   if (kept === undefined || merged === undefined) return undefined;
-  const late = keptLinesFromEnd(sides, sides.depth);
+  const late = keptLinesFromEnd(texts, sides.depth);
   const other = late && mergeKept(sides, late);
   const textOf = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
   return other && textOf(other) === textOf(merged) ? merged : undefined;
@@ -146,7 +151,9 @@ function restoredAt(
       found.push(at);
   }
   const [at = from] = found;
-  return found.length === 1 ? { from: at, count: lines.length } : undefined;
+  // Further away it may be another line that only looks the same.
+  const isBeside = at === from || at + lines.length === to;
+  return found.length === 1 && isBeside ? { from: at, count: lines.length } : undefined;
 }
 
 /** If lines differ in the file, the result must be clear from the new text. */
