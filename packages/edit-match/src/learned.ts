@@ -20,6 +20,8 @@ interface Part {
  * methods return nothing if the edit contradicts itself.
  */
 export interface Learned {
+  /** Whether the new text is indented like the file, and the old one differently. */
+  readonly isAsFile: boolean;
   /** The indentation of a new line, or of one that was changed from a line of the file. */
   indent(fresh: string, from?: { readonly old: string; readonly file: string }): string | undefined;
   signs(part: Part): string | undefined;
@@ -39,6 +41,7 @@ export function learn(triples: readonly Triple[], { newLines, depth }: Sides): L
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
   return {
+    isAsFile: indents === "as file",
     indent: (fresh, from) => {
       if (isMoved) return undefined;
       if (fresh === from?.old && indents !== "as file") return from.file;

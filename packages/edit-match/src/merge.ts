@@ -13,9 +13,10 @@ import {
 } from "./lines.ts";
 import type { Stretch } from "./windows.ts";
 
-/** A line to write, and the index of the file's line whose end it gets. */
+/** A line to write, the line of the new text it comes from, and the index of the file's line whose end it gets. */
 export interface MergedLine {
   readonly text: string;
+  readonly fresh?: string;
   readonly like?: number | undefined;
 }
 
@@ -60,7 +61,18 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
     if (lines === undefined) return undefined;
     merged.push(...lines);
   }
-  return merged;
+  return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
+}
+
+/**
+ * A line that both texts have, anywhere, must have the file's bytes; except for spaces at its end, which few
+ * notice.
+ */
+function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }: MergedLine): boolean {
+  if (isBlank(fresh)) return true;
+  const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
+  const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom]?.trimEnd() === text.trimEnd();
+  return same.length === 0 || same.some(isFiles);
 }
 
 interface Shown {
@@ -215,7 +227,7 @@ function keptBlock({ sides, newOf, learned }: Shown, block: Block): MergedLine[]
     return sides.fileLines.slice(fileFrom, fileTo).map((text, at) => ({ text, like: fileFrom + at }));
   }
   const text = writtenLine({ sides, learned }, fresh, block);
-  return text === undefined ? undefined : [{ text, like: fileFrom }];
+  return text === undefined ? undefined : [{ text, fresh, like: fileFrom }];
 }
 
 function changedLines(shown: Shown, { newFrom, newTo }: Hunk): MergedLine[] | undefined {
@@ -226,7 +238,7 @@ function changedLines(shown: Shown, { newFrom, newTo }: Hunk): MergedLine[] | un
     const partner = movedFrom(shown, fresh) ?? partnerOf.get(at);
     const text = isUnclear(sides, fresh) ? undefined : writtenLine({ sides, learned }, fresh, partner);
     if (text === undefined) return undefined;
-    merged.push({ text, like: partner?.fileFrom });
+    merged.push({ text, fresh, like: partner?.fileFrom });
   }
   return merged;
 }
