@@ -22,6 +22,24 @@ const UNPROVEN: readonly Row[] = [
     new: "\t\tcheck(alpha, one);\n\n\t\tself(beta, one);\n\n\t\tcheck(gamma, one);",
   },
   {
+    what: "a line that is wrong in old_string comes where the file has another one like it",
+    content: "a(1);\n  }\nb(2);\n  }\nc(3);\n",
+    old: "a(1);\n  }\nb(2);\n   }\nc(3);",
+    new: "a(1);\n   }\nb(2);\nc(3);",
+  },
+  {
+    what: "either of two like brackets may be the one left out, and a line comes between them",
+    content: "  check(port, {\n    family: 4,\n    port: one\n  })\n})\n\ntest(two)\n",
+    old: "    family: 4,\n    port: one\n})\n\ntest(two)",
+    new: "    family: 4,\n    port: one\n  await close()\n})\n\ntest(two)",
+  },
+  {
+    what: "a plus that both texts have is the file's own, beside lines with the marks of a diff",
+    content: "+ one: first\n+ two: second\n      return one || two\n",
+    old: "+ two: second\n-      return one || two",
+    new: "+ two: second\n+      return one && two",
+  },
+  {
     what: "a mistyped word would be written, on a line with another mistake",
     content: '#import <one.h>\n#import "two.h"\n#import "three.h"\n',
     old: "#import &lt;one.h&gt;\n#impport “two.h”\n#import “three.h”",

@@ -200,9 +200,9 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
   return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;
 }
 
-/** Only added and removed lines have a marker; all others may begin with a space for it. Removed ones do not stay. */
+/** Only added and removed lines have a marker; all others may begin with a space for it. No text has those of the other. */
 function withoutMarkers(texts: EditTexts): EditTexts[] {
-  if (/^-/m.test(texts.newText)) return [];
+  if (/^-/m.test(texts.newText) || /^\+/m.test(texts.oldText)) return [];
   const isSpaced = !/^[^ \n-]/m.test(texts.oldText) && !/^[^ \n+]/m.test(texts.newText);
   return [...(isSpaced ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
 }

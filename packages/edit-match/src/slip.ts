@@ -64,7 +64,20 @@ function slipAt(search: Search, tried: Try): Place | undefined {
   const restFits = (by: number, from: number) =>
     keys.slice(from).every((key, at) => lines[first + from + at + by]?.key === key);
   const typo = restFits(0, head + 1) ? mistyped(search, tried, head) : undefined;
-  return typo ?? (head > 0 && restFits(1, head) ? leftOut(search, tried, head) : undefined);
+  if (typo !== undefined || !restFits(1, head)) return typo;
+  const at = firstLike(search, tried, head);
+  return at > 0 ? leftOut(search, tried, at) : undefined;
+}
+
+/** Of like lines one is left out: not the one that is written as the old text has it. */
+function firstLike({ content, said }: Search, { lines, keys, first }: Try, at: number): number {
+  const filled = said.oldLines.filter((line) => !isBlank(line));
+  let left = at;
+  for (; left > 0; left -= 1) {
+    const there = lines[first + left];
+    if (there?.key !== keys[left - 1] || content.slice(there?.start, there?.end) !== filled[left - 1]) break;
+  }
+  return left;
 }
 
 /** A slip is inside a word, and does not produce another word of the file. */
