@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3840,
-  "edit-match": 2660,
-  "shell-judge": 4040,
-  machine: 12000,
-  models: 5900,
+  contract: 3700,
+  "edit-match": 2600,
+  "shell-judge": 4020,
+  machine: 11930,
+  models: 6020,
   testing: 1260,
   web: 2060,
-  mcp: 2250,
-  core: 14210,
-  serve: 2220,
-  fleet: 3990,
-  cli: 14690,
+  mcp: 2290,
+  core: 14190,
+  serve: 2230,
+  fleet: 4040,
+  cli: 14560,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
