@@ -3,6 +3,13 @@ import { type Row, resultOf } from "../tests/edit-row.ts";
 
 const KNOWN: readonly Row[] = [
   {
+    what: "an ellipsis stands for three dots that go",
+    content: "walk() {\n  return [\n    ...new Walker(one, {\n",
+    old: "walk() {\n  return [\n    …new Walker(one, {",
+    new: "walk() {\n  return new Walker(one, {",
+    result: "walk() {\n  return new Walker(one, {\n",
+  },
+  {
     what: "a letter too many in a word of a changed line",
     content: "one(1);\nadd(paths: Path, internal?: boolean): void;\ntwo(2);\n",
     old: "one(1);\nadd(paths: Path, internal?: boollean): void;\ntwo(2);",
