@@ -61,7 +61,7 @@ describe("CommandOutput", () => {
     await fed(taken, Buffer.alloc(5_000_000, "y\n"), 65_536);
     await taken.end();
     expect(taken.soFar()).toMatchObject({ bytes: 5_000_000, newlines: 2_500_000, file: null });
-    expect(outputText(taken.soFar(), 30_000)).toContain("could not be kept: EEXIST");
+    expect(outputText(taken.soFar(), 30_000)).toContain("could not be kept: file already exists (EEXIST)");
     expect(readFileSync(join(folder, "taken"), "utf8")).toBe("mine");
     const short = new CommandOutput(join(folder, "short"), 100_000);
     await fed(short, Buffer.alloc(5_000_000, "z"), 65_536);
