@@ -8,7 +8,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2620,
   "shell-judge": 4020,
   machine: 12030,
-  models: 6020,
+  models: 6030,
   testing: 1260,
   web: 2060,
   mcp: 2290,

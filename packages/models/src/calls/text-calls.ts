@@ -87,11 +87,14 @@ export class TextCalls {
   #count(): boolean {
     const last = this.#held.at(-1);
     if (last && !last.calls && last.text.trim() !== "") return false;
-    // Marks alone call nothing.
-    if (!this.#held.some(({ calls }) => calls?.length)) return false;
+    // Reading it here also makes one string of all its pieces, which saves much memory in a long reply.
     const opened = this.#shown.match(OPEN_TAG)?.length ?? 0;
     if (opened > (this.#shown.match(CLOSED_TAG)?.length ?? 0)) return false;
-    return !this.#held.some(({ calls, text }) => calls?.some((call) => this.#isRepeated(call, text)));
+    // Marks alone call nothing.
+    const hasCalls = this.#held.some(({ calls }) => calls?.length);
+    return (
+      hasCalls && !this.#held.some(({ calls, text }) => calls?.some((call) => this.#isRepeated(call, text)))
+    );
   }
 
   #scan(isWhole: boolean): string {
