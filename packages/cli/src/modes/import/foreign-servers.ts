@@ -4,17 +4,20 @@ const ALIAS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/;
 const KEPT = ["command", "args", "env", "cwd", "url", "httpUrl", "headers", "timeout", "description"];
 /** What is read in another form, or says nothing. */
 const READ = new Set([
-  ...[
-    ...KEPT,
-    "type",
-    "enabled",
-    "disabled",
-    "startup_timeout_sec",
-    "startup_timeout_ms",
-    "tool_timeout_sec",
-  ],
-  ...["includeTools", "excludeTools", "enabled_tools", "disabled_tools", "bearer_token_env_var"],
-  ...["http_headers", "env_http_headers"],
+  ...KEPT,
+  "type",
+  "enabled",
+  "disabled",
+  "startup_timeout_sec",
+  "startup_timeout_ms",
+  "tool_timeout_sec",
+  "includeTools",
+  "excludeTools",
+  "enabled_tools",
+  "disabled_tools",
+  "bearer_token_env_var",
+  "http_headers",
+  "env_http_headers",
 ]);
 const ASKS = "its tools ask until a rule allows them";
 const WHY_LEFT: Readonly<Record<string, string>> = {

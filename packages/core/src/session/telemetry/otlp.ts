@@ -200,7 +200,7 @@ function listed(text = ""): Record<string, string> {
 function spanJson({ start, end, attributes, ...span }: Span): object {
   const times = { startTimeUnixNano: nanoseconds(start), endTimeUnixNano: nanoseconds(end) };
   const status = attributes["error.type"] === undefined ? {} : { status: { code: 2 } };
-  const kind = span.name.startsWith("chat ") ? 3 : 1;
+  const kind = attributes["gen_ai.operation.name"] === "chat" ? 3 : 1;
   return { ...span, kind, ...times, attributes: plain(attributes), ...status };
 }
 

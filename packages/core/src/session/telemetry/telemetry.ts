@@ -170,7 +170,8 @@ export class Telemetry {
   ): void {
     const { callId, name, args, status, error, llmContent } = call;
     const parent = this.#calls.get(by?.parentCallId ?? "");
-    const span = this.#calls.get(callId) ?? this.#open(`execute_tool ${name}`, at, { parent });
+    const attributes = { "gen_ai.tool.name": name };
+    const span = this.#calls.get(callId) ?? this.#open(`execute_tool ${name}`, at, { parent, attributes });
     this.#calls.set(callId, span);
     if (status === "executing") span.working ??= at;
     if (status !== "success" && status !== "error" && status !== "cancelled") return;
@@ -186,8 +187,7 @@ export class Telemetry {
     const span = this.#calls.get(callId);
     if (span === undefined) return;
     this.#calls.delete(callId);
-    const tool = span.name.slice("execute_tool ".length);
-    const done = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool };
+    const done = { "gen_ai.operation.name": "execute_tool", ...span.attributes };
     if (span.working !== undefined) {
       const measured = { ...done, "error.type": more["error.type"] };
       this.#otlp.measure("gen_ai.execute_tool.duration", (at - span.working) / 1000, measured);

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { join, relative } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
@@ -6,6 +5,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { lockPath } from "@burin/machine/disk/path-lock";
 import { openRegular, readBytes } from "@burin/machine/disk/regular-file";
 import { asWorkspaceError, codeOf } from "@burin/machine/disk/system-error";
+import { hashOf } from "@burin/machine/files/read-record";
 import { removeFile } from "@burin/machine/files/remove-file";
 import { type NewContent, type OnChange, replaceFile, writeAll } from "@burin/machine/files/replace-file";
 import { isWithin } from "@burin/machine/paths/paths";
@@ -153,7 +153,7 @@ function merged(step: Step, now: Content): string {
   });
   const one = textOf(file);
   // By now the name may lead elsewhere.
-  const isOne = createHash("sha256").update(one, "latin1").digest("base64") === now.hash;
+  const isOne = hashOf(Buffer.from(one, "latin1")) === now.hash;
   if (base === undefined || other === undefined || !isOne) throw leftAlone(CHANGED);
   if ([base, other, one].some((text) => text.includes("\0")))
     throw leftAlone("it was changed since, and is not text");

@@ -59,7 +59,7 @@ export function undoFolder(home: string, root: string): string {
   return join(home, "undo", projectName(root));
 }
 
-/** Sorts by time, also within one millisecond, and when the clock is set back. */
+/** Sorts by time, also within one millisecond, when the clock is set back, and among ids that had a count for "00". */
 let last = 0;
 export function newChangeId(): string {
   last = Math.max(Date.now(), last + 1);
