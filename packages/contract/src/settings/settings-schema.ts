@@ -1,25 +1,25 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
-import { DEFAULT_SERVER, DEFAULT_SETTINGS as defaults } from "./default-settings.ts";
 import {
   choice,
+  closedObject,
   either,
   flag,
+  integer,
   list,
+  NOT_EMPTY,
   named,
   number,
   type Option,
+  type Options,
   object,
   option,
-  rules,
   type Settled,
-  seconds,
-  section,
   text,
   texts,
   type ValueOf,
   type Written,
-  withDefaults,
-} from "./option.ts";
+} from "../messages/typed-schema.ts";
+import { DEFAULT_SERVER, DEFAULT_SETTINGS as defaults } from "./default-settings.ts";
 
 /* The one definition of each setting: its type, default and JSON Schema are all derived from it. */
 
@@ -39,7 +39,7 @@ const SERVICES = [
 ] as const;
 
 function keyPlace<const Name extends string>(name: Name): Option<{ readonly [Key in Name]: string }> {
-  const properties = { [name]: text(undefined, { minLength: 1 }) };
+  const properties = { [name]: text(undefined, NOT_EMPTY) };
   return option({ type: "object", properties, required: [name], additionalProperties: false });
 }
 
@@ -60,31 +60,49 @@ const NAMED_MODEL = {
 
 const NOT_NEGATIVE: JsonSchema = { minimum: 0 };
 
-const PRICE = object(
-  {
-    input: number("For a million tokens that are sent.", NOT_NEGATIVE),
-    output: number("For a million tokens of replies.", NOT_NEGATIVE),
-    cached: number("For a million sent tokens that the service had cached. Default: as input.", NOT_NEGATIVE),
-  },
-  ["input", "output"],
-  { additionalProperties: false },
-);
+function seconds(description: string): Option<number> {
+  return number(description, { exclusiveMinimum: 0, maximum: 86_400 });
+}
+
+function rules(effect: string): Option<readonly string[]> {
+  return texts(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
+}
+
+/** Keys may be missing in a file, and those with a default are always there once it is read. */
+function section<All extends Options, Defaults extends Written<All>>(
+  description: string,
+  given: Defaults,
+  options: All,
+): Option<Settled<All, keyof Defaults>> {
+  return option({ type: "object", properties: withDefaults(options, given) }, description);
+}
+
+function withDefaults(options: Options, given: Readonly<Record<string, unknown>>): Options {
+  const entries = Object.entries(options).map(([key, one]) => [
+    key,
+    key in given ? { ...one, default: given[key] } : one,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+const PRICE = closedObject(["input", "output"], {
+  input: number("For a million tokens that are sent.", NOT_NEGATIVE),
+  output: number("For a million tokens of replies.", NOT_NEGATIVE),
+  cached: number("For a million sent tokens that the service had cached. Default: as input.", NOT_NEGATIVE),
+});
 
 /** A model and how to send it requests. */
 const MODEL_ENTRY = {
   ...NAMED_MODEL,
   model: text("The model's name at its service, where the entry has another one."),
-  window: option<number>(
-    { type: "integer", minimum: 1024 },
-    "Tokens that a request and its reply may take together.",
-  ),
-  maxOutput: option<number>({ type: "integer", minimum: 1 }, "Tokens of one reply, thoughts included."),
+  window: integer("Tokens that a request and its reply may take together.", { minimum: 1024 }),
+  maxOutput: integer("Tokens of one reply, thoughts included.", { minimum: 1 }),
   images: flag("false: it cannot see images, and gets a description in words instead."),
   tools: flag("false: no tools are offered to it."),
   price: PRICE,
   certificate: object(
-    { cert: text("A PEM file."), key: text("A PEM file."), passphraseEnv: text("A variable.") },
     ["cert", "key"],
+    { cert: text("A PEM file."), key: text("A PEM file."), passphraseEnv: text("A variable.") },
     { description: "A client certificate." },
   ),
   headers: named(text(), "Sent with each request."),
@@ -93,8 +111,8 @@ const MODEL_ENTRY = {
     "More fields of each request. null removes one of Burin's own.",
   ),
   reasoning: either(
-    text(undefined, { minLength: 1 }),
-    option<number>({ type: "integer", minimum: 0 }),
+    text(undefined, NOT_EMPTY),
+    integer(undefined, NOT_NEGATIVE),
     "How much it thinks: off, low, medium, high, another word that the service knows, or a number of tokens.",
   ),
   cache: choice(["off", "5m", "1h", "24h"], "How long the service caches what it has read."),
@@ -103,31 +121,21 @@ const MODEL_ENTRY = {
     exclusiveMinimum: 0,
     maximum: 1,
   }),
-  retries: option<number>(
-    { type: "integer", minimum: 0 },
-    "How often a failed request is sent again. Default 5.",
-  ),
+  retries: integer("How often a failed request is sent again. Default 5.", { minimum: 0 }),
   bearer: flag("Send the key as a bearer token, as gateways expect it."),
   organization: text("OpenAI's organization."),
   project: text("OpenAI's project."),
 };
 
-const HOOK = object(
-  {
-    event: choice(["before_tool", "after_tool", "session_start", "session_end", "before_compaction"]),
-    command: text("A shell command. It gets the event as JSON on stdin.", { minLength: 1 }),
-    tools: either(
-      text(),
-      texts(),
-      "Rules for the calls it is run for, e.g. edit(src/**). Default: all calls.",
-    ),
-    timeoutSeconds: number("Default 60.", { exclusiveMinimum: 0 }),
-  },
-  ["event", "command"],
-  { additionalProperties: false },
-);
+const HOOK = closedObject(["event", "command"], {
+  event: choice(["before_tool", "after_tool", "session_start", "session_end", "before_compaction"]),
+  command: text("A shell command. It gets the event as JSON on stdin.", NOT_EMPTY),
+  tools: either(text(), texts(), "Rules for the calls it is run for, e.g. edit(src/**). Default: all calls."),
+  timeoutSeconds: number("Default 60.", { exclusiveMinimum: 0 }),
+});
 
 const SEARCH = object(
+  ["provider"],
   {
     provider: choice(["searxng", "tavily", "brave", "exa", "google", "mcp"]),
     server: text("For mcp: the alias of a server in mcpServers."),
@@ -136,7 +144,6 @@ const SEARCH = object(
     apiKeyEnv: text("The environment variable that holds the key, instead of the provider's own."),
     engineId: text("For google: the ID of the search engine."),
   },
-  ["provider"],
   { description: "The service that web_search asks. Without it, web_search is not offered." },
 );
 
@@ -166,13 +173,13 @@ const SECTIONS = {
       ["auto", "off", "on"],
       "Whether tool calls that the model writes as text at the end of its reply are run. Default auto: as long as it has made no proper call.",
     ),
-    contextWindow: option<number>(
-      { type: "integer", minimum: 1024 },
+    contextWindow: integer(
       "Tokens that a request and its reply may take together, instead of what is known of the model.",
+      { minimum: 1024 },
     ),
     prices: named(PRICE, "What models cost, by name. Needed for a budget of money."),
     fallbacks: list(
-      either(text(), object(NAMED_MODEL, [])),
+      either(text(), object([], NAMED_MODEL)),
       "Models to try, in this order, when the model fails for good. A name alone takes its key from the environment.",
     ),
   }),
@@ -261,12 +268,12 @@ const MILLISECONDS: JsonSchema = { exclusiveMinimum: 0 };
 
 const SERVER_OPTIONS = {
   type: choice(["stdio", "http", "streamable-http", "streamableHttp", "sse", "auto"]),
-  command: text("The program to start.", { minLength: 1 }),
+  command: text("The program to start.", NOT_EMPTY),
   args: texts(),
   env: named(text(), "Environment variables for the program. $NAME stands for a variable of Burin's own."),
   cwd: text("The folder to start it in, relative to the project's folder."),
-  url: text("Streamable HTTP, or SSE where the server has only that.", { minLength: 1 }),
-  httpUrl: text("Streamable HTTP only.", { minLength: 1 }),
+  url: text("Streamable HTTP, or SSE where the server has only that.", NOT_EMPTY),
+  httpUrl: text("Streamable HTTP only.", NOT_EMPTY),
   headers: named(text(), "Sent with each request. $NAME stands for an environment variable."),
   timeout: number("The time limit of a request, in milliseconds.", MILLISECONDS),
   startTimeout: number("The time limit until it is ready, in milliseconds.", MILLISECONDS),
@@ -294,13 +301,14 @@ const TOOL_SOURCES = {
   toolDiscoveryCommand: DISCOVERY_COMMAND,
   toolCallCommand: CALL_COMMAND,
   mcpServerCommand: SERVER_COMMAND,
-  mcp: object({ mcpServerCommand: SERVER_COMMAND, serverCommand: SERVER_COMMAND }, []),
+  mcp: object([], { mcpServerCommand: SERVER_COMMAND, serverCommand: SERVER_COMMAND }),
   mcpServers: named(SERVER, "MCP servers by alias. The names of their tools begin with it: alias__tool."),
 };
 
-const CHECK = text("A command that must pass before a run ends well. Its failures go back to the model.", {
-  minLength: 1,
-});
+const CHECK = text(
+  "A command that must pass before a run ends well. Its failures go back to the model.",
+  NOT_EMPTY,
+);
 const HOOKS = list(HOOK, "Commands that are run at certain events and can influence what happens next.");
 
 /** The schema of a settings file. The build writes it next to the package, for editors. Unknown keys are allowed. */

@@ -3,6 +3,15 @@ import { once } from "@burin/contract/async/once";
 import type { ChangedText, FileSnapshot, FileWrite } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import {
+  closedObject,
+  integer,
+  NOT_EMPTY,
+  object,
+  option,
+  text,
+  type ValueOf,
+} from "@burin/contract/messages/typed-schema";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
   type FileDiff,
@@ -17,17 +26,25 @@ import { untilLanded } from "@burin/machine/files/until-landed";
 import { meantPath } from "@burin/machine/paths/meant-path";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 
-interface OneEdit {
-  readonly old_string: string;
-  readonly new_string: string;
-  readonly expected_replacements?: number;
-}
-
+const ONE_EDIT = object(["old_string", "new_string"], {
+  old_string: text(undefined, NOT_EMPTY),
+  new_string: text(),
+  expected_replacements: integer(undefined, { minimum: 1 }),
+});
+const PARAMETERS = closedObject(["file_path"], {
+  file_path: text("Absolute path of the file.", NOT_EMPTY),
+  old_string: text("The text to replace; empty to make a new file."),
+  new_string: text("The text to put in its place."),
+  expected_replacements: integer("How many places are to be replaced. Default 1.", { minimum: 1 }),
+  edits: option<readonly ValueOf<typeof ONE_EDIT>[]>({
+    type: "array",
+    minItems: 1,
+    description: "Several replacements, instead of the three above.",
+    items: ONE_EDIT,
+  }),
+});
 /** One replacement, or several in the same file in `edits`. */
-export interface EditParams extends Partial<OneEdit> {
-  readonly file_path: string;
-  readonly edits?: readonly OneEdit[];
-}
+export type EditParams = ValueOf<typeof PARAMETERS>;
 
 export interface EditOptions {
   /** Absent without a model, or when the user turned it off. */
@@ -69,35 +86,7 @@ export class Edit extends PreparingTool<EditParams> {
   readonly kind = "edit";
   readonly description =
     "Replaces text in a file. old_string must be the file's own text, exactly, white space included, with at least 3 lines of context before and after, so that it is unique. An empty old_string makes a new file. edits changes several places, all or none. Returns the changed lines.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      file_path: { type: "string", minLength: 1, description: "Absolute path of the file." },
-      old_string: { type: "string", description: "The text to replace; empty to make a new file." },
-      new_string: { type: "string", description: "The text to put in its place." },
-      expected_replacements: {
-        type: "integer",
-        minimum: 1,
-        description: "How many places are to be replaced. Default 1.",
-      },
-      edits: {
-        type: "array",
-        minItems: 1,
-        description: "Several replacements, instead of the three above.",
-        items: {
-          type: "object",
-          properties: {
-            old_string: { type: "string", minLength: 1 },
-            new_string: { type: "string" },
-            expected_replacements: { type: "integer", minimum: 1 },
-          },
-          required: ["old_string", "new_string"],
-        },
-      },
-    },
-    required: ["file_path"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #correctEdit: CorrectEdit | undefined;
 

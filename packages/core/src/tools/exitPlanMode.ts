@@ -1,9 +1,10 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { closedObject, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
 import { type PlanFollower, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 
-export interface ExitPlanModeParams {
-  readonly plan: string;
-}
+const PLAN = text("The whole plan, in Markdown.", NOT_EMPTY);
+const PARAMETERS = closedObject(["plan"], { plan: PLAN });
+export type ExitPlanModeParams = ValueOf<typeof PARAMETERS>;
 
 /** The session's state as far as planning needs it. */
 export interface Planning {
@@ -20,12 +21,7 @@ export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
   readonly kind = "plan";
   readonly description =
     "In plan mode: shows the user your plan and, when they approve it, ends plan mode so that you can carry it out. Call it once the plan is complete.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: { plan: { type: "string", minLength: 1, description: "The whole plan, in Markdown." } },
-    required: ["plan"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #planning: Planning;
   #lastShown: { readonly plan: string; readonly inputs: number } | null = null;
 

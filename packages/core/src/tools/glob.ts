@@ -1,17 +1,19 @@
 import type { FoundFiles } from "@burin/contract/machine/find-request";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { closedObject, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { patternFault } from "@burin/contract/patterns/pattern";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
-export interface GlobParams {
-  readonly pattern: string;
-  readonly path?: string;
-  readonly case_sensitive?: boolean;
-  readonly respect_git_ignore?: boolean;
-}
+const PARAMETERS = closedObject(["pattern"], {
+  pattern: text('Glob, e.g. "*.ts" or "src/**/*.{ts,tsx}".', NOT_EMPTY),
+  path: text("Directory to search in. Default: the root."),
+  case_sensitive: flag("Default false."),
+  respect_git_ignore: flag("Leave out what git ignores. Default true."),
+});
+export type GlobParams = ValueOf<typeof PARAMETERS>;
 
 const MOST_FILES = 1000;
 /** Less than the limit of one tool answer, so that nothing is cut out of the middle. */
@@ -24,17 +26,7 @@ export class Glob extends BaseTool<GlobParams> {
   readonly kind = "read";
   readonly description =
     "Finds files by a glob pattern: absolute paths, newest first. A pattern without a slash matches names at any depth.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      pattern: { type: "string", minLength: 1, description: 'Glob, e.g. "*.ts" or "src/**/*.{ts,tsx}".' },
-      path: { type: "string", description: "Directory to search in. Default: the root." },
-      case_sensitive: { type: "boolean", description: "Default false." },
-      respect_git_ignore: { type: "boolean", description: "Leave out what git ignores. Default true." },
-    },
-    required: ["pattern"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {

@@ -1,6 +1,15 @@
 import type { FileHits, SearchLine, SearchResult } from "@burin/contract/machine/search-request";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import {
+  closedObject,
+  flag,
+  integer,
+  NOT_EMPTY,
+  number,
+  text,
+  type ValueOf,
+} from "@burin/contract/messages/typed-schema";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { machineOf } from "@burin/contract/patterns/machine";
 import { patternFault } from "@burin/contract/patterns/pattern";
@@ -8,22 +17,24 @@ import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
-export interface GrepParams {
-  readonly pattern: string;
-  readonly path?: string;
-  readonly include?: string;
-  readonly exclude?: string;
-  readonly maxResults?: number;
-  readonly case_sensitive?: boolean;
-  readonly fixed_strings?: boolean;
-  readonly context?: number;
-  readonly names_only?: boolean;
-  readonly respect_git_ignore?: boolean;
-}
-
 const DEFAULT_RESULTS = 20;
 const MOST_RESULTS = 100;
 const MOST_CONTEXT = 20;
+
+const PARAMETERS = closedObject(["pattern"], {
+  pattern: text("Regular expression; each line is matched alone.", NOT_EMPTY),
+  path: text("Directory or file to search in. Default: the root."),
+  include: text('Only files matching this glob, e.g. "*.js", "src/**/*.{ts,tsx}".'),
+  exclude: text("Leave out files matching this glob."),
+  maxResults: number(`Most hits, 1 to ${MOST_RESULTS}. Default ${DEFAULT_RESULTS}.`),
+  case_sensitive: flag("Default false."),
+  fixed_strings: flag("Take the pattern as plain text. Default false."),
+  context: integer(`Lines around each hit, 0 to ${MOST_CONTEXT}. Default 0.`),
+  names_only: flag("Only name the files. Default false."),
+  respect_git_ignore: flag("Leave out what git ignores. Default true."),
+});
+export type GrepParams = ValueOf<typeof PARAMETERS>;
+
 /** Ignored files are not checked for matches: if nothing is found, that would cost as much as the search. */
 const NOT_SEARCHED =
   '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]';
@@ -36,33 +47,7 @@ export class Grep extends BaseTool<GrepParams> {
     "Searches the lines of text files for a regular expression and gives file, line number and line.",
     "JavaScript syntax: . [] () | * + ? {n,m} ^ $ \\d \\w \\s \\b (ASCII); no look-around, no back-references.",
   ].join(" ");
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      pattern: {
-        type: "string",
-        minLength: 1,
-        description: "Regular expression; each line is matched alone.",
-      },
-      path: { type: "string", description: "Directory or file to search in. Default: the root." },
-      include: {
-        type: "string",
-        description: 'Only files matching this glob, e.g. "*.js", "src/**/*.{ts,tsx}".',
-      },
-      exclude: { type: "string", description: "Leave out files matching this glob." },
-      maxResults: {
-        type: "number",
-        description: `Most hits, 1 to ${MOST_RESULTS}. Default ${DEFAULT_RESULTS}.`,
-      },
-      case_sensitive: { type: "boolean", description: "Default false." },
-      fixed_strings: { type: "boolean", description: "Take the pattern as plain text. Default false." },
-      context: { type: "integer", description: `Lines around each hit, 0 to ${MOST_CONTEXT}. Default 0.` },
-      names_only: { type: "boolean", description: "Only name the files. Default false." },
-      respect_git_ignore: { type: "boolean", description: "Leave out what git ignores. Default true." },
-    },
-    required: ["pattern"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {

@@ -1,13 +1,22 @@
 import type { Listing, Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import {
+  closedObject,
+  flag,
+  NOT_EMPTY,
+  text,
+  texts,
+  type ValueOf,
+} from "@burin/contract/messages/typed-schema";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
-export interface ListDirectoryParams {
-  readonly path: string;
-  readonly ignore?: readonly string[];
-  readonly respect_git_ignore?: boolean;
-}
+const PARAMETERS = closedObject(["path"], {
+  path: text("Absolute path of the directory.", NOT_EMPTY),
+  ignore: texts('Globs of names to leave out, e.g. ["*.log", ".git"].'),
+  respect_git_ignore: flag("Leave out what git ignores. Default true."),
+});
+export type ListDirectoryParams = ValueOf<typeof PARAMETERS>;
 
 const MOST_ENTRIES = 2000;
 
@@ -17,20 +26,7 @@ export class ListFiles extends BaseTool<ListDirectoryParams> {
   readonly kind = "read";
   readonly description =
     "Lists the names directly in a directory: folders first, marked [DIR], then files. Does not descend.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      path: { type: "string", minLength: 1, description: "Absolute path of the directory." },
-      ignore: {
-        type: "array",
-        items: { type: "string" },
-        description: 'Globs of names to leave out, e.g. ["*.log", ".git"].',
-      },
-      respect_git_ignore: { type: "boolean", description: "Leave out what git ignores. Default true." },
-    },
-    required: ["path"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {

@@ -1,15 +1,19 @@
 import type { FileSnapshot } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { choice, closedObject, STRING, text, type ValueOf } from "@burin/contract/messages/typed-schema";
 import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "@burin/contract/tools";
 import { untilLanded } from "@burin/machine/files/until-landed";
 
-type Scope = "project" | "global";
-
-export interface SaveMemoryParams {
-  readonly fact: string;
-  readonly scope?: Scope;
-}
+const PARAMETERS = closedObject(["fact"], {
+  fact: text("One self-contained sentence.", { minLength: 1, maxLength: 2000 }),
+  scope: choice(
+    ["project", "global"],
+    "project (default): for this folder; global: for all projects of this user.",
+    STRING,
+  ),
+});
+export type SaveMemoryParams = ValueOf<typeof PARAMETERS>;
 
 /** Where facts are stored: one file for this project, one for all. */
 export interface MemoryPlaces {
@@ -39,19 +43,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
   readonly kind = "edit";
   readonly description =
     "Remembers one fact for later sessions, when the user asks for it or states a lasting preference. Not for what belongs to the present task only.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      fact: { type: "string", minLength: 1, maxLength: 2000, description: "One self-contained sentence." },
-      scope: {
-        type: "string",
-        enum: ["project", "global"],
-        description: "project (default): for this folder; global: for all projects of this user.",
-      },
-    },
-    required: ["fact"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #places: MemoryPlaces;
 
   constructor(places: MemoryPlaces) {

@@ -2,18 +2,19 @@ import { isAbsolute } from "node:path";
 import type { MediaContent, TextLines } from "@burin/contract/machine/file-content";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { integer, NOT_EMPTY, object, text, type ValueOf } from "@burin/contract/messages/typed-schema";
 import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 import { meantPath } from "@burin/machine/paths/meant-path";
 
+const PARAMETERS = object([], {
+  absolute_path: text("Absolute path of the file.", NOT_EMPTY),
+  path: text("The same as absolute_path.", NOT_EMPTY),
+  offset: integer("First line, counted from 0; needs limit.", { minimum: 0 }),
+  limit: integer("How many lines at most.", { minimum: 1 }),
+});
 /** The path has three names, because the tool descriptions in use differ; one is enough. */
-export interface ReadFileParams {
-  readonly absolute_path?: string;
-  readonly path?: string;
-  readonly file_path?: string;
-  readonly offset?: number;
-  readonly limit?: number;
-}
+export type ReadFileParams = ValueOf<typeof PARAMETERS> & { readonly file_path?: string };
 
 export interface ReadFileOptions {
   /** Returns SVG images as their source text. */
@@ -22,7 +23,7 @@ export interface ReadFileOptions {
   readonly mostCharacters?: number | undefined;
 }
 
-const PARAMETERS = new Set(["absolute_path", "path", "file_path", "offset", "limit"]);
+const NAMES = new Set(["absolute_path", "path", "file_path", "offset", "limit"]);
 const DEFAULT_LINES = 2000;
 const MOST_LINE_CHARACTERS = 2000;
 /** An answer must reach the model uncut, including the line about what was left out. */
@@ -34,15 +35,7 @@ export class ReadFile extends BaseTool<ReadFileParams> {
   readonly kind = "read";
   readonly description =
     `Reads a file. Text comes as lines: at most ${DEFAULT_LINES}, each at most ${MOST_LINE_CHARACTERS} characters; read on with offset and limit. Images and PDF are shown, notebooks come cell by cell.`;
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      absolute_path: { type: "string", minLength: 1, description: "Absolute path of the file." },
-      path: { type: "string", minLength: 1, description: "The same as absolute_path." },
-      offset: { type: "integer", minimum: 0, description: "First line, counted from 0; needs limit." },
-      limit: { type: "integer", minimum: 1, description: "How many lines at most." },
-    },
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #svgAsText: boolean;
   readonly #mostCharacters: number;
@@ -90,9 +83,9 @@ export class ReadFile extends BaseTool<ReadFileParams> {
   }
 
   protected override checkParams(params: ReadFileParams): string | null {
-    const unknown = Object.keys(params).find((key) => !PARAMETERS.has(key));
+    const unknown = Object.keys(params).find((key) => !NAMES.has(key));
     if (unknown !== undefined)
-      return `"${unknown}" is not a parameter of read_file. It takes: ${[...PARAMETERS].join(", ")}.`;
+      return `"${unknown}" is not a parameter of read_file. It takes: ${[...NAMES].join(", ")}.`;
     const given = [params.absolute_path, params.path, params.file_path].filter((path) => path !== undefined);
     const path = given[0];
     if (path === undefined || path === "") return 'Give the absolute path of the file as "absolute_path".';

@@ -3,6 +3,15 @@ import type { TextLines } from "@burin/contract/machine/file-content";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Part } from "@burin/contract/messages/parts";
+import {
+  closedObject,
+  flag,
+  list,
+  NOT_EMPTY,
+  option,
+  text,
+  type ValueOf,
+} from "@burin/contract/messages/typed-schema";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { globCovers } from "@burin/contract/patterns/glob-pattern";
 import { patternFault } from "@burin/contract/patterns/pattern";
@@ -10,13 +19,18 @@ import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 
-export interface ReadManyFilesParams {
-  readonly paths: readonly string[];
-  readonly include?: readonly string[];
-  readonly exclude?: readonly string[];
-  readonly useDefaultExcludes?: boolean;
-  readonly respect_git_ignore?: boolean;
-}
+const NAME = text(undefined, NOT_EMPTY);
+const PARAMETERS = closedObject(["paths"], {
+  paths: option<readonly string[]>(
+    { type: "array", items: NAME, minItems: 1 },
+    'Files, directories or globs, absolute or from the root, e.g. ["src/**/*.ts", "README.md"].',
+  ),
+  include: list(NAME, "More globs to read."),
+  exclude: list(NAME, "Globs of files to leave out."),
+  useDefaultExcludes: flag("Leave out caches and editor files. Default true."),
+  respect_git_ignore: flag("Leave out what git ignores. Default true."),
+});
+export type ReadManyFilesParams = ValueOf<typeof PARAMETERS>;
 
 const MOST_LINES = 2000;
 const MOST_LINE_CHARACTERS = 2000;
@@ -56,31 +70,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   readonly kind = "read";
   readonly description =
     "Reads several files at once: files, directories and globs, joined in the order of their paths. Images and PDFs only when named or matched by extension.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      paths: {
-        type: "array",
-        items: { type: "string", minLength: 1 },
-        minItems: 1,
-        description:
-          'Files, directories or globs, absolute or from the root, e.g. ["src/**/*.ts", "README.md"].',
-      },
-      include: { type: "array", items: { type: "string", minLength: 1 }, description: "More globs to read." },
-      exclude: {
-        type: "array",
-        items: { type: "string", minLength: 1 },
-        description: "Globs of files to leave out.",
-      },
-      useDefaultExcludes: {
-        type: "boolean",
-        description: "Leave out caches and editor files. Default true.",
-      },
-      respect_git_ignore: { type: "boolean", description: "Leave out what git ignores. Default true." },
-    },
-    required: ["paths"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {

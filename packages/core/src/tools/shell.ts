@@ -1,6 +1,7 @@
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { choice, flag, integer, STRING, text, type Written } from "@burin/contract/messages/typed-schema";
 import {
   BaseTool,
   type CallContext,
@@ -14,20 +15,6 @@ import type { Stop } from "@burin/machine/commands/command-report";
 import type { CommandRequest, RunningCommand, ShellEnd } from "@burin/machine/commands/command-request";
 import type { MachineCommands } from "@burin/machine/machine";
 
-export interface ShellParams {
-  readonly command?: string;
-  readonly description?: string;
-  readonly directory?: string;
-  readonly timeout?: number;
-  readonly is_background?: boolean;
-  readonly on_timeout?: "end" | "background";
-  readonly sandbox_exception?: "network" | "unlimited";
-  readonly terminal?: boolean;
-  readonly action?: "list" | "output" | "stop" | "input";
-  readonly background_id?: string;
-  readonly input?: string;
-}
-
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MOST_TIMEOUT_MS = 600_000;
 const MOST_CHARACTERS = 30_000;
@@ -39,51 +26,47 @@ const MOST_TRIES = 3;
 /** Reporting commands and their output is a lot of code that most starts of Burin do not need. */
 const telling = once(() => import("@burin/machine/commands/command-report"));
 
-const ACTIONS = ["list", "output", "stop"];
+const ACTIONS = ["list", "output", "stop"] as const;
 
-const PARAMETERS: Record<string, JsonSchema> = {
-  command: { type: "string", description: "The command for the shell." },
-  description: { type: "string", description: "What it does, in a few words." },
-  directory: { type: "string", description: "Where to run it. Default: the root." },
-  timeout: {
-    type: "integer",
-    minimum: 1,
-    maximum: MOST_TIMEOUT_MS,
-    description: `Milliseconds it may take; default ${DEFAULT_TIMEOUT_MS}. In the background: no limit by default.`,
-  },
-  is_background: {
-    type: "boolean",
-    description: "For servers and watchers: answers at once with an id; the command goes on.",
-  },
-  on_timeout: {
-    type: "string",
-    enum: ["end", "background"],
-    description: "When the time is over: end it with all it started (default), or let it go on.",
-  },
-  sandbox_exception: {
-    type: "string",
-    enum: ["network", "unlimited"],
-    description: "Only after the sandbox refused something: with network, or without the sandbox. Asks.",
-  },
-  action: {
-    type: "string",
-    enum: ACTIONS,
-    description: "Instead of a command: list background commands; show or stop the one of background_id.",
-  },
-  background_id: { type: "string", description: "The id of a background command." },
+const PARAMETERS = {
+  command: text("The command for the shell."),
+  description: text("What it does, in a few words."),
+  directory: text("Where to run it. Default: the root."),
+  timeout: integer(
+    `Milliseconds it may take; default ${DEFAULT_TIMEOUT_MS}. In the background: no limit by default.`,
+    { minimum: 1, maximum: MOST_TIMEOUT_MS },
+  ),
+  is_background: flag("For servers and watchers: answers at once with an id; the command goes on."),
+  on_timeout: choice(
+    ["end", "background"],
+    "When the time is over: end it with all it started (default), or let it go on.",
+    STRING,
+  ),
+  sandbox_exception: choice(
+    ["network", "unlimited"],
+    "Only after the sandbox refused something: with network, or without the sandbox. Asks.",
+    STRING,
+  ),
+  action: choice(
+    ACTIONS,
+    "Instead of a command: list background commands; show or stop the one of background_id.",
+    STRING,
+  ),
+  background_id: text("The id of a background command."),
 };
 
 /** Only if the package for terminals is installed. */
-const WITH_TERMINAL: Record<string, JsonSchema> = {
-  terminal: { type: "boolean", description: "Give it a terminal; for programs that need one." },
-  action: {
-    type: "string",
-    enum: [...ACTIONS, "input"],
-    description:
-      "Instead of a command: list background commands; show or stop the one of background_id, or type into its terminal.",
-  },
-  input: { type: "string", description: "What to type; \\r is the Enter key." },
+const WITH_TERMINAL = {
+  terminal: flag("Give it a terminal; for programs that need one."),
+  action: choice(
+    [...ACTIONS, "input"],
+    "Instead of a command: list background commands; show or stop the one of background_id, or type into its terminal.",
+    STRING,
+  ),
+  input: text("What to type; \\r is the Enter key."),
 };
+
+export type ShellParams = Written<Omit<typeof PARAMETERS, "action"> & typeof WITH_TERMINAL>;
 
 export class Shell extends BaseTool<ShellParams> {
   readonly name = "run_shell_command";

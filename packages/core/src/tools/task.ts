@@ -1,4 +1,5 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { closedObject, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
 import {
   BaseTool,
   type CallContext,
@@ -7,12 +8,13 @@ import {
   type ToolResult,
 } from "@burin/contract/tools";
 
-export interface TaskParams {
-  readonly description: string;
-  readonly prompt: string;
-  readonly subagent_type: string;
-  readonly is_background?: boolean;
-}
+const PARAMETERS = closedObject(["description", "prompt", "subagent_type"], {
+  description: text("The task in a few words.", NOT_EMPTY),
+  prompt: text("The whole task.", NOT_EMPTY),
+  subagent_type: text("The name of the subagent.", NOT_EMPTY),
+  is_background: flag("Answer at once; you are told when it is done."),
+});
+export type TaskParams = ValueOf<typeof PARAMETERS>;
 
 /** A task that a call has started. */
 export interface TaskOrder extends TaskParams {
@@ -49,17 +51,7 @@ export class Task extends BaseTool<TaskParams> {
   readonly name = "task";
   readonly displayName = "Task";
   readonly kind = "delegate";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      description: { type: "string", minLength: 1, description: "The task in a few words." },
-      prompt: { type: "string", minLength: 1, description: "The whole task." },
-      subagent_type: { type: "string", minLength: 1, description: "The name of the subagent." },
-      is_background: { type: "boolean", description: "Answer at once; you are told when it is done." },
-    },
-    required: ["description", "prompt", "subagent_type"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #subagents: Subagents | undefined;
 
   /** Without subagents, which need a model, every call fails. */

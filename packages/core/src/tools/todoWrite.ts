@@ -1,12 +1,24 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import {
+  choice,
+  closedObject,
+  list,
+  NOT_EMPTY,
+  STRING,
+  text,
+  type ValueOf,
+} from "@burin/contract/messages/typed-schema";
 import { BaseTool, type Todo, type ToolResult } from "@burin/contract/tools";
 
-const STATUSES = ["pending", "in_progress", "completed"] as const;
-const MARKS: Readonly<Record<Todo["status"], string>> = { pending: " ", in_progress: ">", completed: "x" };
+const STEP = closedObject(["id", "content", "status"], {
+  id: text(undefined, NOT_EMPTY),
+  content: text(undefined, NOT_EMPTY),
+  status: choice(["pending", "in_progress", "completed"], undefined, STRING),
+});
+const PARAMETERS = closedObject(["todos"], { todos: list(STEP) });
+export type TodoWriteParams = ValueOf<typeof PARAMETERS>;
 
-export interface TodoWriteParams {
-  readonly todos: readonly Todo[];
-}
+const MARKS: Readonly<Record<Todo["status"], string>> = { pending: " ", in_progress: ">", completed: "x" };
 
 /** The list is stored in the history, as the arguments of the latest call. */
 export class TodoWrite extends BaseTool<TodoWriteParams> {
@@ -15,26 +27,7 @@ export class TodoWrite extends BaseTool<TodoWriteParams> {
   readonly kind = "plan";
   readonly description =
     "Keeps the list of steps of a task with several. Give the whole list each time; at most one step is in_progress. Mark a step completed as soon as it is done.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      todos: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            id: { type: "string", minLength: 1 },
-            content: { type: "string", minLength: 1 },
-            status: { type: "string", enum: [...STATUSES] },
-          },
-          required: ["id", "content", "status"],
-          additionalProperties: false,
-        },
-      },
-    },
-    required: ["todos"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
 
   getDescription({ todos }: TodoWriteParams): string {
     const done = todos.filter((todo) => todo.status === "completed").length;

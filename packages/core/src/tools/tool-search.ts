@@ -1,7 +1,10 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { closedObject, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
 import { BaseTool, type Tool, type ToolResult } from "@burin/contract/tools";
 
-type Params = Record<string, unknown>;
+const QUERY = text("Words of what it should do, or its name.", NOT_EMPTY);
+const PARAMETERS = closedObject(["query"], { query: QUERY });
+type Params = ValueOf<typeof PARAMETERS>;
 
 export interface ToolSearchNeeds {
   /** Where the tools that it can find come from, for the description. */
@@ -19,19 +22,12 @@ const MOST_FOUND = 8;
 const MOST_CHARACTERS = 20_000;
 
 /** Finds tools that are too many to be declared all at once, and declares what it finds. */
-export class ToolSearch extends BaseTool {
+export class ToolSearch extends BaseTool<Params> {
   readonly name = TOOL_SEARCH;
   readonly displayName = "ToolSearch";
   readonly kind = "read";
   readonly description: string;
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      query: { type: "string", minLength: 1, description: "Words of what it should do, or its name." },
-    },
-    required: ["query"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #needs: ToolSearchNeeds;
 
   constructor(needs: ToolSearchNeeds) {
@@ -46,8 +42,7 @@ export class ToolSearch extends BaseTool {
     return `Find tools for ${query}`;
   }
 
-  async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
-    const query = String(params.query);
+  async execute({ query }: Params, signal: AbortSignal): Promise<ToolResult> {
     const waiting = await this.#needs.settle(signal);
     const tools = this.#needs.undeclared();
     const found = bestOf(tools, query);

@@ -1,5 +1,14 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { PartListUnion } from "@burin/contract/messages/parts";
+import {
+  choice,
+  closedObject,
+  integer,
+  NOT_EMPTY,
+  STRING,
+  text,
+  type ValueOf,
+} from "@burin/contract/messages/typed-schema";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
 import { failedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
@@ -12,12 +21,17 @@ import type { Resolve } from "@burin/web/guard-host";
 import { PageCache } from "@burin/web/page-cache";
 import type { Page } from "@burin/web/read-page";
 
-export interface WebFetchParams {
-  readonly url: string;
-  readonly prompt?: string;
-  readonly format?: PageFormat;
-  readonly offset?: number;
-}
+const PARAMETERS = closedObject(["url"], {
+  url: text("The whole URL, with http:// or https://.", NOT_EMPTY),
+  prompt: text("A question that a model answers from the page, instead of the page."),
+  format: choice(
+    ["markdown", "text", "html"],
+    "markdown (default): the main content; text: its words alone; html: the source.",
+    STRING,
+  ),
+  offset: integer("The character to go on from.", { minimum: 0 }),
+});
+export type WebFetchParams = ValueOf<typeof PARAMETERS>;
 
 /** Answers a question about a page, or null when that fails. */
 export type AnswerFromPage = (
@@ -48,24 +62,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   readonly description =
     "Fetches one http(s) URL. HTML comes as Markdown with its links, PDF as text, JSON indented, images are shown. " +
     `At most ${MOST_CHARACTERS} characters at once; read on with offset. A redirect to another host is not followed but named.`;
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      url: { type: "string", minLength: 1, description: "The whole URL, with http:// or https://." },
-      prompt: {
-        type: "string",
-        description: "A question that a model answers from the page, instead of the page.",
-      },
-      format: {
-        type: "string",
-        enum: ["markdown", "text", "html"],
-        description: "markdown (default): the main content; text: its words alone; html: the source.",
-      },
-      offset: { type: "integer", minimum: 0, description: "The character to go on from." },
-    },
-    required: ["url"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #options: WebFetchOptions;
   readonly #pages = new PageCache<Page>();
 

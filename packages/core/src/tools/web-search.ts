@@ -1,14 +1,19 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { closedObject, integer, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
 import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 import { randomName } from "@burin/machine/disk/random-name";
 import { WebError } from "@burin/machine/http/web-error";
 import type { FoundPage } from "@burin/web/search/found-pages";
 
-export interface WebSearchParams {
-  readonly query: string;
-  readonly maxResults?: number;
-}
+const DEFAULT_RESULTS = 10;
+const MOST_RESULTS = 20;
+
+const PARAMETERS = closedObject(["query"], {
+  query: text("What to search for.", NOT_EMPTY),
+  maxResults: integer(`Default ${DEFAULT_RESULTS}.`, { minimum: 1, maximum: MOST_RESULTS }),
+});
+export type WebSearchParams = ValueOf<typeof PARAMETERS>;
 
 /** A service that searches the web. Throws a WebError on failure. */
 export interface WebSearcher {
@@ -18,9 +23,6 @@ export interface WebSearcher {
     signal: AbortSignal,
   ): Promise<readonly FoundPage[]>;
 }
-
-const DEFAULT_RESULTS = 10;
-const MOST_RESULTS = 20;
 
 const HOW_TO_ADD =
   'No search service is configured. Name one in settings.json: "web": {"search": {"provider": "tavily"}} with its key ' +
@@ -32,20 +34,7 @@ export class WebSearch extends BaseTool<WebSearchParams> {
   readonly kind = "fetch";
   readonly description =
     "Searches the web; answers with numbered sources: title, URL, snippet. Read a source with web_fetch.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      query: { type: "string", minLength: 1, description: "What to search for." },
-      maxResults: {
-        type: "integer",
-        minimum: 1,
-        maximum: MOST_RESULTS,
-        description: `Default ${DEFAULT_RESULTS}.`,
-      },
-    },
-    required: ["query"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #searcher: WebSearcher | undefined;
 
   /** Without a searcher it only says how to add one, and is hidden from the model. */

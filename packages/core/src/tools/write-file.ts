@@ -3,6 +3,7 @@ import { once } from "@burin/contract/async/once";
 import type { FileSnapshot } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { closedObject, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
   type Approval,
@@ -13,10 +14,11 @@ import {
 } from "@burin/contract/tools";
 import { meantPath } from "@burin/machine/paths/meant-path";
 
-export interface WriteFileParams {
-  readonly file_path: string;
-  readonly content: string;
-}
+const PARAMETERS = closedObject(["file_path", "content"], {
+  file_path: text("Absolute path of the file.", NOT_EMPTY),
+  content: text("The complete content of the file."),
+});
+export type WriteFileParams = ValueOf<typeof PARAMETERS>;
 
 export interface WriteFileOptions {
   /** For calls that a user wrote: existing files may be overwritten without reading them first. */
@@ -40,15 +42,7 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
   readonly kind = "edit";
   readonly description =
     "Writes a whole text file: makes it, with missing folders, or overwrites it. Give all of the content, without placeholders. An existing file must have been read in full before. Its encoding and line ends are kept.";
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      file_path: { type: "string", minLength: 1, description: "Absolute path of the file." },
-      content: { type: "string", description: "The complete content of the file." },
-    },
-    required: ["file_path", "content"],
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #overwriteUnread: boolean;
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 declare const VALUE: unique symbol;
 
@@ -7,13 +7,13 @@ export interface Option<Value> extends JsonSchema {
   readonly [VALUE]: Value;
 }
 
-type Options = Readonly<Record<string, Option<unknown>>>;
+export type Options = Readonly<Record<string, Option<unknown>>>;
 export type ValueOf<One extends Option<unknown>> = One[typeof VALUE];
 /** One plain object type instead of an intersection. */
 type Plain<Joined> = { readonly [Key in keyof Joined]: Joined[Key] };
-/** What a file may contain; every key may be missing. */
+/** As an outsider writes it; every key may be missing. */
 export type Written<All extends Options> = { readonly [Key in keyof All]?: ValueOf<All[Key]> };
-/** The result of reading a file: these keys are always there. */
+/** These keys are always there. */
 export type Settled<All extends Options, Always> = Plain<
   { readonly [Key in keyof All as Key extends Always ? Key : never]: ValueOf<All[Key]> } & {
     readonly [Key in keyof All as Key extends Always ? never : Key]?: ValueOf<All[Key]>;
@@ -32,19 +32,20 @@ export function flag(description: string): Option<boolean> {
   return option({ type: "boolean" }, description);
 }
 
-export function number(description: string, limits: JsonSchema): Option<number> {
+export function number(description: string, limits: JsonSchema = {}): Option<number> {
   return option({ type: "number", ...limits }, description);
 }
 
-export function seconds(description: string): Option<number> {
-  return number(description, { exclusiveMinimum: 0, maximum: 86_400 });
+export function integer(description?: string, limits: JsonSchema = {}): Option<number> {
+  return option({ type: "integer", ...limits }, description);
 }
 
 export function choice<const Values extends readonly string[]>(
   values: Values,
   description?: string,
+  more: JsonSchema = {},
 ): Option<Values[number]> {
-  return option({ enum: values }, description);
+  return option({ ...more, enum: values }, description);
 }
 
 export function list<Item>(item: Option<Item>, description?: string): Option<readonly Item[]> {
@@ -53,10 +54,6 @@ export function list<Item>(item: Option<Item>, description?: string): Option<rea
 
 export function texts(description?: string): Option<readonly string[]> {
   return list(text(), description);
-}
-
-export function rules(effect: string): Option<readonly string[]> {
-  return texts(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
 }
 
 /** An object whose keys are names that the user chooses. */
@@ -71,28 +68,23 @@ export function either<A, B>(a: Option<A>, b: Option<B>, description?: string): 
   return option({ anyOf: [a, b] }, description);
 }
 
-/** An object that is replaced as a whole and requires these keys. */
+export const NOT_EMPTY: JsonSchema = { minLength: 1 };
+/** For a choice, whose words are enough for a checker. */
+export const STRING: JsonSchema = { type: "string" };
+
+/** An object that requires these keys. */
 export function object<All extends Options, Needed extends keyof All & string = never>(
-  properties: All,
   required: readonly Needed[],
+  properties: All,
   more: JsonSchema = {},
 ): Option<Settled<All, Needed>> {
   return option({ type: "object", properties, ...(required.length > 0 && { required }), ...more });
 }
 
-/** A section of the file: keys may be missing, and those with a default are always there once it is read. */
-export function section<All extends Options, Defaults extends Written<All>>(
-  description: string,
-  given: Defaults,
-  options: All,
-): Option<Settled<All, keyof Defaults>> {
-  return option({ type: "object", properties: withDefaults(options, given) }, description);
-}
-
-export function withDefaults(options: Options, given: Readonly<Record<string, unknown>>): Options {
-  const entries = Object.entries(options).map(([key, one]) => [
-    key,
-    key in given ? { ...one, default: given[key] } : one,
-  ]);
-  return Object.fromEntries(entries);
+/** The same without keys that have no schema. */
+export function closedObject<All extends Options, Needed extends keyof All & string>(
+  required: readonly Needed[],
+  properties: All,
+): Option<Settled<All, Needed>> {
+  return object(required, properties, { additionalProperties: false });
 }
