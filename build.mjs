@@ -70,7 +70,7 @@ const LIBRARY_GROUPS = [
   ["checks", "contract/src/messages/(?:schema-faults|check-schema)"],
   [
     "door",
-    ...["contract/src/(?:tools|define-tool|machine/workspace|settings/settings|text/visible-text)"],
+    ...["contract/src/(?:tools|machine/workspace|settings/settings|text/visible-text)"],
     ...["core/src/tools/(?!built-in)[\\w-]+", "discovery/discovered-tool", "mcp/src/discovered-mcp-tool"],
     ...["agent/budget", "session/turn-count", "session/recorded-model", "log/session-error"],
     ...["files/node-machine", "runtime"],

@@ -9,7 +9,6 @@ export type {
 } from "@burin/contract/agent-event";
 export { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
 export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
-export { defineTool, type ToolDefinition } from "@burin/contract/define-tool";
 export type { FilePreview, FileSnapshot, FileWrite, FileWritten } from "@burin/contract/machine/file-change";
 export type { FileContent, LineRange } from "@burin/contract/machine/file-content";
 export type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
@@ -162,6 +161,7 @@ export { fetchSiteSkills, type SiteSkill, type SiteSkills } from "./settings/sit
 export type { TrustAnswer, TrustState, TrustStore } from "./settings/trust.ts";
 export type { CorrectEdit, FailedEdit } from "./text/correct-edit.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
+export { defineTool, type ToolDefinition } from "./tools/define-tool.ts";
 export { Edit, Edit as EditTool } from "./tools/edit.ts";
 export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";
 export { Glob, Glob as GlobTool } from "./tools/glob.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { PartUnion } from "@burin/contract/messages/parts";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
 import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
 import { McpError } from "./mcp-error.ts";
@@ -169,10 +169,6 @@ async function resourcesOf({ alias, connection }: ServerPort, signal: AbortSigna
     name: String(name ?? uri),
     description: String(description ?? ""),
   }));
-}
-
-function recordsIn(list: unknown): JsonRecord[] {
-  return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
 const COMMAND = /^\/([A-Za-z0-9_-]+):(\S+)\s*(.*)$/s;

@@ -5,6 +5,11 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The objects in a list; none if it is not a list. */
+export function recordsIn(list: unknown): JsonRecord[] {
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
 /** No meaningful value nests this deep. */
 const MOST_LEVELS = 10_000;
 /** Each level takes many times the memory of its bracket. */

@@ -40,29 +40,18 @@ export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
 
-const NO_SETTINGS: Settings = {
-  ...DEFAULT_SETTINGS,
-  hooks: [],
-
-  mcpServers: {},
-};
-
 /** Later values win; lists are joined in order without duplicates. A server is replaced as a whole, never merged. */
 export function mergeSettings(layers: readonly object[]): Settings {
-  let merged: Record<string, unknown> = { ...NO_SETTINGS };
+  let merged: Record<string, unknown> = { ...DEFAULT_SETTINGS, hooks: [], mcpServers: {} };
   let servers: Record<string, McpServerSettings | null> = {};
   for (const layer of layers.map(settledSources)) {
     merged = mergedValue(merged, layer) as Record<string, unknown>;
     servers = { ...servers, ...(layer.mcpServers as typeof servers | undefined) };
   }
   const { mcpServerCommand, ...rest } = merged;
-  const command = mcpServerCommand as string | undefined;
-  const known = withCommandServer(servers, command);
-  return frozen({ ...rest, mcpServers: running(known) } as unknown as Settings);
-}
-
-function running(servers: Readonly<Record<string, McpServerSettings | null>>) {
-  return Object.fromEntries(Object.entries(servers).filter(([, server]) => server !== null));
+  const known = withCommandServer(servers, mcpServerCommand as string | undefined);
+  const running = Object.entries(known).filter(([, server]) => server !== null);
+  return frozen({ ...rest, mcpServers: Object.fromEntries(running) } as unknown as Settings);
 }
 
 function mergedValue(base: unknown, over: unknown): unknown {

@@ -4,7 +4,7 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 export async function parseAnswerSchema(text: string): Promise<JsonSchema> {
   const json = text.replace(/^\ufeff/, "");
   const { jsonFault } = await import("../settings/json-fault.ts");
-  const { schemaProblem } = await import("@burin/contract/messages/schema-problem");
+  const { schemaProblem } = await import("./schema-problem.ts");
   const fault = await jsonFault(json);
   if (fault !== null) throw new Error(`it is not valid JSON: ${fault}`);
   const schema: unknown = JSON.parse(json);

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { type JsonRecord, parseJson, recordsIn } from "@burin/contract/messages/untrusted-json";
 
 /** A skill that a site offers: its files by path. */
 export interface SiteSkill {
@@ -11,8 +11,6 @@ export interface SiteSkills {
   /** Entries of the index that are not used, and why. */
   readonly left: readonly string[];
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface OfferedFile {
   readonly path: string;
@@ -35,11 +33,11 @@ const MOST_FILES = 500;
 /** The skills in a site's well-known index, or one of them; each file must have the digest in the index. */
 export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteSkills> {
   const index = new URL(site.pathname === "/" ? INDEX : site.pathname, site);
-  const [given = {}] = records([parseJson((await fetched(index, index)).toString("utf8"))]);
+  const [given = {}] = recordsIn([parseJson((await fetched(index, index)).toString("utf8"))]);
   const { $schema, version, skills } = given;
   if (($schema ?? version) !== SCHEMA && !($schema === undefined && /^0\.2\.\d+$/.test(String(version))))
     throw new Error(`${index.href} is not an index of skills of version 0.2.0.`);
-  const offers = records(skills);
+  const offers = recordsIn(skills);
   const names = offers.map(({ name }) => String(name));
   if (chosen !== undefined && !names.includes(chosen))
     throw new Error(`${site.host} has no skill "${chosen}": ${names.join(", ")}.`);
@@ -63,10 +61,10 @@ export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteS
   return { skills: found, left };
 }
 
-function filesOf({ name, type, url, digest, files }: Fields, index: URL): OfferedFile[] | string {
+function filesOf({ name, type, url, digest, files }: JsonRecord, index: URL): OfferedFile[] | string {
   if (typeof name !== "string" || !NAME.test(name)) return "its name is not usable";
   const one = { "skill-md": "SKILL.md", archive: ARCHIVE }[String(type)];
-  const listed = records(one === undefined ? files : [{ path: one, url, digest }]);
+  const listed = recordsIn(one === undefined ? files : [{ path: one, url, digest }]);
   if (listed.length === 0) return "its type is not known";
   if (one === undefined && !listed.some(({ path }) => path === "SKILL.md")) return "it has no SKILL.md";
   const usable = listed.flatMap(({ path, url: at = `${name}/${path}`, digest: print }) =>
@@ -102,10 +100,6 @@ async function unpacked(packed: Buffer): Promise<Map<string, Buffer>> {
     at += BLOCK * (1 + Math.ceil(size / BLOCK));
   }
   return files;
-}
-
-function records(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 async function checked(url: URL, digest: string, index: URL): Promise<Buffer> {

@@ -1,8 +1,13 @@
-import { describeFaults } from "./check-schema.ts";
-import { ONE_SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME, schemasInside } from "./inner-schemas.ts";
-import type { JsonSchema } from "./json-schema.ts";
-import { expressionOf, schemaAt, schemaFaults, TYPES } from "./schema-faults.ts";
-import { isRecord } from "./untrusted-json.ts";
+import { describeFaults } from "@burin/contract/messages/check-schema";
+import {
+  ONE_SCHEMA,
+  SCHEMA_LISTS,
+  SCHEMAS_BY_NAME,
+  schemasInside,
+} from "@burin/contract/messages/inner-schemas";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { expressionOf, schemaAt, schemaFaults, TYPES } from "@burin/contract/messages/schema-faults";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 
 const SCHEMA: JsonSchema = { $ref: "#" };
 const SCHEMAS: JsonSchema = { type: "array", minItems: 1, items: SCHEMA };

@@ -1,4 +1,10 @@
-import { BaseTool, type Confirmation, type Tool, type ToolKind, type ToolResult } from "./tools.ts";
+import {
+  BaseTool,
+  type Confirmation,
+  type Tool,
+  type ToolKind,
+  type ToolResult,
+} from "@burin/contract/tools";
 
 type Given<Params extends object> = Parameters<Tool<Params>["execute"]>;
 
