@@ -81,14 +81,14 @@ export class McpConnection {
 
   async #answered(
     { ask }: OpenClient,
-    { method, params, timeout }: TimedRequest,
+    { timeout, ...request }: Asked & { readonly timeout: number },
     signal: AbortSignal,
   ): Promise<JsonRecord> {
     try {
-      return await ask({ method, params }, { signal, timeout, maxTotalTimeout: timeout });
+      return await ask(request, { signal, timeout, maxTotalTimeout: timeout });
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#inWords(error, method);
+      throw this.#inWords(error, request.method);
     }
   }
 
@@ -191,9 +191,4 @@ export class McpConnection {
 }
 
 type Listed = "tools" | "prompts" | "resources";
-
-interface TimedRequest {
-  readonly method: string;
-  readonly params: JsonRecord;
-  readonly timeout: number;
-}
+type Asked = Parameters<OpenClient["ask"]>[0];

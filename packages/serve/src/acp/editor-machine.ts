@@ -154,9 +154,7 @@ class UnsavedFiles {
 
   async write(path: string, text: string, { file, content, basis, isBasisAgreed, isWholeKnown }: FileWrite) {
     if (versionOf(path, text) !== basis) throw changed(file);
-    if (!isBasisAgreed && this.#shown.get(path) !== text) {
-      throw notRead(file);
-    }
+    if (!isBasisAgreed && this.#shown.get(path) !== text) throw notRead(file);
     await this.#buffers.write(path, content);
     this.note(path, isWholeKnown ? content : null);
     return { isNew: false, wasBasis: true, notes: [] };

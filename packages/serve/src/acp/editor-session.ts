@@ -101,23 +101,14 @@ export class EditorSession {
   /** Sends the available `/` commands, once they are known. */
   async announceCommands(): Promise<void> {
     const input = { hint: "words" };
-    const own = (await this.#session.customCommands()).map(({ name, description }) => ({
-      name,
-      description,
-      input,
-    }));
-    await this.#tell({
-      sessionUpdate: "available_commands_update",
-      availableCommands: [...OWN_COMMANDS, ...own],
-    });
+    const availableCommands = [...OWN_COMMANDS];
+    const own = await this.#session.customCommands();
+    availableCommands.push(...own.map(({ name, description }) => ({ name, description, input })));
+    await this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
     const prompts = await this.#session.mcp.prompts();
     if (prompts.length === 0) return;
-    const served = prompts.map(({ server, name, description }) => ({
-      name: `${server}:${name}`,
-      description,
-      input,
-    }));
-    const availableCommands = [...OWN_COMMANDS, ...own, ...served];
+    for (const { server, name, description } of prompts)
+      availableCommands.push({ name: `${server}:${name}`, description, input });
     await this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
@@ -202,11 +193,8 @@ export class EditorSession {
     if (question.confirmation.kind === "form") return this.#askForm(question, cancellationSignal);
     const choices = choicesOf(question);
     const options = choices.map(({ decision: _, ...option }) => option);
-    const asked: RequestPermissionRequest = {
-      sessionId: this.id,
-      toolCall: askedCall(question, root),
-      options,
-    };
+    const toolCall = askedCall(question, root);
+    const asked: RequestPermissionRequest = { sessionId: this.id, toolCall, options };
     const { requestPermission } = methods.client.session;
     const { outcome } = await client.request(requestPermission, asked, { cancellationSignal });
     return decisionOf(choices, outcome);
@@ -217,17 +205,10 @@ export class EditorSession {
     const { client, capabilities } = this.#editor;
     if (confirmation.kind !== "form" || !capabilities.elicitation?.form) return null;
     const { server, message, schema } = confirmation;
-    const asked = {
-      mode: "form",
-      sessionId: this.id,
-      message: `${server}: ${message}`,
-      requestedSchema: schema,
-    };
-    const answer = await client.request(
-      methods.client.elicitation.create,
-      asked as CreateElicitationRequest,
-      { cancellationSignal },
-    );
+    const told = { message: `${server}: ${message}`, requestedSchema: schema };
+    const asked = { mode: "form", sessionId: this.id, ...told } as CreateElicitationRequest;
+    const { create } = methods.client.elicitation;
+    const answer = await client.request(create, asked, { cancellationSignal });
     if (answer.action !== "accept") return { outcome: "cancel" };
     return { outcome: "filled", values: (answer as { content?: Record<string, unknown> }).content ?? {} };
   }

@@ -25,16 +25,10 @@ export function choicesOf({ confirmation }: Question): Choice[] {
     ];
   }
   const rules = questionView(confirmation).grants.join(", ");
-  const always: Choice[] = [
-    {
-      ...choice("session", `Yes, always in this session: ${rules}`, { outcome: "always", scope: "session" }),
-      kind: "allow_always",
-    },
-    {
-      ...choice("project", `Yes, always in this project: ${rules}`, { outcome: "always", scope: "project" }),
-      kind: "allow_always",
-    },
-  ];
+  const always = (["session", "project"] as const).map((scope): Choice => {
+    const yes = choice(scope, `Yes, always in this ${scope}: ${rules}`, { outcome: "always", scope });
+    return { ...yes, kind: "allow_always" };
+  });
   return [choice("once", "Yes", { outcome: "once" }), ...(rules === "" ? [] : always), no];
 }
 
@@ -44,11 +38,8 @@ function choice(optionId: string, name: string, decision: Decision): Choice {
 
 /** The user's answer; anything but a clear yes is a no. */
 export function decisionOf(choices: readonly Choice[], outcome: RequestPermissionOutcome): Decision {
-  const chosen =
-    outcome.outcome === "selected"
-      ? choices.find(({ optionId }) => optionId === outcome.optionId)
-      : undefined;
-  return chosen?.decision ?? { outcome: "cancel" };
+  const chosen = outcome.outcome === "selected" ? outcome.optionId : undefined;
+  return choices.find(({ optionId }) => optionId === chosen)?.decision ?? { outcome: "cancel" };
 }
 
 /** The call, as shown with the question. */

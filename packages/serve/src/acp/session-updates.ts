@@ -2,15 +2,15 @@ import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
 import {
   type AgentEvent,
+  type ToolCall as Call,
   exitCodeIn,
   type FileDiff,
+  isAnswered,
   type Part,
   type Tool,
   type ToolDisplay,
   visibleText,
 } from "@burin/core";
-
-type Call = Extract<AgentEvent, { type: "tool_call" }>["call"];
 
 /** Facts about the session that the events come from. */
 export interface UpdateGround {
@@ -109,13 +109,13 @@ export class SessionUpdates {
     const text = outputOf(call);
     const data = text === null ? "" : visibleText(grownBy(this.#shown.get(terminal_id) ?? "", text));
     if (text !== null) this.#shown.set(terminal_id, text);
-    if (isOver(call)) this.#shown.delete(terminal_id);
+    if (isAnswered(call)) this.#shown.delete(terminal_id);
     const cwd = resolve(this.#ground.root, typeof args.directory === "string" ? args.directory : ".");
     const exit_code = call.status === "success" ? exitCodeIn(call.llmContent) : null;
     return {
       ...(this.#known.has(terminal_id) ? {} : { terminal_info: { terminal_id, cwd } }),
       ...(data === "" ? {} : { terminal_output: { terminal_id, data } }),
-      ...(isOver(call) ? { terminal_exit: { terminal_id, exit_code, signal: null } } : {}),
+      ...(isAnswered(call) ? { terminal_exit: { terminal_id, exit_code, signal: null } } : {}),
     };
   }
 
@@ -167,10 +167,6 @@ function terminalContent(call: Call): ToolCallContent[] {
   if (call.status === "validating" || call.status === "awaiting_approval") return [];
   const failure = call.status === "error" || call.status === "cancelled" ? call.error.message : "";
   return [{ type: "terminal", terminalId: call.callId }, ...textContent(failure)];
-}
-
-function isOver({ status }: Call): boolean {
-  return status === "success" || status === "error" || status === "cancelled";
 }
 
 /** Returns null when there is no text to show. */

@@ -95,23 +95,19 @@ function messageOf(confirmation: Confirmation, reason: string): string {
 function schemaOf(confirmation: Confirmation) {
   const { grants } = questionView(confirmation);
   const rules = grants.join(", ");
-  const always = [
-    ["session", `Yes, always until the server ends (${rules})`],
-    ["project", `Yes, always in this project (${rules})`],
-  ] as const;
-  const choices = [
-    ["once", "Yes, once"] as const,
-    ...(grants.length === 0 ? [] : always),
-    ["no", "No"] as const,
-  ];
+  const always = {
+    session: `Yes, always until the server ends (${rules})`,
+    project: `Yes, always in this project (${rules})`,
+  };
+  const choices = { once: "Yes, once", ...(grants.length === 0 ? {} : always), no: "No" };
   return {
     type: "object" as const,
     properties: {
       decision: {
         type: "string" as const,
         title: "Allow it?",
-        enum: choices.map(([value]) => value),
-        enumNames: choices.map(([, title]) => title),
+        enum: Object.keys(choices),
+        enumNames: Object.values(choices),
       },
     },
     required: ["decision"],

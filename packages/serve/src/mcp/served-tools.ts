@@ -10,6 +10,7 @@ import {
   type Settings,
   type Tool,
   type Toolbox,
+  type ToolDisplay,
 } from "@burin/core";
 import type {
   CallToolResult,
@@ -37,7 +38,6 @@ export interface CallManner {
 
 /** The tools of one folder as clients of the protocol see them, through the toolbox's whole flow. */
 export class ServedTools {
-  readonly root: string;
   readonly #toolbox: Toolbox;
   readonly #session: Session | null = null;
   readonly #approvals = new Approvals();
@@ -50,7 +50,6 @@ export class ServedTools {
   constructor(options: SessionOptions) {
     const settings = ownSettings(options.settings as Settings);
     const { confirm } = this.#approvals;
-    this.root = options.root;
     this.#toolbox = createToolbox({ ...options, settings, confirm, record: true });
     const { registry } = this.#toolbox;
     // Plans and todo lists are the client's own.
@@ -133,10 +132,8 @@ export class ServedTools {
   #result(answer: AnsweredCall): CallToolResult {
     const kind = this.#toolbox.registry.getTool(answer.name)?.kind;
     const result = callResult(answer, kind);
-    const links =
-      kind !== "execute"
-        ? []
-        : result.content.flatMap((one) => (one.type === "text" ? this.#outputs.linksIn(one.text) : []));
+    const texts = result.content.flatMap((one) => (one.type === "text" ? [one.text] : []));
+    const links = kind === "execute" ? texts.flatMap((text) => this.#outputs.linksIn(text)) : [];
     if (links.length === 0) return result;
     this.#changed("resources");
     return { ...result, content: [...result.content, ...links] };
@@ -185,14 +182,8 @@ function isUnanswered(answer: AnsweredCall): boolean {
 function declared({ name, displayName, description, parameterSchema, kind }: Tool): McpTool {
   const outputSchema = kind === "edit" || kind === "execute" ? { outputSchema: OUTPUT_SCHEMAS[kind] } : {};
   const inputSchema = { ...parameterSchema, type: "object" };
-  return {
-    name,
-    title: displayName,
-    description,
-    inputSchema,
-    ...outputSchema,
-    annotations: annotationsOf(kind),
-  } as McpTool;
+  const shown = { name, title: displayName, description };
+  return { ...shown, inputSchema, ...outputSchema, annotations: annotationsOf(kind) } as McpTool;
 }
 
 /** Hints that are true for a tool with any arguments. */
@@ -204,9 +195,7 @@ function annotationsOf(kind: Tool["kind"]): ToolAnnotations {
   return { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
 }
 
-function lastWords(
-  display: NonNullable<Extract<Parameters<OnCall>[0], { status: "executing" }>["display"]>,
-): string {
+function lastWords(display: ToolDisplay): string {
   const text =
     typeof display === "string" ? display : display.kind === "progress" ? display.lines.join("\n") : "";
   return text.trimEnd().split("\n").at(-1) ?? "";
