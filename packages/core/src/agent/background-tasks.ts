@@ -1,4 +1,4 @@
-import type { AgentEvent, TaskChange } from "@burin/contract/agent-event";
+import { type AgentEvent, notice, type TaskChange } from "@burin/contract/agent-event";
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
@@ -46,8 +46,7 @@ const MOST_ENDED = 50;
 
 /** Subagents that work while their session continues, and the reports about them. */
 export class BackgroundTasks implements TaskList {
-  readonly #tell: TaskNeeds["tell"];
-  readonly #mostCharacters: number;
+  readonly #needs: TaskNeeds;
   readonly #running = new Map<string, Running>();
   readonly #shown = new Map<string, BackgroundTask>();
   /** From earlier events: started tasks whose end is not in the log. */
@@ -56,9 +55,8 @@ export class BackgroundTasks implements TaskList {
   #count = 0;
   #wake: () => void = () => {};
 
-  constructor({ tell, mostCharacters }: TaskNeeds) {
-    this.#tell = tell;
-    this.#mostCharacters = mostCharacters;
+  constructor(needs: TaskNeeds) {
+    this.#needs = needs;
   }
 
   /** Replays an event of a resumed session: tasks that were running when it ended are reported as lost. */
@@ -95,7 +93,7 @@ export class BackgroundTasks implements TaskList {
 
   #tellChange(id: string, order: TaskOrder, status: BackgroundTask["status"]): void {
     const { description, subagent_type: agent, callId } = order;
-    this.#tell({ type: "task", id, agent, description, callId, status });
+    this.#needs.tell({ type: "task", id, agent, description, callId, status });
   }
 
   #ended(id: string, order: TaskOrder, answer: SubagentAnswer): void {
@@ -104,13 +102,10 @@ export class BackgroundTasks implements TaskList {
     this.#show(id, { status });
     const how = { success: "is done", failed: "failed", cancelled: "was stopped" }[status];
     const name = `${order.subagent_type}: ${order.description}`;
-    this.#reports.push({
-      task: id,
-      head: `[Background task ${id} (${name}) ${how}.]`,
-      text: String(llmContent),
-    });
+    const head = `[Background task ${id} (${name}) ${how}.]`;
+    this.#reports.push({ task: id, head, text: String(llmContent) });
     this.#tellChange(id, order, status);
-    this.#tell({ type: "notice", message: `The background task ${id} (${name}) ${how}.` });
+    this.#needs.tell(notice(`The background task ${id} (${name}) ${how}.`));
     const ended = [...this.#shown.keys()].filter((one) => !this.#running.has(one));
     for (const oldest of ended.slice(0, -MOST_ENDED)) this.#shown.delete(oldest);
     this.#wake();
@@ -139,13 +134,13 @@ export class BackgroundTasks implements TaskList {
   /** The reports for the model, each returned once. Its task shows in the log which ends the model knows about. */
   takeReports(): readonly AgentEvent[] {
     const lost = [...this.#cutOff.values()].map((task) => {
-      this.#tell({ ...task, status: "cancelled" });
+      this.#needs.tell({ ...task, status: "cancelled" });
       const name = `${task.agent}: ${task.description}`;
       const text = `[Background task ${task.id} (${name}) was cut off when the session ended.]`;
       return { type: "context" as const, text, task: task.id };
     });
     this.#cutOff.clear();
-    const most = Math.min(this.#mostCharacters / (this.#reports.length + 1), MOST_ANSWER_CHARACTERS);
+    const most = Math.min(this.#needs.mostCharacters / (this.#reports.length + 1), MOST_ANSWER_CHARACTERS);
     const reports = this.#reports.map(({ task, head, text: whole }) => {
       const text = `${head}\n${keepHeadAndTail(whole, Math.floor(most), "ask for less at a time")}`;
       return { type: "context" as const, text, task };

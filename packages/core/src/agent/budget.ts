@@ -128,14 +128,7 @@ export class Budget {
 }
 
 function inWords(kind: Kind, amount: number): string {
-  switch (kind) {
-    case "money":
-      return `$${Number(amount.toFixed(4))}`;
-    case "milliseconds":
-      return amount >= 60_000
-        ? `${Number((amount / 60_000).toFixed(1))} minutes`
-        : `${amount / 1000} seconds`;
-    default:
-      return amount === 1 ? `1 ${kind.slice(0, -1)}` : `${amount} ${kind}`;
-  }
+  if (kind === "money") return `$${Number(amount.toFixed(4))}`;
+  if (kind !== "milliseconds") return amount === 1 ? `1 ${kind.slice(0, -1)}` : `${amount} ${kind}`;
+  return amount >= 60_000 ? `${Number((amount / 60_000).toFixed(1))} minutes` : `${amount / 1000} seconds`;
 }

@@ -80,7 +80,7 @@ export class ContextFiles {
   async again(files: Iterable<string>): Promise<ContextText[]> {
     const texts: ContextText[] = [];
     for (const file of files) {
-      const content = existsSync(file) ? await this.#contentOf(file) : null;
+      const content = await this.#contentOf(file);
       if (content !== null) texts.push(this.#told(file, content));
     }
     return texts;
@@ -93,7 +93,7 @@ export class ContextFiles {
       this.#seen.add(folder);
       for (const name of this.#namesIn(folder)) {
         const file = join(folder, name);
-        const content = existsSync(file) ? await this.#contentOf(file) : null;
+        const content = await this.#contentOf(file);
         if (content !== null) texts.push(this.#told(realOf(file) ?? file, content));
       }
     }
@@ -119,6 +119,7 @@ export class ContextFiles {
 
   /** Returns null for a file that is empty, unreadable, not text, or outside where it appears to be. */
   async #contentOf(file: string): Promise<string | null> {
+    if (!existsSync(file)) return null;
     try {
       const isInside = this.#places.roots.some((root) => isWithin(file, root));
       const text = await (isInside ? this.#places.readInside(file) : this.#readOutside(file));

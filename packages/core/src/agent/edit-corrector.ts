@@ -57,10 +57,7 @@ function isNamed(failed: FailedEdit, chosen: string, { prompt, reply }: WordsAro
   const last = first + chosen.split("\n").length - 1;
   const said = new Set(namesIn(`${prompt}\n${reply}\n${newText}`));
   const around = places.map((place, at) => {
-    const [above, below] = [
-      places[at - 1] ?? Number.NEGATIVE_INFINITY,
-      places[at + 1] ?? Number.POSITIVE_INFINITY,
-    ];
+    const { [at - 1]: above = Number.NEGATIVE_INFINITY, [at + 1]: below = Number.POSITIVE_INFINITY } = places;
     const from = Math.max(place - LINES_AROUND, Math.floor((above + place) / 2) + 1);
     const to = Math.min(place + LINES_AROUND, Math.floor((place + below) / 2));
     return new Set([String(place), ...namesIn(lines.slice(Math.max(0, from - 1), to).join("\n"))]);

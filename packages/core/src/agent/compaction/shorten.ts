@@ -130,8 +130,7 @@ function oldAnswers(history: readonly Message[], keptTokens: number, size: Conte
     for (const [id, parts] of answersOf(message)) {
       const taken = size.ofMessage({ role: "user", parts });
       passed += taken;
-      if (passed <= keptTokens || taken < LEAST_TOKENS) continue;
-      callIds.push(id);
+      if (passed > keptTokens && taken >= LEAST_TOKENS) callIds.push(id);
     }
   }
   return callIds.reverse();

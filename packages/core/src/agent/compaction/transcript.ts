@@ -29,7 +29,7 @@ export function transcript(told: Told, mostTokens: number, size: ContextSize): s
     const text = written(told, grain);
     if (size.ofText(text) <= mostTokens) return text;
   }
-  return cutTo(written(told, COARSEST), mostTokens, size);
+  return digest(told, mostTokens, size);
 }
 
 /** The same without a model: prompts, replies and calls, in a line or two each. */
