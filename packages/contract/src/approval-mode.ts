@@ -44,7 +44,5 @@ export class CurrentMode {
 /** A misspelled "plan" must not allow effects. */
 function known(mode: ApprovalMode): ApprovalMode {
   if (APPROVAL_MODES.includes(mode)) return mode;
-  throw new TypeError(
-    `The approval mode must be one of ${APPROVAL_MODES.join(", ")}; it is ${String(mode)}.`,
-  );
+  throw new TypeError(`The approval mode must be one of ${APPROVAL_MODES.join(", ")}; it is ${mode}.`);
 }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./json-schema.ts";
 import { type CheckOptions, type SchemaFault, schemaFaults } from "./schema-faults.ts";
-import { parseJson } from "./untrusted-json.ts";
+import { type JsonRecord, parseJson } from "./untrusted-json.ts";
 
 /** Describes every fault of a value, with its key and what was expected; null when the value is valid. */
 export function schemaError(schema: JsonSchema, value: unknown, how?: CheckOptions): string | null {
@@ -58,10 +58,7 @@ function shown(value: unknown): string {
  * stays unchanged, for validation to judge. A null means the same as leaving the key out, if the key is optional
  * and must not be null.
  */
-export function coerceArguments(
-  schema: JsonSchema,
-  args: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+export function coerceArguments(schema: JsonSchema, args: JsonRecord): Record<string, unknown> {
   // An embedder in JavaScript, or a model, may pass anything.
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const coerced: Record<string, unknown> = { ...args };

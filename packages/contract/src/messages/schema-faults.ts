@@ -123,12 +123,8 @@ function limit(measure: Measure, isMet: Comparison, says: string): Rule {
   return (place, given) => {
     const size = measure(place.value);
     if (size === null || typeof given !== "number" || isMet(size, given)) return [];
-    return wrong(
-      place,
-      given === 1 && size === 0 && measure === characters
-        ? "must not be empty"
-        : says.replace("#", String(given)),
-    );
+    const isEmpty = given === 1 && size === 0 && measure === characters;
+    return wrong(place, isEmpty ? "must not be empty" : says.replace("#", String(given)));
   };
 }
 
@@ -327,9 +323,7 @@ function additionalItems(place: Place, given: unknown): Faults {
 }
 
 function restOfItems(place: Place, given: unknown, from: number): Faults {
-  return listOf(place.value).flatMap((_item, index) =>
-    index < from ? [] : inside(place, String(index), given),
-  );
+  return listOf(place.value).flatMap((_, index) => (index < from ? [] : inside(place, String(index), given)));
 }
 
 function contains(place: Place, given: unknown): Faults {

@@ -86,19 +86,15 @@ function ofSequence(parts: readonly Known[]): Known {
 }
 
 function ofChoice(options: readonly Known[]): Known {
-  const exact = options.every((option) => option.exact !== null)
-    ? unique(options.flatMap((option) => option.exact ?? []))
-    : null;
+  const exact = unionOf(options.map((option) => option.exact));
   if (exact !== null && exact.length <= MOST_TEXTS) return { exact, required: null };
-  const each = options.map((option) => better(option.exact, option.required));
-  const required = each.every((texts) => texts !== null)
-    ? unique(each.flatMap((texts) => texts ?? []))
-    : null;
+  const required = unionOf(options.map((option) => better(option.exact, option.required)));
   return { exact: null, required: required !== null && required.length <= MOST_TEXTS ? required : null };
 }
 
-function unique(texts: readonly string[]): string[] {
-  return [...new Set(texts)];
+/** The texts of all, each once; null when one of them is not known. */
+function unionOf(lists: readonly Known["exact"][]): string[] | null {
+  return lists.includes(null) ? null : [...new Set(lists.flatMap((texts) => texts ?? []))];
 }
 
 /** The more selective of the two. */

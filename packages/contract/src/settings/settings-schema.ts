@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
 import {
   choice,
-  closedObject,
+  closed,
   either,
   flag,
   integer,
@@ -18,7 +18,7 @@ import {
   texts,
   type ValueOf,
   type Written,
-} from "../messages/typed-schema.ts";
+} from "../messages/option.ts";
 import { DEFAULT_SERVER, DEFAULT_SETTINGS as defaults } from "./default-settings.ts";
 
 /* The one definition of each setting: its type, default and JSON Schema are all derived from it. */
@@ -85,7 +85,7 @@ function withDefaults(options: Options, given: Readonly<Record<string, unknown>>
   return Object.fromEntries(entries);
 }
 
-const PRICE = closedObject(["input", "output"], {
+const PRICE = closed(["input", "output"], {
   input: number("For a million tokens that are sent.", NOT_NEGATIVE),
   output: number("For a million tokens of replies.", NOT_NEGATIVE),
   cached: number("For a million sent tokens that the service had cached. Default: as input.", NOT_NEGATIVE),
@@ -127,7 +127,7 @@ const MODEL_ENTRY = {
   project: text("OpenAI's project."),
 };
 
-const HOOK = closedObject(["event", "command"], {
+const HOOK = closed(["event", "command"], {
   event: choice(["before_tool", "after_tool", "session_start", "session_end", "before_compaction"]),
   command: text("A shell command. It gets the event as JSON on stdin.", NOT_EMPTY),
   tools: either(text(), texts(), "Rules for the calls it is run for, e.g. edit(src/**). Default: all calls."),
@@ -154,11 +154,7 @@ const CALL_COMMAND = text(
 
 const SECTIONS = {
   models: named(
-    option<Written<typeof MODEL_ENTRY>>({
-      type: "object",
-      properties: MODEL_ENTRY,
-      additionalProperties: false,
-    }),
+    closed([], MODEL_ENTRY),
     "Models by names of your own, for model.name, -m, model.small and model.subagent.",
   ),
   model: section("The model to use.", defaults.model, {

@@ -64,12 +64,8 @@ function servers(inputs: Fields): Record<string, McpServerSettings | null> {
 
 function server(input: ServerWritten): McpServerSettings {
   const { httpUrl, disabled: _off, type, url = httpUrl, ...rest } = input;
-  return present({
-    ...DEFAULT_SERVER,
-    ...present(rest),
-    type: typeOf(input),
-    url,
-  }) as unknown as McpServerSettings;
+  const settled = { ...DEFAULT_SERVER, ...present(rest), type: typeOf(input), url };
+  return present(settled) as unknown as McpServerSettings;
 }
 
 function typeOf({ type, httpUrl, url }: ServerWritten): McpTransport {

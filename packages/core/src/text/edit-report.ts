@@ -106,11 +106,7 @@ function lineAt(content: string, position: number): number {
   return line;
 }
 
-function numbered(
-  content: string,
-  [first, last]: readonly [first: number, last: number],
-  firstLine: number,
-): string {
+function numbered(content: string, [first, last]: readonly [number, number], firstLine: number): string {
   let start = 0;
   for (let line = 1; line < first; line += 1) start = content.indexOf("\n", start) + 1;
   const lines: string[] = [];
@@ -118,9 +114,8 @@ function numbered(
     const newline = content.indexOf("\n", start);
     const end = newline === -1 ? content.length : newline;
     const text = content.slice(start, Math.min(end, start + MOST_LINE_CHARACTERS)).replace(/\r$/, "");
-    lines.push(
-      `L${line + firstLine - 1}: ${text}${end - start > MOST_LINE_CHARACTERS ? "... [line cut]" : ""}`,
-    );
+    const cut = end - start > MOST_LINE_CHARACTERS ? "... [line cut]" : "";
+    lines.push(`L${line + firstLine - 1}: ${text}${cut}`);
     if (newline === -1) break;
     start = newline + 1;
   }

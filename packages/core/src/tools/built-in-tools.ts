@@ -43,6 +43,7 @@ export interface BuiltInNeeds {
 /** The one list of built-in tools, and what each is given. */
 export function builtInTools(needs: BuiltInNeeds): Tool[] {
   const { workspace, commands, svgAsText, overwriteUnread, memory, planning, web, correctEdit } = needs;
+  const { answerFromPage, environment } = needs;
   return [
     new ListFiles(workspace),
     new ReadFile(workspace, { svgAsText, mostCharacters: needs.mostAnswerCharacters }),
@@ -52,11 +53,7 @@ export function builtInTools(needs: BuiltInNeeds): Tool[] {
     new Glob(workspace),
     new Grep(workspace),
     new Shell(workspace, commands),
-    new WebFetch({
-      allowedHosts: web.allowedHosts,
-      answerFromPage: needs.answerFromPage,
-      environment: needs.environment,
-    }),
+    new WebFetch({ allowedHosts: web.allowedHosts, answerFromPage, environment }),
     new WebSearch(needs.searcher),
     new SaveMemory(memory),
     new Task(needs.subagents),

@@ -4,14 +4,14 @@ import type { ChangedText, FileSnapshot, FileWrite } from "@burin/contract/machi
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import {
-  closedObject,
+  closed,
   integer,
   NOT_EMPTY,
   object,
   option,
   text,
   type ValueOf,
-} from "@burin/contract/messages/typed-schema";
+} from "@burin/contract/messages/option";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
   type FileDiff,
@@ -31,7 +31,7 @@ const ONE_EDIT = object(["old_string", "new_string"], {
   new_string: text(),
   expected_replacements: integer(undefined, { minimum: 1 }),
 });
-const PARAMETERS = closedObject(["file_path"], {
+const PARAMETERS = closed(["file_path"], {
   file_path: text("Absolute path of the file.", NOT_EMPTY),
   old_string: text("The text to replace; empty to make a new file."),
   new_string: text("The text to put in its place."),

@@ -1,9 +1,9 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { closedObject, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
+import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { type PlanFollower, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 
 const PLAN = text("The whole plan, in Markdown.", NOT_EMPTY);
-const PARAMETERS = closedObject(["plan"], { plan: PLAN });
+const PARAMETERS = closed(["plan"], { plan: PLAN });
 export type ExitPlanModeParams = ValueOf<typeof PARAMETERS>;
 
 /** The session's state as far as planning needs it. */

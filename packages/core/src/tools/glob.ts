@@ -1,13 +1,13 @@
 import type { FoundFiles } from "@burin/contract/machine/find-request";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { closedObject, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
+import { closed, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { patternFault } from "@burin/contract/patterns/pattern";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
-const PARAMETERS = closedObject(["pattern"], {
+const PARAMETERS = closed(["pattern"], {
   pattern: text('Glob, e.g. "*.ts" or "src/**/*.{ts,tsx}".', NOT_EMPTY),
   path: text("Directory to search in. Default: the root."),
   case_sensitive: flag("Default false."),

@@ -2,14 +2,14 @@ import type { FileHits, SearchLine, SearchResult } from "@burin/contract/machine
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import {
-  closedObject,
+  closed,
   flag,
   integer,
   NOT_EMPTY,
   number,
   text,
   type ValueOf,
-} from "@burin/contract/messages/typed-schema";
+} from "@burin/contract/messages/option";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { machineOf } from "@burin/contract/patterns/machine";
 import { patternFault } from "@burin/contract/patterns/pattern";
@@ -21,7 +21,7 @@ const DEFAULT_RESULTS = 20;
 const MOST_RESULTS = 100;
 const MOST_CONTEXT = 20;
 
-const PARAMETERS = closedObject(["pattern"], {
+const PARAMETERS = closed(["pattern"], {
   pattern: text("Regular expression; each line is matched alone.", NOT_EMPTY),
   path: text("Directory or file to search in. Default: the root."),
   include: text('Only files matching this glob, e.g. "*.js", "src/**/*.{ts,tsx}".'),

@@ -1,17 +1,10 @@
 import type { Listing, Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import {
-  closedObject,
-  flag,
-  NOT_EMPTY,
-  text,
-  texts,
-  type ValueOf,
-} from "@burin/contract/messages/typed-schema";
+import { closed, flag, NOT_EMPTY, text, texts, type ValueOf } from "@burin/contract/messages/option";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
-const PARAMETERS = closedObject(["path"], {
+const PARAMETERS = closed(["path"], {
   path: text("Absolute path of the directory.", NOT_EMPTY),
   ignore: texts('Globs of names to leave out, e.g. ["*.log", ".git"].'),
   respect_git_ignore: flag("Leave out what git ignores. Default true."),

@@ -1,11 +1,11 @@
 import type { FileSnapshot } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { choice, closedObject, STRING, text, type ValueOf } from "@burin/contract/messages/typed-schema";
+import { choice, closed, STRING, text, type ValueOf } from "@burin/contract/messages/option";
 import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "@burin/contract/tools";
 import { untilLanded } from "@burin/machine/files/until-landed";
 
-const PARAMETERS = closedObject(["fact"], {
+const PARAMETERS = closed(["fact"], {
   fact: text("One self-contained sentence.", { minLength: 1, maxLength: 2000 }),
   scope: choice(
     ["project", "global"],

@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path";
 import type { MediaContent, TextLines } from "@burin/contract/machine/file-content";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { integer, NOT_EMPTY, object, text, type ValueOf } from "@burin/contract/messages/typed-schema";
+import { integer, NOT_EMPTY, object, text, type ValueOf } from "@burin/contract/messages/option";
 import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 import { meantPath } from "@burin/machine/paths/meant-path";

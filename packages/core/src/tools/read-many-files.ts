@@ -2,16 +2,8 @@ import { extname } from "node:path";
 import type { TextLines } from "@burin/contract/machine/file-content";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { closed, flag, list, NOT_EMPTY, option, text, type ValueOf } from "@burin/contract/messages/option";
 import type { Part } from "@burin/contract/messages/parts";
-import {
-  closedObject,
-  flag,
-  list,
-  NOT_EMPTY,
-  option,
-  text,
-  type ValueOf,
-} from "@burin/contract/messages/typed-schema";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { globCovers } from "@burin/contract/patterns/glob-pattern";
 import { patternFault } from "@burin/contract/patterns/pattern";
@@ -20,7 +12,7 @@ import { shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 
 const NAME = text(undefined, NOT_EMPTY);
-const PARAMETERS = closedObject(["paths"], {
+const PARAMETERS = closed(["paths"], {
   paths: option<readonly string[]>(
     { type: "array", items: NAME, minItems: 1 },
     'Files, directories or globs, absolute or from the root, e.g. ["src/**/*.ts", "README.md"].',
@@ -32,12 +24,12 @@ const PARAMETERS = closedObject(["paths"], {
 });
 export type ReadManyFilesParams = ValueOf<typeof PARAMETERS>;
 
-const MOST_LINES = 2000;
 const MOST_LINE_CHARACTERS = 2000;
+const RANGE = { offset: 0, limit: 2000, mostLineCharacters: MOST_LINE_CHARACTERS };
 /** Of all files together. */
 const MOST_CHARACTERS = 90_000;
 const MOST_FOUND = 1000;
-const MOST_SKIPS_NAMED = 30;
+const MOST_NAMED = 30;
 const MEDIA = /\.(?:png|jpe?g|gif|webp|svg|bmp|pdf)$/i;
 /** What other version control systems, caches and editors leave behind. */
 const DEFAULT_EXCLUDES = [
@@ -107,10 +99,8 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     answer: Answer,
     signal: AbortSignal,
   ): Promise<Map<string, boolean>> {
-    const excludes = [
-      ...(params.exclude ?? []),
-      ...(params.useDefaultExcludes === false ? [] : DEFAULT_EXCLUDES),
-    ];
+    const defaults = params.useDefaultExcludes === false ? [] : DEFAULT_EXCLUDES;
+    const excludes = [...(params.exclude ?? []), ...defaults];
     const isLeftOut = excludes.map((glob) => globCovers(this.#fromRoot(glob), { caseSensitive: false }));
     const chosen = new Map<string, boolean>();
     for (const entry of [...params.paths, ...(params.include ?? [])]) {
@@ -178,13 +168,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     if (room <= 0) return void skip("the limit for all files together was reached; read it with read_file");
     if (MEDIA.test(path) && !wantsMedia) return void skip("media; name it or its extension to see it");
     try {
-      const range = {
-        offset: 0,
-        limit: MOST_LINES,
-        mostLineCharacters: MOST_LINE_CHARACTERS,
-        mostCharacters: room,
-      };
-      const content = await this.#workspace.read(path, range, signal);
+      const content = await this.#workspace.read(path, { ...RANGE, mostCharacters: room }, signal);
       if (content.kind === "binary") return void skip("binary");
       if (content.kind === "media") {
         if (!wantsMedia) return void skip("media; name it or its extension to see it");
@@ -243,9 +227,7 @@ function resultOf({ parts, skipped, files }: Answer): ToolResult {
 
 function skippedText(skipped: Answer["skipped"]): string {
   if (skipped.length === 0) return "";
-  const named = skipped
-    .slice(0, MOST_SKIPS_NAMED)
-    .map(({ path, reason }) => `- ${shownPath(path)}: ${reason}`);
+  const named = skipped.slice(0, MOST_NAMED).map(({ path, reason }) => `- ${shownPath(path)}: ${reason}`);
   const left = skipped.length - named.length;
   return `\nSkipped ${skipped.length}:\n${named.join("\n")}${left > 0 ? `\n- and ${left} more` : ""}`;
 }

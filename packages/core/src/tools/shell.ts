@@ -1,7 +1,7 @@
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { choice, flag, integer, STRING, text, type Written } from "@burin/contract/messages/typed-schema";
+import { choice, flag, integer, STRING, text, type Written } from "@burin/contract/messages/option";
 import {
   BaseTool,
   type CallContext,

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { closedObject, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
+import { closed, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import {
   BaseTool,
   type CallContext,
@@ -8,7 +8,7 @@ import {
   type ToolResult,
 } from "@burin/contract/tools";
 
-const PARAMETERS = closedObject(["description", "prompt", "subagent_type"], {
+const PARAMETERS = closed(["description", "prompt", "subagent_type"], {
   description: text("The task in a few words.", NOT_EMPTY),
   prompt: text("The whole task.", NOT_EMPTY),
   subagent_type: text("The name of the subagent.", NOT_EMPTY),

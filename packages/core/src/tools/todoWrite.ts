@@ -1,21 +1,13 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import {
-  choice,
-  closedObject,
-  list,
-  NOT_EMPTY,
-  STRING,
-  text,
-  type ValueOf,
-} from "@burin/contract/messages/typed-schema";
+import { choice, closed, list, NOT_EMPTY, STRING, text, type ValueOf } from "@burin/contract/messages/option";
 import { BaseTool, type Todo, type ToolResult } from "@burin/contract/tools";
 
-const STEP = closedObject(["id", "content", "status"], {
+const STEP = closed(["id", "content", "status"], {
   id: text(undefined, NOT_EMPTY),
   content: text(undefined, NOT_EMPTY),
   status: choice(["pending", "in_progress", "completed"], undefined, STRING),
 });
-const PARAMETERS = closedObject(["todos"], { todos: list(STEP) });
+const PARAMETERS = closed(["todos"], { todos: list(STEP) });
 export type TodoWriteParams = ValueOf<typeof PARAMETERS>;
 
 const MARKS: Readonly<Record<Todo["status"], string>> = { pending: " ", in_progress: ">", completed: "x" };

@@ -1,9 +1,9 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { closedObject, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
+import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { BaseTool, type Tool, type ToolResult } from "@burin/contract/tools";
 
 const QUERY = text("Words of what it should do, or its name.", NOT_EMPTY);
-const PARAMETERS = closedObject(["query"], { query: QUERY });
+const PARAMETERS = closed(["query"], { query: QUERY });
 type Params = ValueOf<typeof PARAMETERS>;
 
 export interface ToolSearchNeeds {

@@ -1,14 +1,13 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import type { PartListUnion } from "@burin/contract/messages/parts";
 import {
   choice,
-  closedObject,
+  closed,
   integer,
   NOT_EMPTY,
   STRING,
   text,
   type ValueOf,
-} from "@burin/contract/messages/typed-schema";
+} from "@burin/contract/messages/option";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
 import { failedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
@@ -21,7 +20,7 @@ import type { Resolve } from "@burin/web/guard-host";
 import { PageCache } from "@burin/web/page-cache";
 import type { Page } from "@burin/web/read-page";
 
-const PARAMETERS = closedObject(["url"], {
+const PARAMETERS = closed(["url"], {
   url: text("The whole URL, with http:// or https://.", NOT_EMPTY),
   prompt: text("A question that a model answers from the page, instead of the page."),
   format: choice(
@@ -110,13 +109,9 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
       : `"url" must not hold a user name or a password, ${right}`;
   }
 
-  async #fetch(
-    params: WebFetchParams,
-    approved: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ToolResult> {
+  async #fetch(params: WebFetchParams, allowed: readonly string[], signal: AbortSignal): Promise<ToolResult> {
     try {
-      const page = await this.#page(params, approved, signal);
+      const page = await this.#page(params, allowed, signal);
       if (page.status >= 400) return httpError(page);
       return params.prompt === undefined
         ? shown(page, params.offset ?? 0)
@@ -127,7 +122,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     }
   }
 
-  async #page(params: WebFetchParams, approved: readonly string[], signal: AbortSignal): Promise<Page> {
+  async #page(params: WebFetchParams, allowed: readonly string[], signal: AbortSignal): Promise<Page> {
     const url = placesOf(params.url).at(-1) ?? new URL(params.url);
     url.hash = "";
     const format = params.format ?? "markdown";
@@ -141,7 +136,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
       pageReader(),
     ]);
     const { allowedHosts = [], resolve, limits = {}, environment } = this.#options;
-    const guard = { named: allowedHosts.concat(approved), ...(resolve ? { resolve } : {}) };
+    const guard = { named: allowedHosts.concat(allowed), ...(resolve ? { resolve } : {}) };
     const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits, environment }, signal);
     const page = await readPage({ answer, format }, reader, signal);
     const isLasting = !/no-store|no-cache|max-age=0/i.test(answer.headers["cache-control"] ?? "");
@@ -235,15 +230,9 @@ function shown(page: Page, offset: number, notes: readonly string[] = []): ToolR
     offset === 0 && page.title !== "" && !part.slice(0, 500).includes(page.title)
       ? `Title: ${page.title}\n\n`
       : "";
-  const content: PartListUnion = [
-    headOf(page),
-    ...notes,
-    ...page.notes,
-    ...place,
-    untrustedFromWeb(title + part, randomName()),
-    ...rest,
-  ].join("\n");
-  return { llmContent: content, returnDisplay };
+  const body = untrustedFromWeb(title + part, randomName());
+  const lines = [headOf(page), ...notes, ...page.notes, ...place, body, ...rest];
+  return { llmContent: lines.join("\n"), returnDisplay };
 }
 
 /** At the end of a line, if there is one in the second half. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { closedObject, integer, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
+import { closed, integer, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 import { randomName } from "@burin/machine/disk/random-name";
@@ -9,7 +9,7 @@ import type { FoundPage } from "@burin/web/search/found-pages";
 const DEFAULT_RESULTS = 10;
 const MOST_RESULTS = 20;
 
-const PARAMETERS = closedObject(["query"], {
+const PARAMETERS = closed(["query"], {
   query: text("What to search for.", NOT_EMPTY),
   maxResults: integer(`Default ${DEFAULT_RESULTS}.`, { minimum: 1, maximum: MOST_RESULTS }),
 });

@@ -3,7 +3,7 @@ import { once } from "@burin/contract/async/once";
 import type { FileSnapshot } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { closedObject, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/typed-schema";
+import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
   type Approval,
@@ -14,7 +14,7 @@ import {
 } from "@burin/contract/tools";
 import { meantPath } from "@burin/machine/paths/meant-path";
 
-const PARAMETERS = closedObject(["file_path", "content"], {
+const PARAMETERS = closed(["file_path", "content"], {
   file_path: text("Absolute path of the file.", NOT_EMPTY),
   content: text("The complete content of the file."),
 });
@@ -80,13 +80,8 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
   ): Promise<ToolResult> {
     const content = approval?.outcome === "edited" ? approval.content : params.content;
     const isBasisAgreed = approval !== null || this.#overwriteUnread;
-    const change = {
-      file: params.file_path,
-      content,
-      isWholeKnown: true,
-      basis: plan.before.version,
-      isBasisAgreed,
-    };
+    const { version: basis } = plan.before;
+    const change = { file: params.file_path, content, isWholeKnown: true, basis, isBasisAgreed };
     const written = await this.#workspace.write(change, signal);
     const isEdited = content !== params.content;
     const lines = [

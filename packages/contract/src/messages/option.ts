@@ -82,7 +82,7 @@ export function object<All extends Options, Needed extends keyof All & string = 
 }
 
 /** The same without keys that have no schema. */
-export function closedObject<All extends Options, Needed extends keyof All & string>(
+export function closed<All extends Options, Needed extends keyof All & string>(
   required: readonly Needed[],
   properties: All,
 ): Option<Settled<All, Needed>> {
