@@ -49,9 +49,8 @@ export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns
   }
   if (guard?.verdict) {
     // A call that is refused repeatedly ends the run as refused, because the user can fix that.
-    return run.refused
-      ? ended("refused", run, run.refused)
-      : ended("limit", run, { type: "loop", message: guard.verdict });
+    if (run.refused) return ended("refused", run, run.refused);
+    return ended("limit", run, { type: "loop", message: guard.verdict });
   }
   if (turns < maxTurns) return null;
   const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;

@@ -82,10 +82,8 @@ function declarationsOf({ home, registry, waiting }: AgentParts) {
     searchTool: TOOL_SEARCH,
     isWaiting: () => waiting?.isWaiting ?? false,
   });
-  const sources = [
-    ...(tools.toolDiscoveryCommand ? ["the discovery command"] : []),
-    ...Object.keys(mcpServers),
-  ];
+  const command = tools.toolDiscoveryCommand ? ["the discovery command"] : [];
+  const sources = [...command, ...Object.keys(mcpServers)];
   const isExcluded = tools.exclude.includes(TOOL_SEARCH) || registry.getTool(TOOL_SEARCH) !== undefined;
   if (sources.length > 0 && !isExcluded) {
     const search = new ToolSearch({
@@ -110,12 +108,8 @@ export function briefingOf(definitions: Home["definitions"], hooks: JoinedHooks 
 }
 
 /** Reads a little more than is shown, so that a cut is noticed; null when tools may not read the file. */
-async function textInside(
-  workspace: Workspace,
-  path: string,
-  mostCharacters: number,
-): Promise<string | null> {
-  const most = mostCharacters * 2;
+async function textInside(workspace: Workspace, path: string, shown: number): Promise<string | null> {
+  const most = shown * 2;
   const range = { offset: 0, limit: most, mostLineCharacters: most, mostCharacters: most };
   const content = await workspace.read(path, range, new AbortController().signal);
   return content.kind === "text" ? content.text : null;

@@ -69,9 +69,8 @@ function userAsker(questions: () => Promise<Questions>) {
     const decision = await queue.inTurn(() => queue.ask(question, signal), signal).catch(() => null);
     if (decision === null || signal.aborted) return { action: "cancel" };
     if (decision.outcome === "cancel") return { action: "decline" };
-    return decision.outcome === "filled"
-      ? { action: "accept", values: decision.values }
-      : { action: "accept" };
+    const filled = decision.outcome === "filled" ? { values: decision.values } : {};
+    return { action: "accept", ...filled };
   };
 }
 

@@ -1,7 +1,7 @@
 import { once } from "@burin/contract/async/once";
 import { lazily } from "@burin/machine/files/lazily";
 import type { MachineCommands } from "@burin/machine/machine";
-import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
+import type { RunToolCommand } from "../discovery/discovered-tool.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { Home } from "./home.ts";
 
@@ -12,21 +12,17 @@ interface CommandGround {
   readonly isConfined: boolean;
 }
 
-/** A shell command from the settings, with its input. */
-export interface CommandRequest {
-  readonly command: string;
-  readonly input: string;
-  readonly seconds: number;
-  readonly signal: AbortSignal;
-}
-
 const MOST_BYTES = 10 * 1024 * 1024;
 
 /** Runs commands from the settings, with the environment of every child process. */
-export function commandRunner({ home: { root: cwd, settings }, commands, isConfined }: CommandGround) {
+export function commandRunner({
+  home: { root: cwd, settings },
+  commands,
+  isConfined,
+}: CommandGround): RunToolCommand {
   const { network } = settings.sandbox;
   const limits = isConfined ? { limits: { network } } : {};
-  return ({ seconds, ...request }: CommandRequest): Promise<ExchangeEnd> =>
+  return ({ seconds, ...request }) =>
     commands.exchange({ ...request, ...limits, cwd, milliseconds: seconds * 1000, mostBytes: MOST_BYTES });
 }
 

@@ -109,17 +109,16 @@ export class ToolDiscovery {
   async waitFor(names: readonly string[], signal: AbortSignal): Promise<void> {
     const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
     if (this.#open === null || isThere()) return;
+    const isMeant = (source: ToolSource) => names.some((name) => mayBring(source, name));
     const begun = Date.now();
     await this.start();
     for (const source of this.#sources) {
       // It may have failed before the user logged in or fixed the problem.
-      if (!this.#running.has(source) && names.some((name) => mayBring(source, name))) this.#discover(source);
+      if (!this.#running.has(source) && isMeant(source)) this.#discover(source);
       void source.settle?.();
     }
     for (let left = 1; !isThere() && this.#running.size > 0 && !signal.aborted; ) {
-      const isNamed = [...this.#running.keys()].some((source) =>
-        names.some((name) => mayBring(source, name)),
-      );
+      const isNamed = [...this.#running.keys()].some(isMeant);
       left = begun + (isNamed ? SERVER_WAIT_MS : LONGEST_WAIT_MS) - Date.now();
       if (left <= 0) return;
       await within(Promise.race(this.#running.values()), left, signal);
@@ -168,9 +167,7 @@ async function within(work: Promise<unknown>, milliseconds: number, signal: Abor
   over.abort();
 }
 
-interface SourceParts extends McpParts {
-  readonly registry: ToolRegistry;
-}
+type SourceParts = McpParts & { readonly registry: ToolRegistry };
 
 /** The sources of tools that are not built in. Loads nothing before it is started, or when none is configured. */
 export function discoveryOf(parts: SourceParts): ToolDiscovery {

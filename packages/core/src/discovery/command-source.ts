@@ -34,20 +34,17 @@ export class CommandSource implements ToolSource {
   }
 
   async discover(signal: AbortSignal): Promise<readonly Tool[]> {
-    const {
-      toolDiscoveryCommand: command = "",
-      toolDiscoverySeconds,
-      toolCallCommand,
-      toolCallSeconds,
-    } = this.#needs.settings;
-    if (toolCallCommand === undefined) {
+    const { settings, run, reservedPrefixes } = this.#needs;
+    const { toolDiscoveryCommand: command = "", toolDiscoverySeconds: seconds } = settings;
+    const { toolCallCommand: callCommand, toolCallSeconds: callSeconds } = settings;
+    if (callCommand === undefined) {
       throw new Error(
         "tools.toolDiscoveryCommand is set, but tools.toolCallCommand, which runs the tools, is not",
       );
     }
     this.#files = await this.#filesNow();
-    const end = await this.#needs.run({ command, input: "", seconds: toolDiscoverySeconds, signal });
-    const fault = faultOf(end, toolDiscoverySeconds);
+    const end = await run({ command, input: "", seconds, signal });
+    const fault = faultOf(end, seconds);
     if (fault !== null) {
       const said = end.stderr.trim();
       throw new Error(`${command} ${fault}${said === "" ? "" : `: ${said.slice(-500)}`}`);
@@ -56,19 +53,12 @@ export class CommandSource implements ToolSource {
     const { declarations, problems } = declared(value, command);
     const [free, reserved] = [[] as (typeof declarations)[number][], [] as string[]];
     for (const one of declarations) {
-      const prefix = this.#needs.reservedPrefixes.find((start) => one.name.startsWith(start));
+      const prefix = reservedPrefixes.find((start) => one.name.startsWith(start));
       if (prefix === undefined) free.push(one);
       else reserved.push(`"${one.name}" was left out: names with ${prefix} belong to that MCP server`);
     }
     this.#tell([...problems, ...reserved]);
-    return free.map(
-      (one) =>
-        new DiscoveredTool(one, {
-          callCommand: toolCallCommand,
-          callSeconds: toolCallSeconds,
-          run: this.#needs.run,
-        }),
-    );
+    return free.map((one) => new DiscoveredTool(one, { callCommand, callSeconds, run }));
   }
 
   #tell(problems: readonly string[]): void {
@@ -99,8 +89,7 @@ function declared(value: unknown, command: string) {
   try {
     return readDeclarations(value);
   } catch (error) {
-    const message = messageOf(error);
-    throw new Error(`What ${command} printed cannot be used: ${message}`);
+    throw new Error(`What ${command} printed cannot be used: ${messageOf(error)}`);
   }
 }
 
@@ -109,8 +98,7 @@ async function parsed(text: string, command: string): Promise<unknown> {
   try {
     return parseOutsideJson(json);
   } catch (error) {
-    const fault = await jsonFault(json);
-    const where = fault ?? messageOf(error);
+    const where = (await jsonFault(json)) ?? messageOf(error);
     throw new Error(`What ${command} printed is not JSON: ${where}`);
   }
 }

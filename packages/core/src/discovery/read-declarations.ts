@@ -69,9 +69,7 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
     return `entry ${position}, ${shown}, has a name that model services do not accept (${rule}); it was left out`;
   }
   if (typeof description !== "string") return `${shown}: its description is not a string; it was left out`;
-  const given = SCHEMA_KEYS.map((key) => entry[key]).find(
-    (schema) => schema !== undefined && schema !== null,
-  );
+  const given = SCHEMA_KEYS.map((key) => entry[key]).find((schema) => (schema ?? null) !== null);
   const schema = parametersIn(given ?? {});
   if (typeof schema === "string") return `${shown}: ${schema}; it was left out`;
   return { name, description: shortened(description), parameters: schema };

@@ -1,5 +1,6 @@
 import { coerceArguments } from "@burin/contract/messages/check-schema";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
@@ -13,7 +14,8 @@ import type {
   ToolKind,
 } from "@burin/contract/tools";
 import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
-import type { HookedCall } from "../hooks/hooks.ts";
+import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
+import { hookWords } from "../text/hook-words.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import {
   answered,
@@ -29,14 +31,6 @@ import {
   plainQuestion,
 } from "./call-outcome.ts";
 import type { AskedOfCall, Asker } from "./decision.ts";
-import {
-  answerForHooks,
-  type CallHooks,
-  type Hooked,
-  NOT_HOOKED,
-  withHook,
-  withNotes,
-} from "./hooked-call.ts";
 import type { Questions } from "./questions.ts";
 import { type SoundCall, type SoundTool, soundTool } from "./sound-tool.ts";
 
@@ -58,6 +52,8 @@ export interface SchedulerNeeds {
   /** Listeners that get each call and may decide about it. */
   readonly hooks?: CallHooks | undefined;
 }
+
+type CallHooks = Pick<Hooks, "before" | "after">;
 
 /** Gets each new state of each call. */
 export type OnCall = (call: ToolCall) => void;
@@ -172,7 +168,11 @@ export class Scheduler {
     const changedFault = faultOf(work, tool);
     if (changedFault !== null) return withNotes(changedFault, hooked.contexts);
     const state = await this.#valid(work, tool, hooked);
-    const notes = await hooks.after(targetOf(work, tool), answerForHooks(state), work.signal);
+    const notes = await hooks.after(
+      targetOf(work, tool),
+      { status: state.status, text: textOf(state.llmContent) },
+      work.signal,
+    );
     return withNotes(state, [...hooked.contexts, ...notes]);
   }
 
@@ -232,9 +232,8 @@ export class Scheduler {
       return denied(tool, messageOf(error), "undecided");
     }
     const { confirmation, reason } = asked;
-    return decision === null
-      ? needsApproval(tool, confirmation, reason)
-      : this.#decided(prepared, confirmation, decision);
+    if (decision === null) return needsApproval(tool, confirmation, reason);
+    return this.#decided(prepared, confirmation, decision);
   }
 
   async #decided(
@@ -306,4 +305,30 @@ function targetOf({ call: { args } }: Work, tool: SoundTool): HookedCall {
 
 function hasEffect(tool: SoundTool | undefined): boolean {
   return tool !== undefined && tool.kind !== "read" && tool.kind !== "plan";
+}
+
+/** What the hooks before a call decided. */
+type Hooked = Pick<BeforeCall, "decision" | "reason">;
+
+const NOT_HOOKED: Hooked = { decision: undefined, reason: "" };
+
+/**
+ * A hook can require a question where a rule allows. It can allow only what a user could allow permanently: calls
+ * that always need a question, e.g. for a protected file, still get one.
+ */
+function withHook(judged: Verdict, { decision, reason }: Hooked): Verdict {
+  if (decision === "ask" && judged.verdict === "allow") return { verdict: "ask", reason, grants: [] };
+  const isAlwaysAsked = judged.grants === undefined || judged.grants.length === 0;
+  if (decision === "allow" && judged.verdict === "ask" && !isAlwaysAsked) return { verdict: "allow", reason };
+  return judged;
+}
+
+/** Adds the hooks' notes for the model to the answer. */
+function withNotes<State extends FinalState>(state: State, notes: readonly string[]): State {
+  if (notes.length === 0) return state;
+  const text = `\n\n${hookWords(notes.join("\n"))}`;
+  const { llmContent } = state;
+  const content: PartListUnion =
+    typeof llmContent === "string" ? llmContent + text : [llmContent, text].flat();
+  return { ...state, llmContent: content };
 }

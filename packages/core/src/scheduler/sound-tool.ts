@@ -13,15 +13,7 @@ import type {
 } from "@burin/contract/tools";
 
 const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "delegate", "plan"];
-const QUESTIONS: readonly Confirmation["kind"][] = [
-  "edit",
-  "exec",
-  "info",
-  "mcp",
-  "discovered",
-  "plan",
-  "form",
-];
+const ASKED: readonly Confirmation["kind"][] = ["edit", "exec", "info", "mcp", "discovered", "plan", "form"];
 const MOST_DESCRIPTION = 10_000;
 /** More than a user reads of one result. */
 const MOST_DISPLAY = 200_000;
@@ -113,7 +105,7 @@ function sentence(value: unknown): string {
 /** An invalid question cannot be answered, so the call is not run. */
 function question(value: unknown): Confirmation | false {
   if (!value) return false;
-  if (isRecord(value) && QUESTIONS.some((kind) => kind === value.kind) && typeof value.title === "string") {
+  if (isRecord(value) && ASKED.some((kind) => kind === value.kind) && typeof value.title === "string") {
     const { grants } = value;
     const isWhole =
       Array.isArray(grants) && grants.every((one) => typeof one === "string") && isPlainJson(value);
