@@ -3,7 +3,7 @@ import { SdkHttpError, SSEClientTransport, SseError, type Transport } from "@mod
 import { CredentialStore } from "./credentials.ts";
 import { expandEach, expandVariables } from "./definition.ts";
 import { HttpTransport, httpFetchIn } from "./http-transport.ts";
-import { McpError } from "./mcp-error.ts";
+import { unavailable } from "./mcp-error.ts";
 import type { OAuthSettings } from "./oauth-client.ts";
 import { type OAuthNeeds, withLogin } from "./oauth-fetch.ts";
 
@@ -62,10 +62,7 @@ export function addressOf({ alias, definition, environment }: AddressNeeds) {
   const address = expandVariables(definition.url ?? "", environment, `the url of ${where}`);
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new McpError(
-      "mcp_unavailable",
-      `The url of ${where} is not a valid http:// or https:// URL: ${address}`,
-    );
+    throw unavailable(`The url of ${where} is not a valid http:// or https:// URL: ${address}`);
   }
   const headers = expandEach(definition.headers, environment, `in the headers of ${where},`);
   return { url, headers };

@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { schemaError } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { recordsIn } from "@burin/contract/messages/untrusted-json";
 import type { Client, ElicitRequestParams } from "@modelcontextprotocol/client";
 
 /** A question of a server to the user: fields to fill in, or an address to open. */
@@ -67,14 +68,8 @@ export function answerRequests(client: Client, side: ClientSide): void {
 }
 
 function textOf(content: unknown): string {
-  return [content]
-    .flat()
-    .flatMap((block) =>
-      typeof block === "object" && block !== null && "text" in block && typeof block.text === "string"
-        ? [block.text]
-        : [],
-    )
-    .join("\n");
+  const texts = recordsIn([content].flat()).map(({ text }) => text);
+  return texts.filter((text) => typeof text === "string").join("\n");
 }
 
 async function elicited(params: ElicitRequestParams, { alias, askUser }: ClientSide, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { CallRequest } from "./discovered-mcp-tool.ts";
-import { McpError, reasonOf } from "./mcp-error.ts";
+import { McpError, reasonOf, unavailable } from "./mcp-error.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";
 
 const CALL_MS = 600_000;
@@ -184,7 +184,7 @@ export class McpConnection {
 
   /** Ends it for good. */
   async close(): Promise<void> {
-    this.#closing.abort(new McpError("mcp_unavailable", "The session is over."));
+    this.#closing.abort(unavailable("The session is over."));
     const open = await this.#open?.catch(() => null);
     await open?.client.close().catch(() => {});
   }

@@ -47,6 +47,8 @@ export interface McpToolServer {
   onApproved(): void;
 }
 
+type Params = Record<string, unknown>;
+
 const MOST_DESCRIPTION = 2000;
 const MOST_DISPLAY = 10_000;
 const NAME_OF_HINT = "MCP server";
@@ -88,16 +90,16 @@ export class DiscoveredMCPTool extends BaseTool {
     return `definition:${this.#server.hash.slice(0, 8)}${this.#offered.hash.slice(0, 8)}`;
   }
 
-  override validateToolParams(params: Record<string, unknown>): string | null {
+  override validateToolParams(params: Params): string | null {
     return foreignParamsFault(this, params);
   }
 
-  getDescription(params: Record<string, unknown>): string {
+  getDescription(params: Params): string {
     const args = visibleText(JSON.stringify(params));
     return `${this.displayName}: ${args.length > 200 ? `${args.slice(0, 197)}...` : args}`;
   }
 
-  override shouldConfirmExecute(params: Record<string, unknown>): Promise<Confirmation | false> {
+  override shouldConfirmExecute(params: Params): Promise<Confirmation | false> {
     if (this.#server.isTrusted) return Promise.resolve(false);
     const { alias, approved } = this.#server;
     const known = approved.get(this.plainName);
@@ -120,11 +122,7 @@ export class DiscoveredMCPTool extends BaseTool {
     this.#server.onApproved();
   }
 
-  async execute(
-    params: Record<string, unknown>,
-    signal: AbortSignal,
-    onUpdate: OnUpdate = () => {},
-  ): Promise<ToolResult> {
+  async execute(params: Params, signal: AbortSignal, onUpdate: OnUpdate = () => {}): Promise<ToolResult> {
     const { isTrusted, connection } = this.#server;
     const { isReadOnly, isIdempotent, inputSchema } = this.#offered;
     try {
@@ -152,11 +150,8 @@ export class DiscoveredMCPTool extends BaseTool {
     const llmContent = parts.map((part) =>
       typeof part === "string" ? untrustedFromServer(part, source, randomBytes(6).toString("hex")) : part,
     );
-    const shown = keepHeadAndTail(
-      parts.map(displayText).join("\n"),
-      MOST_DISPLAY,
-      "the model has more of it",
-    );
+    const display = parts.map(displayText).join("\n");
+    const shown = keepHeadAndTail(display, MOST_DISPLAY, "the model has more of it");
     if (!isError) return { llmContent, returnDisplay: shown };
     return { llmContent, returnDisplay: shown, error: { type: "mcp_tool_error", message: shown } };
   }

@@ -3,7 +3,7 @@ import type { PartUnion } from "@burin/contract/messages/parts";
 import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
 import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
-import { McpError } from "./mcp-error.ts";
+import { unavailable } from "./mcp-error.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";
 
 /** A prompt that a server offers, for the slash command `/server:name`. */
@@ -84,10 +84,7 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
     const found = servers.find((server) => server.alias === alias);
     if (found !== undefined) return found;
     const known = servers.map((server) => server.alias).join(", ");
-    throw new McpError(
-      "mcp_unavailable",
-      `There is no MCP server "${alias}". There are: ${known || "none"}.`,
-    );
+    throw unavailable(`There is no MCP server "${alias}". There are: ${known || "none"}.`);
   };
   const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>): Promise<T[]> => {
     const answers = await Promise.allSettled((await open()).map(read));
@@ -116,21 +113,12 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
       const tool = tools.find((one) => one.plainName === name);
       if (tool === undefined) {
         const known = tools.map((one) => one.plainName).join(", ");
-        throw new McpError(
-          "mcp_unavailable",
-          `The MCP server "${alias}" has no tool "${name}". It has: ${known || "none"}.`,
-        );
+        throw unavailable(`The MCP server "${alias}" has no tool "${name}". It has: ${known || "none"}.`);
       }
       const { parameterSchema: inputSchema } = tool;
       const args = argumentsFor(inputSchema);
-      return server.connection.callTool({
-        tool: name,
-        args,
-        inputSchema,
-        signal,
-        onProgress: () => {},
-        mayRepeat: false,
-      });
+      const call = { tool: name, args, inputSchema, signal, onProgress: () => {}, mayRepeat: false };
+      return server.connection.callTool(call);
     },
     async test(alias, signal = NEVER) {
       const server = await named(alias);

@@ -19,6 +19,10 @@ export class McpError extends Error {
   }
 }
 
+export function unavailable(message: string): McpError {
+  return new McpError("mcp_unavailable", message);
+}
+
 export function needsLogin(alias: string): McpError {
   const message = `The MCP server "${alias}" requires a login. Run: burin mcp login ${alias}`;
   return new McpError("mcp_needs_login", message);

@@ -21,7 +21,7 @@ import { type Way, waysToAddress } from "./address-ways.ts";
 import { answerRequests, type ClientSide, capabilitiesOf } from "./client-requests.ts";
 import { expandEach, expandVariables } from "./definition.ts";
 import { ANSWER_LOST } from "./http-transport.ts";
-import { McpError, needsLogin, reasonOf } from "./mcp-error.ts";
+import { McpError, needsLogin, reasonOf, unavailable } from "./mcp-error.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 declare const BURIN_VERSION: string | undefined;
@@ -75,7 +75,7 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   const words = lastWordsOf(last);
   const said = words === "" ? "" : ` Its last output: ${words}`;
   const why = `The MCP server "${alias}" could not be started: ${reasonOf(fault)}.${said}`;
-  throw new McpError("mcp_unavailable", why);
+  throw unavailable(why);
 }
 
 /** What a program wrote last outside the protocol; a service writes nothing. */

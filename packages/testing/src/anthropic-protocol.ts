@@ -121,15 +121,8 @@ function missingThought(
 
 function message({ model, calls }: WireReply) {
   const stop_reason = calls.length > 0 ? "tool_use" : "end_turn";
-  return {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model,
-    content: [],
-    stop_reason,
-    stop_sequence: null,
-  };
+  const head = { id: "msg_1", type: "message", role: "assistant", model };
+  return { ...head, content: [], stop_reason, stop_sequence: null };
 }
 
 function usageIn({ usage: { inputTokens, outputTokens, cachedTokens, cacheWrites } }: WireReply): object {

@@ -43,15 +43,13 @@ function problem(body: JsonRecord, issued: IssuedSecrets): string | undefined {
     if (given.length === 0) return `contents[${index}]: must have parts`;
     const wrong = role === "user" ? userProblem(given, calls) : modelProblem(given, issued);
     if (wrong !== undefined) return `contents[${index}]: ${wrong}`;
-    calls = given.flatMap(({ functionCall }) => (isRecord(functionCall) ? [functionCall] : []));
+    calls = list(given.map(({ functionCall }) => functionCall));
   }
   return contents.at(-1)?.role === "user" ? undefined : "contents: the last is of the model";
 }
 
 function userProblem(parts: readonly JsonRecord[], calls: readonly JsonRecord[]): string | undefined {
-  const answers = parts.flatMap(({ functionResponse }) =>
-    isRecord(functionResponse) ? [functionResponse] : [],
-  );
+  const answers = list(parts.map(({ functionResponse }) => functionResponse));
   if (answers.length !== calls.length) {
     return "the number of function response parts is not equal to the number of function call parts";
   }

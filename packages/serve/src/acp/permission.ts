@@ -48,12 +48,9 @@ export function askedCall(
   root: string,
 ): ToolCallUpdate {
   const { title, target, lines, parts } = questionView(confirmation);
-  const text =
-    confirmation.kind === "edit"
-      ? []
-      : [...target, ...lines, ...(parts.length > 0 ? ["Its parts:", ...parts] : [])];
+  const text = [...target, ...lines, ...(parts.length > 0 ? ["Its parts:", ...parts] : [])].join("\n");
   const content: ToolCallContent[] = [
-    ...(confirmation.kind === "edit" ? diffContent(confirmation.diff, root) : textContent(text.join("\n"))),
+    ...(confirmation.kind === "edit" ? diffContent(confirmation.diff, root) : textContent(text)),
     ...textContent(`Asked because: ${reason}`),
   ];
   const who = agent === null ? "" : `${agent}: `;

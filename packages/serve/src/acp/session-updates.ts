@@ -84,12 +84,8 @@ export class SessionUpdates {
 
   #call(call: Call): SessionUpdate {
     const { callId: toolCallId, name, args: rawInput, description } = call;
-    const shown = {
-      toolCallId,
-      status: STATUSES[call.status],
-      title: visibleText(description || name),
-      rawInput,
-    };
+    const title = visibleText(description || name);
+    const shown = { toolCallId, status: STATUSES[call.status], title, rawInput };
     const kind = kindOf(this.#ground.toolOf(name));
     const isTerminal = this.#ground.showsTerminals && kind === "execute";
     const content = isTerminal ? terminalContent(call) : contentOf(call, this.#ground.root);
