@@ -27,6 +27,13 @@ export function madeFile(root: string, name: string, content: string | Uint8Arra
   return path;
 }
 
+/** A new folder with these files. */
+export function madeTree(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const root = temporaryFolder();
+  for (const [name, content] of Object.entries(files)) madeFile(root, name, content);
+  return root;
+}
+
 /** A root and a separate home, so that no git setting of this computer applies. */
 export interface GitHome {
   /** The folder above root and home. */

@@ -1,41 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { readFile, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { utimes, writeFile } from "node:fs/promises";
 import type { Confirmation, Decision } from "@burin/contract/tools";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
-import { createToolbox, type ToolboxOptions } from "../create-session.ts";
+import { describe, expect, it } from "vitest";
+import { content, edit, file, root, toolbox } from "../../tests/edit-room.ts";
 import { contentWithHunks } from "../text/diff-hunks.ts";
-
-let root: string;
-let file: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-  file = join(root, "a.txt");
-});
-
-function toolbox(options: Partial<ToolboxOptions> = {}) {
-  return createToolbox({ root, approvalMode: "yolo", ...options });
-}
-
-interface Asked {
-  readonly old: string;
-  readonly new: string;
-  readonly count?: number;
-  readonly path?: string;
-}
-
-function edit({ old, new: fresh, count, path = file }: Asked, box = toolbox()) {
-  return box.call("edit", {
-    file_path: path,
-    old_string: old,
-    new_string: fresh,
-    ...(count === undefined ? {} : { expected_replacements: count }),
-  });
-}
-
-const content = () => readFile(file, "utf8");
 
 describe("edit: approval", () => {
   function asking(decide: (confirmation: Confirmation) => Decision | Promise<Decision>) {

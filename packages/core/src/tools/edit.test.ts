@@ -1,39 +1,8 @@
 import { chmod, readdir, readFile, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
-import { beforeEach, describe, expect, it } from "vitest";
-import { createToolbox, type ToolboxOptions } from "../create-session.ts";
-
-let root: string;
-let file: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-  file = join(root, "a.txt");
-});
-
-function toolbox(options: Partial<ToolboxOptions> = {}) {
-  return createToolbox({ root, approvalMode: "yolo", ...options });
-}
-
-interface Asked {
-  readonly old: string;
-  readonly new: string;
-  readonly count?: number;
-  readonly path?: string;
-}
-
-function edit({ old, new: fresh, count, path = file }: Asked, box = toolbox()) {
-  return box.call("edit", {
-    file_path: path,
-    old_string: old,
-    new_string: fresh,
-    ...(count === undefined ? {} : { expected_replacements: count }),
-  });
-}
-
-const content = () => readFile(file, "utf8");
+import { describe, expect, it } from "vitest";
+import { content, edit, file, root, toolbox } from "../../tests/edit-room.ts";
 
 describe("edit: what it does", () => {
   it("R89 R90 R91 R94 R97 replaces the one place, and shows it with its surroundings", async () => {

@@ -1,24 +1,16 @@
-import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openWorkspace } from "@burin/machine/node-workspace";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterAll, describe, expect, it } from "vitest";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { Glob } from "./glob.ts";
-
-const made: string[] = [];
-afterAll(() => {
-  for (const root of made) rmSync(root, { recursive: true, force: true });
-});
 
 /** A folder with these files; each value is the age of the file in seconds. */
 function tree(files: Readonly<Record<string, number>>): string {
   const root = temporaryFolder();
-  made.push(root);
   for (const [name, age] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), name);
-    utimesSync(join(root, name), 1_700_000_000 - age, 1_700_000_000 - age);
+    utimesSync(madeFile(root, name, name), 1_700_000_000 - age, 1_700_000_000 - age);
   }
   return root;
 }

@@ -1,24 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { textOf } from "@burin/contract/messages/parts";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { madeTree } from "@burin/testing/made-files";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 
-const made: string[] = [];
 const ENVIRONMENT = { ...process.env };
-
-function tree(files: Readonly<Record<string, string>>): string {
-  const top = temporaryFolder();
-  made.push(top);
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(top, name)), { recursive: true });
-    writeFileSync(join(top, name), text);
-  }
-  return top;
-}
 
 beforeEach(() => {
   process.env.GIT_CONFIG_GLOBAL = "/dev/null";
@@ -26,9 +15,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   process.env = { ...ENVIRONMENT };
-});
-afterAll(() => {
-  for (const root of made) rmSync(root, { recursive: true, force: true });
 });
 
 /** Which of the files each tool shows when nobody names them. */
@@ -138,7 +124,7 @@ describe("one answer of all tools", () => {
     for (const { what, files, settings, hidden } of CASES) {
       if (!isRepository && files[".git/info/exclude"] !== undefined) continue;
       it(`P39 R53 R74 ${what}, ${place}`, async () => {
-        const root = tree(Object.fromEntries(FILES.map((file) => [file, "content\n"])));
+        const root = madeTree(Object.fromEntries(FILES.map((file) => [file, "content\n"])));
         if (isRepository) execFileSync("git", ["init", "-q"], { cwd: root });
         for (const [name, text] of Object.entries(files)) {
           mkdirSync(dirname(join(root, name)), { recursive: true });
@@ -153,7 +139,7 @@ describe("one answer of all tools", () => {
   }
 
   it("P39 the rules of the folders above the root count up to the top of the work tree", async () => {
-    const top = tree({
+    const top = madeTree({
       ".gitignore": "*.log\n/inner/gen/\n",
       "inner/a.log": "content",
       "inner/b.ts": "content",
@@ -171,7 +157,7 @@ describe("one answer of all tools", () => {
   });
 
   it("P39 a root or a named folder that git ignores is not empty: only the rules inside count", async () => {
-    const top = tree({
+    const top = madeTree({
       ".gitignore": "out/\n*.log\n",
       "out/a.ts": "content",
       "out/b.log": "content",
@@ -196,12 +182,12 @@ describe("one answer of all tools", () => {
   });
 
   it("P39 the person's own excludes count, wherever git's settings put them", async () => {
-    const home = tree({
+    const home = madeTree({
       config: "[core]\n\texcludesFile = IGNORE\n",
       excludes: "*.log\n",
       "xdg/git/ignore": "*.tmp\n",
     });
-    const root = tree({ "a.log": "content", "b.tmp": "content", "c.ts": "content" });
+    const root = madeTree({ "a.log": "content", "b.tmp": "content", "c.ts": "content" });
     execFileSync("git", ["init", "-q"], { cwd: root });
     const files = ["a.log", "b.tmp", "c.ts"];
     writeFileSync(
@@ -216,7 +202,7 @@ describe("one answer of all tools", () => {
   });
 
   it("P19 P39 a deny rule for a path closes it to every tool that shows content, names may be seen", async () => {
-    const root = tree({
+    const root = madeTree({
       ".env": "content CANARY",
       "src/.env.local": "content CANARY",
       "a.ts": "content",

@@ -1,31 +1,15 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { toParts } from "@burin/contract/messages/parts";
 import { openWorkspace } from "@burin/machine/node-workspace";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterAll, describe, expect, it } from "vitest";
+import { madeTree } from "@burin/testing/made-files";
+import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { ReadManyFiles } from "./read-many-files.ts";
-
-const made: string[] = [];
-afterAll(() => {
-  for (const root of made) rmSync(root, { recursive: true, force: true });
-});
 
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-
-function tree(files: Readonly<Record<string, string | Buffer>>): string {
-  const root = temporaryFolder();
-  made.push(root);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), content);
-  }
-  return root;
-}
 
 async function read(root: string, params: Record<string, unknown>) {
   const result = await createToolbox({ root }).call("read_many_files", params);
@@ -39,7 +23,7 @@ async function read(root: string, params: Record<string, unknown>) {
 
 describe("read_many_files", () => {
   it("R40 joins files, folders and globs in the order of their paths, each under its name", async () => {
-    const root = tree({ "b.txt": "two\n", "a.md": "one\n", "src/x.ts": "x\n", "src/y.js": "y\n" });
+    const root = madeTree({ "b.txt": "two\n", "a.md": "one\n", "src/x.ts": "x\n", "src/y.js": "y\n" });
     const { text } = await read(root, { paths: ["b.txt", join(root, "a.md"), "src"] });
     const [a, b, x, y] = ["a.md", "b.txt", "src/x.ts", "src/y.js"].map((name) => join(root, name));
     expect(text).toBe(
@@ -48,7 +32,7 @@ describe("read_many_files", () => {
   });
 
   it("R40 include adds, exclude takes away, each file comes once", async () => {
-    const root = tree({
+    const root = madeTree({
       "src/a.ts": "",
       "src/a.test.ts": "",
       "src/deep/b.ts": "",
@@ -72,7 +56,7 @@ describe("read_many_files", () => {
   });
 
   it("R40 media come in their place, only when named or asked for by their ending", async () => {
-    const root = tree({ "a.txt": "a", "img/p.png": PIXEL, "z.txt": "z" });
+    const root = madeTree({ "a.txt": "a", "img/p.png": PIXEL, "z.txt": "z" });
     expect(
       (await read(root, { paths: ["a.txt", "img/p.png", "z.txt"] })).parts.map(
         (part) => Object.keys(part)[0],
@@ -87,7 +71,7 @@ describe("read_many_files", () => {
   it("P48 binaries are skipped with a reason, long files cut with a way on, the whole bounded", async () => {
     const big = "0123456789 line of text\n".repeat(3000);
     const files = Object.fromEntries(Array.from({ length: 6 }, (_, number) => [`f${number}.txt`, big]));
-    const root = tree({ ...files, "bin.dat": Buffer.from([0, 1, 2, 3, 0, 255]) });
+    const root = madeTree({ ...files, "bin.dat": Buffer.from([0, 1, 2, 3, 0, 255]) });
     const { text, result } = await read(root, { paths: ["."] });
     expect(text.length).toBeLessThan(100_000);
     expect(text).toContain(
@@ -99,7 +83,7 @@ describe("read_many_files", () => {
   });
 
   it("P39 git-ignored files come only when named, hidden ones never", async () => {
-    const root = tree({
+    const root = madeTree({
       ".gitignore": "*.log\n",
       ".burinignore": "secret*\n",
       "a.log": "log",
@@ -115,7 +99,7 @@ describe("read_many_files", () => {
   });
 
   it("P38 P41 a path outside or missing is named with its reason and harms no other", async () => {
-    const root = tree({ "a b.txt": "text" });
+    const root = madeTree({ "a b.txt": "text" });
     const { text, files } = await read(root, {
       paths: ["/etc/passwd", "a  b.txt", "a b.txt", "../*", "*.none"],
     });
@@ -127,19 +111,19 @@ describe("read_many_files", () => {
   });
 
   it("P41 a name that looks like a group of some shells is read, by name and by glob", async () => {
-    const root = tree({ "routes/+page@(app).svelte": "app\n" });
+    const root = madeTree({ "routes/+page@(app).svelte": "app\n" });
     for (const path of ["routes/+page@(app).svelte", "**/+page@(app).*"]) {
       expect((await read(root, { paths: [path] })).files).toEqual(["routes/+page@(app).svelte"]);
     }
   });
 
   it("R40 a glob may be absolute in a root with special characters", async () => {
-    const root = join(tree({ "a [b]*/src/x.ts": "text" }), "a [b]*");
+    const root = join(madeTree({ "a [b]*/src/x.ts": "text" }), "a [b]*");
     expect((await read(root, { paths: [join(root, "src/*.ts")] })).files).toEqual(["src/x.ts"]);
   });
 
   it("R40 needs no confirmation and says what it will read", async () => {
-    const tool = new ReadManyFiles(openWorkspace(tree({})));
+    const tool = new ReadManyFiles(openWorkspace(madeTree({})));
     expect(await tool.shouldConfirmExecute({ paths: ["a"] }, new AbortController().signal)).toBe(false);
     expect(tool.getDescription({ paths: ["a", "b/*.ts"] })).toBe("Read a, b/*.ts");
     expect(tool.validateToolParams({ paths: [] })).toContain("paths");

@@ -1,39 +1,12 @@
-import {
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, renameSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/machine/node-workspace";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
-import { errorType, type ReadWriteSession, readWriteSession, yes } from "../../tests/read-write-session.ts";
-import type { ToolboxOptions } from "../create-session.ts";
+import { describe, expect, it } from "vitest";
+import { errorType, yes } from "../../tests/read-write-session.ts";
+import { file, root, session, text } from "../../tests/write-room.ts";
 import { WriteFile } from "./write-file.ts";
 
 const signal = new AbortController().signal;
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-function file(name: string, content: string | Uint8Array): string {
-  return madeFile(root, name, content);
-}
-
-function text(path: string): string {
-  return readFileSync(path, "utf8");
-}
-
-function session(confirm?: ToolboxOptions["confirm"]): ReadWriteSession {
-  return readWriteSession(root, confirm);
-}
-
 describe("the guard", () => {
   it("P2 refuses to overwrite unasked what was not read, or only in part, and says how to go on", async () => {
     const path = file("a.txt", "1\n2\n3\n");

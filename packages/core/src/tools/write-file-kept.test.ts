@@ -11,28 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
-import { errorType, type ReadWriteSession, readWriteSession, yes } from "../../tests/read-write-session.ts";
-import type { ToolboxOptions } from "../create-session.ts";
-
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-function file(name: string, content: string | Uint8Array): string {
-  return madeFile(root, name, content);
-}
-
-function text(path: string): string {
-  return readFileSync(path, "utf8");
-}
-
-function session(confirm?: ToolboxOptions["confirm"]): ReadWriteSession {
-  return readWriteSession(root, confirm);
-}
+import { temporaryFolder } from "@burin/testing/made-files";
+import { describe, expect, it } from "vitest";
+import { errorType, yes } from "../../tests/read-write-session.ts";
+import { file, root, session, text } from "../../tests/write-room.ts";
 
 describe("what is kept", () => {
   it("P32 P3 is the encoding, the mark and the line ends", async () => {

@@ -1,30 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Confirmation } from "@burin/contract/tools";
 import { openWorkspace } from "@burin/machine/node-workspace";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
-import { errorType, type ReadWriteSession, readWriteSession, yes } from "../../tests/read-write-session.ts";
-import type { ToolboxOptions } from "../create-session.ts";
+import { describe, expect, it } from "vitest";
+import { errorType, yes } from "../../tests/read-write-session.ts";
+import { file, root, session, text } from "../../tests/write-room.ts";
 import { WriteFile } from "./write-file.ts";
-
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-function file(name: string, content: string | Uint8Array): string {
-  return madeFile(root, name, content);
-}
-
-function text(path: string): string {
-  return readFileSync(path, "utf8");
-}
-
-function session(confirm?: ToolboxOptions["confirm"]): ReadWriteSession {
-  return readWriteSession(root, confirm);
-}
 
 describe("write_file", () => {
   it("R65 R66 R67 R68 R69 makes a new file with its folders", async () => {
