@@ -16,6 +16,7 @@ interface LoginNeeds extends OAuthNeeds, McpLogin {
 }
 
 const LOGIN_MS = 10 * 60_000;
+const PLAIN_TEXT = { "content-type": "text/plain; charset=utf-8", connection: "close" };
 
 /**
  * Logs in to a server: finds its authorization server, registers Burin there if necessary, and waits until the user
@@ -154,10 +155,7 @@ async function openCallback(state: string, port: number) {
     const [, target = ""] = /^(\/callback\?.*)$/.exec(request.url ?? "") ?? [];
     const url = new URL(target, "http://127.0.0.1");
     const isOurs = url.pathname === "/callback" && url.searchParams.get("state") === state;
-    response.writeHead(isOurs ? 200 : 404, {
-      "content-type": "text/plain; charset=utf-8",
-      connection: "close",
-    });
+    response.writeHead(isOurs ? 200 : 404, PLAIN_TEXT);
     response.end(isOurs ? "Done. You can close this window and go back to Burin.\n" : "Nothing is here.\n");
     if (isOurs) settle(url);
   });

@@ -7,11 +7,8 @@ const MOST_VALUES = 2_000_000;
 /** Whether objects and lists are nested deeper than `most` levels. Recursion could overflow the stack. */
 export function nestsDeeper(value: unknown, most: number): boolean {
   let level = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > most) return true;
-    level = level.flatMap(innerValues);
-  }
-  return false;
+  for (let depth = 0; depth <= most && level.length > 0; depth += 1) level = level.flatMap(innerValues);
+  return level.length > 0;
 }
 
 function innerValues(value: unknown): unknown[] {

@@ -127,13 +127,9 @@ export class Automaton {
 
   /** All places reachable without reading a character that read one, and the end of the pattern. */
   #reach(state: State, isEnd: boolean, isBeforeWord: boolean): number[] {
-    const isWordEdge = (state.before === AFTER_WORD) !== isBeforeWord;
-    const facts = {
-      start: state.before === AT_START,
-      end: isEnd,
-      "word edge": isWordEdge,
-      "no word edge": !isWordEdge,
-    };
+    const edge = (state.before === AFTER_WORD) !== isBeforeWord;
+    const start = state.before === AT_START;
+    const facts = { start, end: isEnd, "word edge": edge, "no word edge": !edge };
     this.#mark += 1;
     const reached: number[] = [];
     const waiting = [...state.places];

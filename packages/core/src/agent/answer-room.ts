@@ -1,3 +1,4 @@
+import { toParts } from "@burin/contract/messages/parts";
 import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { boundedContent } from "../scheduler/function-response.ts";
@@ -29,15 +30,8 @@ export class AnswerRoom {
     const share = Math.max(this.#left / 2, this.#left / this.#calls, LEAST_CHARACTERS);
     const most = Math.floor(Math.min(share, MOST_ANSWER_CHARACTERS));
     const llmContent = boundedContent(call.llmContent, most);
-    this.#left -= charactersIn(llmContent);
+    this.#left -= toParts(llmContent).reduce((sum, { text = "" }) => sum + text.length, 0);
     this.#calls = Math.max(this.#calls - 1, 1);
     return { ...call, llmContent };
   }
-}
-
-function charactersIn(content: Parameters<typeof boundedContent>[0]): number {
-  const list = Array.isArray(content) ? content : [content];
-  let characters = 0;
-  for (const part of list) characters += (typeof part === "string" ? part : (part.text ?? "")).length;
-  return characters;
 }

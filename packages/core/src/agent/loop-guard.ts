@@ -65,8 +65,7 @@ export class LoopGuard {
       this.verdict = `The model made the same call of ${call.name} ${count} times, with the same answer each time.`;
     }
     const note = `This is the same call with the same answer for the ${count}th time in a row. The answer above will not change: use it, do something else, or end your turn.`;
-    const content = Array.isArray(call.llmContent) ? call.llmContent : [call.llmContent];
-    return { ...call, llmContent: [...content, note] };
+    return { ...call, llmContent: [call.llmContent, note].flat() };
   }
 }
 

@@ -143,22 +143,19 @@ export class Scheduler {
     try {
       if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
       if (work.fault !== null) return failed(work.fault);
-      if (work.tool === undefined) {
+      const { tool } = work;
+      if (tool === undefined) {
         const { unknownTool } = await import("./unknown-tool.ts");
         return unknownTool(work.call.name, this.#needs.registry);
       }
-      return await this.#throughTheFlow(work, work.tool);
+      const { hooks } = this.#needs;
+      const invalid = faultOf(work, tool);
+      if (invalid !== null) return invalid;
+      return await (hooks ? this.#hooked(work, tool, hooks) : this.#valid(work, tool, NOT_HOOKED));
     } catch (error) {
       if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
       return failed(errorOf(error));
     }
-  }
-
-  #throughTheFlow(work: Work, tool: SoundTool): FinalState | Promise<FinalState> {
-    const { hooks } = this.#needs;
-    const fault = faultOf(work, tool);
-    if (fault !== null) return fault;
-    return hooks === undefined ? this.#valid(work, tool, NOT_HOOKED) : this.#hooked(work, tool, hooks);
   }
 
   async #hooked(work: Work, tool: SoundTool, hooks: CallHooks): Promise<FinalState> {

@@ -75,9 +75,8 @@ interface Asked {
 function listText({ pattern, place, notes }: Asked, found: FoundFiles): string {
   if (found.total === 0)
     return [`No files found matching pattern "${pattern}" within ${place}.`, ...notes].join("\n");
-  const lines = [
-    `Found ${found.total} file(s) matching "${pattern}" within ${place}, sorted by modification time (newest first):`,
-  ];
+  const head = `Found ${found.total} file(s) matching "${pattern}" within ${place}`;
+  const lines = [`${head}, sorted by modification time (newest first):`];
   let characters = 0;
   for (const file of found.files) {
     characters += file.length + 1;

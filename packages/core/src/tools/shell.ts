@@ -177,19 +177,15 @@ export class Shell extends BaseTool<ShellParams> {
       run = await this.#commands.start(request);
     }
     if (typeof end !== "string") return this.#ended(run, request, end);
-    if (end === "cancelled") {
-      return this.#stopped(run, request, {
-        type: end,
-        message: "Cancelled; the command and its child processes were stopped.",
-      });
-    }
+    const stopped = "the command and its child processes were stopped.";
+    if (end === "cancelled")
+      return this.#stopped(run, request, { type: end, message: `Cancelled; ${stopped}` });
     if (end === "let go" || params.on_timeout === "background") {
       const id = await this.#commands.keep(request, run);
       const why = end === "let go" ? "Moved to the background by the user" : `Timed out after ${limit} ms`;
       return goingOn(run, `${why}; it keeps running as ${id}.`, id);
     }
-    const message = `Timed out after ${limit} ms; the command and its child processes were stopped.`;
-    return this.#stopped(run, request, { type: end, message });
+    return this.#stopped(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
   }
 
   async #inBackground(run: RunningCommand, request: CommandRequest, limit?: number): Promise<ToolResult> {

@@ -1,10 +1,5 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
-import {
-  createServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
   localhostHostValidation,
   localhostOriginValidation,
@@ -89,7 +84,7 @@ function refuseBody(request: IncomingMessage, response: ServerResponse): void {
 /** Requests to a server always have both. */
 type NamedRequest = IncomingMessage & { readonly method: string; readonly url: string };
 
-function listen(server: HttpServer, port: number): Promise<number> {
+function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, HOST, () => {
