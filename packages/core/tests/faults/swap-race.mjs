@@ -34,7 +34,7 @@ const SWAPPER = `
 
 /**
  * @param {{ tries: number }} how
- * @returns {Promise<{ readInside: number, writtenInside: number, refused: number, readOutside: number, filesOutside: number }>}
+ * @returns {Promise<{ readInside: number, writtenInside: number, refused: number, readOutside: number, namedOutside: number, filesOutside: number }>}
  */
 export async function swapRace({ tries }) {
   const top = mkdtempSync(join(tmpdir(), "burin-race-"));
@@ -44,21 +44,31 @@ export async function swapRace({ tries }) {
   mkdirSync(outside);
   writeFileSync(join(folder, "file.txt"), "inside\n");
   writeFileSync(join(outside, "file.txt"), "OUTSIDE\n");
+  writeFileSync(join(outside, "secret-plan.txt"), "OUTSIDE\n");
   const swapper = spawn(process.execPath, ["-e", SWAPPER, folder, outside], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const gone = new Promise((resolve) => swapper.once("close", resolve));
   await Promise.race([gone, new Promise((resolve) => swapper.stdout.once("data", resolve))]);
   const toolbox = createToolbox({ root, approvalMode: "yolo", overwriteUnread: true });
-  const found = { readInside: 0, writtenInside: 0, refused: 0, readOutside: 0, filesOutside: 0 };
+  const found = {
+    readInside: 0,
+    writtenInside: 0,
+    refused: 0,
+    readOutside: 0,
+    namedOutside: 0,
+    filesOutside: 0,
+  };
   try {
     for (let attempt = 0; attempt < tries; attempt += 1) {
       const isRead = attempt % 2 === 0;
-      const path = join(folder, isRead ? "file.txt" : `new-${attempt % 50}/deep.txt`);
+      const read = attempt % 4 === 0 ? "file.txt" : "secret-plans.txt";
+      const path = join(folder, isRead ? read : `new-${attempt % 50}/deep.txt`);
       const { llmContent, error } = isRead
         ? await toolbox.call("read_file", { path })
         : await toolbox.call("write_file", { file_path: path, content: `written ${attempt}\n` });
       if (String(llmContent).includes("OUTSIDE\n")) found.readOutside += 1;
+      else if (String(llmContent).includes("secret-plan.txt")) found.namedOutside += 1;
       else if (error) found.refused += 1;
       else if (isRead) found.readInside += 1;
       else found.writtenInside += 1;
@@ -69,7 +79,7 @@ export async function swapRace({ tries }) {
     await gone;
   }
   const unchanged = readFileSync(join(outside, "file.txt"), "utf8") === "OUTSIDE\n";
-  found.filesOutside = readdirSync(outside).length - 1 + (unchanged ? 0 : 1);
+  found.filesOutside = readdirSync(outside).length - 2 + (unchanged ? 0 : 1);
   rmSync(top, { recursive: true, force: true });
   return found;
 }
@@ -77,5 +87,5 @@ export async function swapRace({ tries }) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const found = await swapRace({ tries: Number(process.argv[2] ?? 20_000) });
   process.stdout.write(`${JSON.stringify(found)}\n`);
-  process.exitCode = found.readOutside + found.filesOutside === 0 ? 0 : 1;
+  process.exitCode = found.readOutside + found.namedOutside + found.filesOutside === 0 ? 0 : 1;
 }

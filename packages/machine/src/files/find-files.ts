@@ -5,8 +5,7 @@ import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { compareCodePoints } from "@burin/contract/text/code-point-order";
 import { lstatOf, realOf } from "../disk/disk-looks.ts";
 import { Slices, Walk } from "../ignore/walk.ts";
-import { isWithin, isWithinAny, patternWithin } from "../paths/paths.ts";
-import { namesAt } from "../paths/target-folder.ts";
+import { isWithin, isWithinAny, namesAt, patternWithin } from "../paths/paths.ts";
 import type { SearchMeans } from "../search/search-files.ts";
 import type { Access } from "./access.ts";
 

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, rmdirSync, unlinkSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { asWorkspaceError } from "../disk/system-error.ts";
 import { openTargetFolder, removeMade } from "../paths/target-folder.ts";
@@ -38,15 +38,15 @@ export async function removeFile(removal: Removal): Promise<void> {
     await removeMade(folder.made);
     closeSync(folder.descriptor);
   }
-  removeEmpty(dirname(real), madeFolders);
+  for (let above = dirname(real), left = madeFolders; left > 0; above = dirname(above), left -= 1) {
+    await removeEmpty(above, roots);
+  }
 }
 
-function removeEmpty(folder: string, count: number): void {
-  if (count === 0) return;
-  try {
-    rmdirSync(folder);
-  } catch {
-    return;
-  }
-  removeEmpty(dirname(folder), count - 1);
+/** By the folder around it that was opened and checked: by now its path may lead elsewhere. */
+async function removeEmpty(folder: string, roots: readonly string[]): Promise<void> {
+  const around = await openTargetFolder(folder, roots).catch(() => null);
+  if (around === null) return;
+  const { made, descriptor, path, name } = around;
+  await removeMade([{ parent: descriptor, path: path(name) }, ...made]);
 }

@@ -1,5 +1,14 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+} from "node:fs";
+import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { nearNames } from "@burin/contract/text/near-names";
@@ -131,7 +140,7 @@ export interface Opened {
 export async function openWithin(path: string, roots: readonly string[]): Promise<Opened> {
   const located = await locate(path, roots);
   const opened = await openLocated(located, roots);
-  if (opened === null) throw await notFound(located.absolute);
+  if (opened === null) throw notFound(located);
   return opened;
 }
 
@@ -181,10 +190,26 @@ export function pathsIn(descriptor: number, folder: string): (name: string) => s
   return (name) => join(base, name);
 }
 
-/** "Not found", with similar names in that folder. */
-async function notFound(absolute: string): Promise<WorkspaceError> {
+export const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
+
+/** The names in the folder that has this real path while they are read; null when there is no such folder. */
+export function namesAt(folder: string): string[] | null {
+  let descriptor: number | null = null;
+  try {
+    if (NAMES_DESCRIPTORS) descriptor = openSync(folder, FOLDER);
+    const held = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
+    return realpathSync.native(held) === folder ? readdirSync(held) : null;
+  } catch {
+    return null;
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}
+
+/** "Not found", with similar names in the folder that was checked, which may have another name by now. */
+function notFound({ absolute, real }: Located): WorkspaceError {
   const folder = dirname(absolute);
-  const names = await readdir(folder).catch(() => null);
+  const names = namesAt(dirname(real));
   if (names === null) {
     return new WorkspaceError(
       "not_found",

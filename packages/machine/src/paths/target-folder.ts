@@ -1,10 +1,9 @@
-import { closeSync, constants, openSync, readdirSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { lstat, mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { realOf } from "../disk/disk-looks.ts";
 import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
-import { isWithinAny, type Located, NAMES_DESCRIPTORS, outside, pathsIn, realPathOf } from "./paths.ts";
+import { FOLDER, isWithinAny, type Located, outside, pathsIn, realPathOf } from "./paths.ts";
 
 /** The folder in which a file is to be written, held open, so that a replaced name cannot lead elsewhere. */
 export interface TargetFolder {
@@ -21,8 +20,6 @@ interface MadeFolder {
   readonly parent: number;
   readonly path: string;
 }
-
-const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /** Returns the real path of the file to be written, which a link in the last segment may lead to. */
 export function realTarget(file: string, { real }: Located, roots: readonly string[]): string {
@@ -98,19 +95,5 @@ async function makeFolder(folder: string, making: Making): Promise<number> {
     throw error;
   } finally {
     if (!isMade) closeSync(parent);
-  }
-}
-
-/** The names in the folder that has this real path while they are read. */
-export function namesAt(folder: string): string[] {
-  let descriptor: number | null = null;
-  try {
-    if (NAMES_DESCRIPTORS) descriptor = openSync(folder, FOLDER);
-    const held = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
-    return realOf(held) === folder ? readdirSync(held) : [];
-  } catch {
-    return [];
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
   }
 }

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
 import { lockPath } from "@burin/machine/disk/path-lock";
@@ -103,8 +103,9 @@ async function removed(step: Step): Promise<"removed"> {
 
 /** A call outside the project's folder wrote to an additional folder; links there are not followed out of it. */
 function target({ change, place }: Step) {
-  const { file } = change;
-  return { file, real: file, roots: isWithin(file, place.root) ? [place.root] : [join(file, "..")] };
+  const { file, madeFolders } = change;
+  const around = join(file, "../".repeat(madeFolders + 1));
+  return { file, real: file, roots: [isWithin(file, place.root) ? place.root : resolve(around)] };
 }
 
 function isOf({ now }: Step): NewContent["isOf"] {
