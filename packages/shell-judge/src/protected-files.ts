@@ -1,31 +1,33 @@
 /**
  * The one list of names that run code later, contain keys, or change what Burin itself may do. No mode but yolo and
  * no "always" covers them, and the sandbox keeps them from being written. Files that only speak to the model, such
- * as AGENTS.md, are ordinary work and not in it.
+ * as AGENTS.md, are ordinary work and not in it, nor is what runs only when a user builds or tests, such as a Makefile:
+ * it is for what runs because it is there, when a folder is opened or a program is started in it for something else.
  *
  * In lower case: the last segment of a path, `x/` for a folder with everything in it, `x/y` for two segments in a
- * row.
+ * row, `*.x` for an ending.
  */
 export const PROTECTED: Readonly<Record<string, string>> = {
   "inside the repository's own folder": ".git/ git~1/",
   "Burin's own settings": ".burin/",
   "settings of an agent":
-    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml",
-  "tasks and settings of an editor": ".vscode/ .idea/ .fleet/ .zed/ .helix/",
-  "settings of an editor":
-    ".devcontainer/ .exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .devcontainer.json .sublime-project *.code-workspace",
+    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml .amazonq/ .factory/ .junie/ .kilocode/ .pi/ .trae/",
+  "tasks and settings of an editor":
+    ".vscode/ .idea/ .fleet/ .zed/ .helix/ .devcontainer/ .devcontainer.json .exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .dir-locals-2.el .lite_project.lua .kateproject rust-analyzer.toml .rust-analyzer.toml *.sublime-project *.code-workspace",
   "hooks of the repository":
-    ".husky/ .githooks/ lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml lefthook-local.yml .lefthook-local.yml lefthook-local.yaml .lefthook-local.yaml lefthook-local.toml .pre-commit-config.yaml",
-  "a file of variables that programs load": ".direnv/ .envrc .env .env.*",
+    ".husky/ .githooks/ lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml lefthook-local.yml .lefthook-local.yml lefthook-local.yaml .lefthook-local.yaml lefthook-local.toml .pre-commit-config.yaml .git-hooks/ .lefthook/ .lefthook-local/ .overcommit.yml captainhook.json hk.pkl prek.toml .rusty-hook.toml",
+  "a file of variables that programs load":
+    ".direnv/ .envrc .env .env.* .autoenv .autoenv.zsh .corepack.env .renviron",
   "keys and settings of ssh": ".ssh/",
   keys: ".gnupg/ .aws/ .kube/ .docker/config.json",
   "settings that can name programs to run":
-    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .gdbinit .lldbinit .pdbrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .irbrc .pryrc .rprofile .psqlrc .condarc crontab",
+    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .psqlrc .condarc crontab .config/mise .config/mise.toml .mise/ .tool-versions rust-toolchain rust-toolchain.toml .hg/hgrc-not-shared .hg/sharedpath .jj/ .mvn/ .sbtopts .jvmopts .bazelrc .bazeliskrc tools/bazel .yarn/releases .yarn/plugins .yarn/sdks",
   "a profile of the shell":
     ".config/fish .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
   "programs that start by themselves": ".config/autostart .config/systemd library/launchagents",
   "what no tool may see": ".burinignore",
-  "code that Python runs at every start": "sitecustomize.py usercustomize.py",
+  "code that an interpreter or a debugger runs at every start":
+    "sitecustomize.py usercustomize.py .pdbrc .irbrc .pryrc .rprofile .gdbinit .lldbinit .rdata .iex.exs .erlang .ocamlinit .ghci .octaverc .perldb .byebugrc .rdbgrc .rdbgrc.rb .psysh.php",
 };
 
 const WHAT = new Map(
@@ -33,6 +35,8 @@ const WHAT = new Map(
 );
 /** The last segments of two-segment names; only for these is the previous segment looked up. */
 const SECONDS = new Set([...WHAT.keys()].map((name) => name.split("/")[1]));
+
+const ENDINGS = [...WHAT.keys()].filter((name) => name.startsWith("*")).map((name) => name.slice(1));
 
 const ENVIRONMENT = /^\.env(?:\..+)?$/;
 const ENVIRONMENT_EXAMPLE = /^\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$/;
@@ -60,7 +64,8 @@ export function protectedName(name: string, folder?: string): string | null {
   if (plain.startsWith(".env") && ENVIRONMENT.test(plain) && !ENVIRONMENT_EXAMPLE.test(plain)) {
     return "a file of variables that programs load";
   }
-  return plain.endsWith(".code-workspace") ? "settings of an editor" : (WHAT.get(plain) ?? null);
+  const ending = ENDINGS.find((one) => plain.endsWith(one));
+  return WHAT.get(ending === undefined ? plain : `*${ending}`) ?? null;
 }
 
 function folderName(name: string, folder = ""): string | null {
@@ -81,12 +86,13 @@ function plainName(name: string): string {
  */
 export function protectedPaths(): { readonly denied: string; readonly allowed: string } {
   const names = [...WHAT.keys()]
-    .filter((name) => !/^(?:\.git\/|git~1\/|\.env|\.env\.\*|\*\.code-workspace)$/.test(name))
+    .filter((name) => !/^(?:\.git\/|git~1\/|\.env|\.env\.\*)$|^\*/.test(name))
     .map((name) => anyCase(name.replace(/\/$/, "")));
-  const [env, workspace] = [anyCase(".env"), anyCase(".code-workspace")];
+  const env = anyCase(".env");
+  const endings = ENDINGS.map(anyCase).join("|");
   const examples = ["example", "sample", "template", "dist", "defaults"].map(anyCase).join("|");
   return {
-    denied: `/((${names.join("|")})(/|$)|${env}(\\.[^/]+)?$|[^/]*${workspace}$)`,
+    denied: `/((${names.join("|")})(/|$)|${env}(\\.[^/]+)?$|[^/]*(${endings})$)`,
     allowed: `/${env}(\\.[^/]+)?\\.(${examples})$`,
   };
 }

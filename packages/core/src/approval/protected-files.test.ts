@@ -12,6 +12,13 @@ const NAMES = [
   ...".npmrc .gitconfig .mcp.json .claude/settings.json .ssh/config .config/git/config x.code-workspace".split(
     " ",
   ),
+  ...".dir-locals-2.el My.sublime-project .jj/repo/config.toml .mvn/extensions.xml .iex.exs .ocamlinit sub/.ghci".split(
+    " ",
+  ),
+  ...".tool-versions rust-toolchain.toml tools/bazel .yarn/releases/yarn.cjs .lefthook/pre-commit/x .RData".split(
+    " ",
+  ),
+  ...".pi/extensions/x.ts .junie/mcp/mcp.json .bazelrc .corepack.env .rdbgrc".split(" "),
   ...".pre-commit-config.yaml .yarnrc.yml /home/ada/.profile C:\\x\\.git\\config .git./config .env::$DATA".split(
     " ",
   ),
@@ -55,8 +62,16 @@ describe("protected files", () => {
     ".gitignore .github/workflows/ci.yml src/git/config.ts .env.example environment.ts a.env.ts bashrc.md .gitattributes src/.envoy".split(
       " ",
     ),
-  )("%s is a file like any other", (path) => {
-    expect(protectedFile(path)).toBeNull();
-    expect(verdictOf(path, "default", true).verdict).toBe("allow");
-  });
+  )("%s is a file like any other", ordinary);
+
+  it.each(
+    "Makefile conftest.py tox.ini .nvmrc .python-version .bazelversion gradlew tools/bazel.md hooks/x .yarn/cache/x.zip sublime-project.md rust-toolchain.md iex.exs mvn/x".split(
+      " ",
+    ),
+  )("P21 %s runs when someone builds or tests, or names no program", ordinary);
 });
+
+function ordinary(path: string): void {
+  expect(protectedFile(path)).toBeNull();
+  expect(verdictOf(path, "default", true).verdict).toBe("allow");
+}

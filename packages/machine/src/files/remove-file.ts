@@ -47,6 +47,5 @@ export async function removeFile(removal: Removal): Promise<void> {
 async function removeEmpty(folder: string, roots: readonly string[]): Promise<void> {
   const around = await openTargetFolder(folder, roots).catch(() => null);
   if (around === null) return;
-  const { made, descriptor, path, name } = around;
-  await removeMade([{ parent: descriptor, path: path(name) }, ...made]);
+  await removeMade([{ parent: around.descriptor, path: around.path(around.name) }, ...around.made]);
 }

@@ -210,13 +210,8 @@ export function namesAt(folder: string): string[] | null {
 function notFound({ absolute, real }: Located): WorkspaceError {
   const folder = dirname(absolute);
   const names = namesAt(dirname(real));
-  if (names === null) {
-    return new WorkspaceError(
-      "not_found",
-      `${absolute} does not exist, and neither does its folder ${folder}.`,
-    );
-  }
-  const near = nearNames(basename(absolute), names).map((name) => shownPath(join(folder, name)));
+  const near = nearNames(basename(absolute), names ?? []).map((name) => shownPath(join(folder, name)));
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-  return new WorkspaceError("not_found", `${absolute} does not exist.${hint}`);
+  const where = names === null ? `, and neither does its folder ${folder}` : "";
+  return new WorkspaceError("not_found", `${absolute} does not exist${where}.${hint}`);
 }
