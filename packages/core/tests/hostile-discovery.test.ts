@@ -1,4 +1,15 @@
-import { createSession, openModel } from "@burin/core";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type AgentEvent,
+  createSession,
+  folderTrust,
+  loadSettings,
+  openModel,
+  openTrust,
+  scriptedModel,
+} from "@burin/core";
 import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { ADD, closing, complaints, discovered, discovering, project, toolbox } from "./discovery-project.ts";
@@ -160,5 +171,54 @@ describe("a hostile discovery command", () => {
     expect(await complaints(box)).toBe("");
     expect(box.registry.getTool("t")?.description).toBe("");
     expect((await box.call("t", {})).llmContent).not.toContain("sk-canary");
+  });
+});
+
+describe("a command of a trusted project that names a file", () => {
+  const CHANGED = "has changed since the folder was trusted";
+
+  async function trusted(settings: object) {
+    const { root, top } = project;
+    await mkdir(join(root, ".burin"));
+    await writeFile(join(root, ".burin/settings.json"), JSON.stringify(settings));
+    const place = { home: join(top, "home"), root };
+    await (await openTrust(place.home)).answer(root, true, (await folderTrust(place))?.effects ?? []);
+    return (await loadSettings(place)).settings;
+  }
+  const plant = (file: string, text: string) => writeFile(join(project.root, file), text);
+
+  it("P24 discovers nothing and calls nothing once that file has changed", async () => {
+    const box = toolbox(await trusted(await discovering([ADD])));
+    expect((await box.call("add", { a: 1 })).error).toBeUndefined();
+    await plant("call.mjs", 'import fs from "node:fs"; fs.writeFileSync("canary", "");');
+    expect((await box.call("add", { a: 1 })).error?.message).toContain(CHANGED);
+    expect(existsSync(join(project.root, "canary"))).toBe(false);
+    await plant("tools.json", JSON.stringify([{ ...ADD, description: "Other words." }]));
+    const failures = await box.refreshTools();
+    expect(failures.map(({ message }) => message).join("\n")).toContain(CHANGED);
+  });
+
+  it("P24 starts no MCP server that is given as a command alone", async () => {
+    await plant("serve.mjs", "process.exit(0);");
+    const mcpServerCommand = `${process.execPath} serve.mjs`;
+    const box = toolbox(await trusted({ mcpServerCommand }));
+    await plant("serve.mjs", 'import fs from "node:fs"; fs.writeFileSync("canary", "");');
+    expect(await complaints(box)).toContain(CHANGED);
+    expect(existsSync(join(project.root, "canary"))).toBe(false);
+  });
+
+  it("P24 is no check that passes", async () => {
+    await plant("check.sh", "exit 0\n");
+    const settings = await trusted({ check: "sh check.sh" });
+    const { root, top } = project;
+    const environment = { ...process.env, BURIN_HOME: join(top, "home") };
+    const model = scriptedModel([{ text: "done" }, { text: "done" }]);
+    const session = closing(createSession({ root, settings, environment, model, record: false }));
+    await plant("check.sh", ": > canary\n");
+    const events: AgentEvent[] = [];
+    for await (const event of session.run("Go.")) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "error", check: { passed: false } });
+    expect(existsSync(join(root, "canary"))).toBe(false);
+    expect(JSON.stringify(session.history)).toContain(CHANGED);
   });
 });

@@ -335,8 +335,8 @@ export type CallsInText = NonNullable<ModelSettings["callsInText"]>;
 /** For a million tokens, all in one currency. */
 export type ModelPrice = ValueOf<typeof PRICE>;
 export type WebSearchSettings = ValueOf<typeof SEARCH>;
-export type HookSettings = ValueOf<typeof HOOK> & { readonly scripts?: ProjectScripts };
-/** What a trusted project's hook or server does, and the files there that it names, as they were trusted. */
+export type HookSettings = ValueOf<typeof HOOK>;
+/** What a command or server of a trusted project does, and the files there that it names, as they were trusted. */
 export type ProjectScripts = { readonly effect: string; readonly uses: readonly string[] };
 export type HookEventName = HookSettings["event"];
 /** A server as written in settings. */

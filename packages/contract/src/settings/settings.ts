@@ -1,6 +1,6 @@
 import { isRecord } from "../messages/untrusted-json.ts";
 import { DEFAULT_SETTINGS } from "./default-settings.ts";
-import type { HookSettings, SectionSettings, ToolSourceKeys } from "./settings-schema.ts";
+import type { HookSettings, ProjectScripts, SectionSettings, ToolSourceKeys } from "./settings-schema.ts";
 import { type McpServerSettings, settledSources, withCommandServer } from "./tool-sources.ts";
 
 export type {
@@ -25,6 +25,8 @@ export interface Settings extends SectionSettings {
   readonly hooks: readonly HookSettings[];
   /** MCP servers by their alias. */
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
+  /** Of each command that a trusted project brings: compared before each start. */
+  readonly trustedScripts?: Readonly<Record<string, ProjectScripts>>;
 }
 
 /** Settings from a program; each may be left out. */

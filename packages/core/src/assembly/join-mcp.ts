@@ -27,7 +27,7 @@ export async function mcpSources(
   { home: { settings, environment, folder: home, root }, commands, forServers, questions, roots }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
-  const [{ McpServer }, { namePrefixes }, { assertAsTrusted }] = await Promise.all([
+  const [{ McpServer }, { namePrefixes }, { faultSinceTrust }] = await Promise.all([
     import("@burin/mcp/mcp-server"),
     import("@burin/mcp/tool-names"),
     import("../settings/project-definitions.ts"),
@@ -44,7 +44,8 @@ export async function mcpSources(
       ...(askModel && definition.sampling ? { askModel } : {}),
       processes: {
         startServer: async (request: ServerRequest) => {
-          assertAsTrusted(root, definition.scripts);
+          const fault = faultSinceTrust(root, definition.scripts);
+          if (fault !== null) throw new Error(fault);
           return commands.startServer(request);
         },
       },

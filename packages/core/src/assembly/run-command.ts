@@ -14,16 +14,26 @@ interface CommandGround {
 
 const MOST_BYTES = 10 * 1024 * 1024;
 
+const NOT_STARTED = { stdout: Buffer.alloc(0), stderr: "", exitCode: null, signal: null, stopped: null };
+
+/** Why a command of the project's settings may not run any more, or null. */
+export async function commandFault({ root, settings }: Home, command: string): Promise<string | null> {
+  const trusted = settings.trustedScripts?.[command];
+  if (trusted === undefined) return null;
+  return (await import("../settings/project-definitions.ts")).faultSinceTrust(root, trusted);
+}
+
 /** Runs commands from the settings, with the environment of every child process. */
-export function commandRunner({
-  home: { root: cwd, settings },
-  commands,
-  isConfined,
-}: CommandGround): RunToolCommand {
+export function commandRunner({ home, commands, isConfined }: CommandGround): RunToolCommand {
+  const { root: cwd, settings } = home;
   const { network } = settings.sandbox;
   const limits = isConfined ? { limits: { network } } : {};
-  return ({ seconds, ...request }) =>
-    commands.exchange({ ...request, ...limits, cwd, milliseconds: seconds * 1000, mostBytes: MOST_BYTES });
+  return async ({ seconds, inSettings, ...request }) => {
+    const startError = await commandFault(home, inSettings ?? request.command);
+    if (startError !== null) return { ...NOT_STARTED, startError };
+    const most = { milliseconds: seconds * 1000, mostBytes: MOST_BYTES };
+    return commands.exchange({ ...request, ...limits, cwd, ...most });
+  };
 }
 
 /** The hooks of a session; nothing is loaded when settings have none. */
@@ -41,12 +51,8 @@ export function joinHooks(ground: HookGround): JoinedHooks | undefined {
   const run = commandRunner({ ...ground, isConfined: false });
   const session = { root: home.root, ...(sessionId === undefined ? {} : { sessionId }) };
   const open = once(async () => {
-    const [{ Hooks }, { assertAsTrusted }] = await Promise.all([
-      import("../hooks/hooks.ts"),
-      import("../settings/project-definitions.ts"),
-    ]);
+    const { Hooks } = await import("../hooks/hooks.ts");
     return new Hooks({
-      assertAsTrusted: (scripts) => assertAsTrusted(home.root, scripts),
       settings: configured,
       session,
       report,

@@ -63,6 +63,7 @@ export class Session {
   readonly #answerSchema: JsonSchema | undefined;
   /** A command that must pass before a run ends with success. */
   readonly #check: string | undefined;
+  readonly #home: Home;
   readonly #tools: ToolSet;
   readonly #agent: Agent;
   #subagents: JoinedSubagents | null = null;
@@ -79,6 +80,7 @@ export class Session {
     this.#past = resume?.session ?? null;
     this.#answerSchema = answerSchema;
     this.#check = options.check ?? home.settings.check;
+    this.#home = home;
     const { model, small } = this.#models;
     const budget = budgetOf(given, model, home.settings);
     const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
@@ -255,7 +257,8 @@ export class Session {
     const { boundAnswer, checkedRun } = await import("../session/ask-until.ts");
     const answered: Ask = schema ? (words) => boundAnswer(schema, words, ask) : ask;
     const shell = () => this.registry.getTool("run_shell_command");
-    return command ? checkedRun({ command, shell, signal }, text, answered) : answered(text);
+    const fault = async () => (await import("./run-command.ts")).commandFault(this.#home, command ?? "");
+    return command ? checkedRun({ command, fault, shell, signal }, text, answered) : answered(text);
   }
 
   #takeNotes(): AgentEvent[] {

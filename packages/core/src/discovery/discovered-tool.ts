@@ -12,6 +12,8 @@ export type RunToolCommand = (request: {
   readonly input: string;
   readonly seconds: number;
   readonly signal: AbortSignal;
+  /** The command as the settings have it, if this is more. */
+  readonly inSettings?: string;
 }) => Promise<ExchangeEnd>;
 
 export interface DiscoveredToolNeeds {
@@ -73,6 +75,7 @@ export class DiscoveredTool extends BaseTool<Args> {
   async execute(args: Args, signal: AbortSignal): Promise<ToolResult> {
     const end = await this.#needs.run({
       command: this.#line(),
+      inSettings: this.#needs.callCommand,
       input: JSON.stringify(args),
       seconds: this.#needs.callSeconds,
       signal,

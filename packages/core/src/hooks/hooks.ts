@@ -3,7 +3,6 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { schemaFaults } from "@burin/contract/messages/schema-faults";
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
-import { messageOf } from "@burin/contract/text/error-message";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { faultOf } from "../discovery/discovered-tool.ts";
@@ -25,8 +24,6 @@ type RunHook = (
 export interface HooksNeeds {
   readonly settings: readonly HookSettings[];
   readonly run: RunHook;
-  /** Throws when a project's hook is no longer the one that was trusted. */
-  readonly assertAsTrusted: (scripts: HookSettings["scripts"]) => void;
   /** Called when a hook fails, with a text for the user. */
   readonly report: (message: string) => void;
   /** Added to every event. */
@@ -117,27 +114,13 @@ export class Hooks {
   }
 
   async #ask(hook: HookSettings, data: object, signal: AbortSignal) {
-    const answer = await this.#answer(hook, data, signal);
-    const { command } = hook;
+    const { event, command, timeoutSeconds: seconds = DEFAULT_SECONDS } = hook;
+    const { run, session } = this.#needs;
+    const input = JSON.stringify({ event, ...session, ...data });
+    const answer = hookAnswer(await run({ command, input, seconds }, signal), seconds);
     if (typeof answer === "string" && !signal.aborted)
       this.#needs.report(`The hook "${command}" failed: ${answer}.`);
     return answer;
-  }
-
-  async #answer(
-    { event, command, timeoutSeconds, scripts }: HookSettings,
-    data: object,
-    signal: AbortSignal,
-  ) {
-    const { run, session, assertAsTrusted } = this.#needs;
-    try {
-      assertAsTrusted(scripts);
-    } catch (error) {
-      return messageOf(error);
-    }
-    const input = JSON.stringify({ event, ...session, ...data });
-    const seconds = timeoutSeconds ?? DEFAULT_SECONDS;
-    return hookAnswer(await run({ command, input, seconds }, signal), seconds);
   }
 
   #for(event: HookEventName, call: RuleTarget | null): HookSettings[] {

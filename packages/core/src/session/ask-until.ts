@@ -89,6 +89,8 @@ const MOST_CHECK_MS = 600_000;
 
 export interface Check {
   readonly command: string;
+  /** Why it may not run any more, or null. */
+  readonly fault: () => Promise<string | null>;
   /** The tool that runs commands, with its limits; undefined when it is excluded. */
   readonly shell: () => Tool | undefined;
   readonly signal: AbortSignal;
@@ -114,8 +116,10 @@ export function checkedRun(check: Check, prompt: string | null, ask: Ask): Async
   });
 }
 
-async function runCheck({ command, shell, signal }: Check) {
+async function runCheck({ command, fault, shell, signal }: Check) {
   const tool = shell();
+  const changed = await fault();
+  if (changed !== null) return { passed: false, exitCode: null, said: `It was not run: ${changed}.` };
   if (!tool) return { passed: false, exitCode: null, said: "There is no tool here that runs commands." };
   const { llmContent, error } = await tool.execute({ command, timeout: MOST_CHECK_MS }, signal);
   const exitCode = error ? null : exitCodeIn(llmContent);

@@ -44,13 +44,13 @@ export function scriptEffects(root: string, effect: string, left: LooksLeft): st
   return left.places > 0 ? uses : [...uses, `use files for it that ${uncheckable()}`];
 }
 
-/** Throws when a file that a project's hook or server names is not the one that was trusted: hours may have passed. */
-export function assertAsTrusted(root: string, trusted: ProjectScripts | undefined): void {
-  if (trusted === undefined) return;
+/** Why a file that a project's command or server names is not the one that was trusted, hours ago maybe; or null. */
+export function faultSinceTrust(root: string, trusted: ProjectScripts | undefined): string | null {
+  if (trusted === undefined) return null;
   const uses = scriptEffects(root, trusted.effect, looksLeft());
   const other = uses.find((use) => !trusted.uses.includes(use));
-  if (other === undefined && uses.length === trusted.uses.length) return;
-  throw new Error("a file that it names has changed since the folder was trusted: see burin trust");
+  if (other === undefined && uses.length === trusted.uses.length) return null;
+  return "a file that it names has changed since the folder was trusted: see burin trust";
 }
 
 /** As counted from the folder of the project. What runs may go into any folder that it names. */

@@ -1,5 +1,9 @@
 import type { ProjectScripts, Settings } from "@burin/contract/settings/settings";
-import { type McpServerSettings, settledSources } from "@burin/contract/settings/tool-sources";
+import {
+  type McpServerSettings,
+  settledSources,
+  withCommandServer,
+} from "@burin/contract/settings/tool-sources";
 
 export interface ProjectSettings {
   /** Makes rules stricter, so it counts in every folder. */
@@ -78,7 +82,7 @@ export function projectSettings(
   scriptsOf: ScriptsOf = () => [],
 ): ProjectSettings {
   const sorted = new Sorted(scriptsOf);
-  const { mcpServers = {}, mcpServerCommand, ...rest } = settledSources(layer);
+  const { mcpServers = {}, mcpServerCommand, trustedScripts: _own, ...rest } = settledSources(layer);
   for (const [key, value] of Object.entries(rest)) {
     if (!SECTIONS.has(key)) sorted.put([key], value, placeOf(key, value, user));
     else {
@@ -87,11 +91,8 @@ export function projectSettings(
       }
     }
   }
-  sortServers(mcpServers as Record<string, McpServerSettings | null>, user, sorted);
-  if (mcpServerCommand !== undefined && !Object.hasOwn(user.mcpServers, "mcp")) {
-    sorted.put(["mcpServerCommand"], mcpServerCommand, "harmless");
-    sorted.runs(`start the MCP server "mcp": ${line(mcpServerCommand)}`);
-  }
+  const servers = mcpServers as Record<string, McpServerSettings | null>;
+  sortServers(withCommandServer(servers, mcpServerCommand as string | undefined), user, sorted);
   // A key, an event or an address that contains a line break would look like a line of its own.
   const { tightening, trusted, effects, scripts, refused } = sorted;
   return { tightening, trusted, effects: [...effects.map(line), ...scripts], refused: refused.map(line) };
@@ -112,31 +113,46 @@ class Sorted implements ProjectSettings {
   }
 
   /** Adds an effect; returns what it uses, to be compared again before it runs. */
-  runs(effect: string): { readonly scripts: ProjectScripts } {
+  runs(effect: string): ProjectScripts {
     this.effects.push(effect);
     const uses = this.#scriptsOf(line(effect));
     for (const use of uses) this.scripts.add(use);
-    return { scripts: { effect: line(effect), uses } };
+    return { effect: line(effect), uses };
   }
 
-  put(path: readonly string[], given: unknown, place: Place): void {
+  put(path: readonly string[], value: unknown, place: Place): void {
     if (place === "loosens") {
       this.refused.push(path.join("."));
       return;
     }
-    const value = place === "acts" ? this.#acting(path.join("."), given) : given;
+    if (place === "acts") this.#act(path.join("."), value);
     const target = place === "tightens" ? this.tightening : this.trusted;
     const [key = "", name] = path;
     target[key] = name === undefined ? value : { ...(target[key] as Fields | undefined), [name]: value };
   }
 
-  #acting(key: string, value: unknown): unknown {
-    if (key === "hooks" && Array.isArray(value))
-      return value.map((hook: Fields) => ({ ...hook, ...this.runs(hookEffect(hook)) }));
-    this.runs(effectOf(key, value));
-    return value;
+  #act(key: string, value: unknown): void {
+    if (key === "hooks" && Array.isArray(value)) {
+      for (const hook of value as Fields[]) this.#runsCommand(hook.command, hookEffect(hook));
+    } else if (Object.hasOwn(RUN, key)) {
+      this.#runsCommand(value, `run, ${RUN[key]}: ${line(value)}`);
+    } else {
+      this.effects.push(`set ${key} to ${JSON.stringify(value)}`);
+    }
+  }
+
+  #runsCommand(command: unknown, effect: string): void {
+    const known = this.trusted.trustedScripts as Fields | undefined;
+    this.trusted.trustedScripts = { ...known, [String(command)]: this.runs(effect) };
   }
 }
+
+/** Commands, and when they run. */
+const RUN: Readonly<Record<string, string>> = {
+  "tools.toolDiscoveryCommand": "to discover tools",
+  "tools.toolCallCommand": "for each call of a discovered tool",
+  check: "when the model is done",
+};
 
 function placeOf(key: string, value: unknown, user: Settings): Place {
   const { sandbox, tools } = user;
@@ -169,17 +185,11 @@ function sortServers(
     else if (Object.hasOwn(user.mcpServers, alias)) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
-      const { scripts } = sorted.runs(serverEffect(alias, server));
+      const scripts = sorted.runs(serverEffect(alias, server));
       kept[alias] = { ...server, trust: false, sampling: false, scripts };
     }
   }
   if (Object.keys(kept).length > 0) sorted.put(["mcpServers"], kept, "harmless");
-}
-
-function effectOf(key: string, value: unknown): string {
-  if (key === "tools.toolDiscoveryCommand") return `run, to discover tools: ${line(value)}`;
-  if (key === "tools.toolCallCommand") return `run, for each call of a discovered tool: ${line(value)}`;
-  return `set ${key} to ${JSON.stringify(value)}`;
 }
 
 function hookEffect({ event, command, tools }: Fields): string {
