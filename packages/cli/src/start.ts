@@ -4,7 +4,7 @@ import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
 import { type CommonOptions, openSettings } from "./request/options.ts";
 import type { Io, SubcommandRequest } from "./request/subcommand.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
-import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
+import { EXIT, type ExitCode, messageOf, UsageError } from "./terminal/exit-code.ts";
 import { leave, type Output, terminalOutput } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
 import { interruptSignal } from "./terminal/signals.ts";
@@ -22,11 +22,13 @@ const REPLACED =
 export async function start(argv: readonly string[]): Promise<void> {
   const output = terminalOutput(argv.includes("--no-color"));
   const failed = async (error: unknown): Promise<ExitCode> => {
-    const report = await import("./terminal/report-failure.ts").catch(() => null);
-    if (report === null) {
-      output.note(`burin: ${REPLACED}`);
-      return EXIT.failed;
-    }
+    const report = await import("./terminal/report-failure.ts").catch((missing: unknown) => {
+      // Only what the system refused, such as one more open file, does not mean that the file is gone.
+      const isRefused =
+        missing instanceof Error && "syscall" in missing && !missing.message.startsWith("ENOENT");
+      output.note(`burin: ${isRefused ? messageOf(missing) : REPLACED}`);
+    });
+    if (!report) return EXIT.failed;
     const isPrompt = !Object.hasOwn(SUBCOMMANDS, argv[0] ?? "");
     return report.reportFailure(error, { argv, output, soFar: isPrompt ? documentSoFar() : null });
   };

@@ -27,11 +27,21 @@ describe("a command line that cannot be meant", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  it("P54 a rule in the settings that is none is named with its place", async () => {
+  it.each([
+    [{ permissions: { ask: ["edit("] } }, 'permissions.ask: "edit(" is not a rule'],
+    [
+      { hooks: [{ event: "before_tool", command: "x", tools: "edit(" }] },
+      'hooks.tools: "edit(" is not a rule',
+    ],
+    [{ tools: { include: ["ls", "@(a|b)"] } }, 'tools.include: "@(a|b)" is not a name or glob'],
+    [{ tools: { exclude: ["a{1..3}"] } }, 'tools.exclude: "a{1..3}" is not a name or glob'],
+  ])("P54 a rule in the settings that is none is named with its place: %j", async (settings, words) => {
     const cwd = temporaryFolder();
-    await writeFile(join(cwd, "s.json"), '{ "permissions": { "ask": ["edit("] } }');
+    const file = join(cwd, "s.json");
+    await writeFile(file, JSON.stringify(settings));
     const { code, stderr } = await burin(["tools", "--settings", "s.json"], { cwd, env: { HOME: cwd } });
-    expect([code, stderr.split(";")[0]]).toEqual([2, 'burin: permissions.ask: "edit(" is not a rule']);
+    expect([code, stderr.split("\n").length]).toEqual([2, 2]);
+    expect(stderr).toContain(`burin: ${file}: ${words}`);
   });
 
   it("P13 a session that could not be recorded is not offered to go on with", async () => {

@@ -93,7 +93,6 @@ export async function readSettings(
     },
   };
   for (const list of ["allow", "deny"] as const) checkRules(`--${list}`, options[list]);
-  for (const [list, rules] of Object.entries(settings.permissions)) checkRules(`permissions.${list}`, rules);
   const { isTrusted, notices, variables } = loaded;
   return { settings, isTrusted, notices, variables };
 }

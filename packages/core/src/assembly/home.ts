@@ -10,6 +10,7 @@ import { variableOf } from "@burin/models/keys/key-variable";
 import { parseRule, type Rules } from "@burin/shell-judge";
 import type { DefinitionPlace, Definitions } from "../agent/definitions.ts";
 import { burinHome } from "../settings/load-settings.ts";
+import { assertRules } from "../settings/rule-fault.ts";
 import { SHARED_SKILLS } from "../settings/shared-skills.ts";
 import type { ToolboxOptions } from "./options.ts";
 
@@ -34,6 +35,7 @@ export interface Home {
 export function resolveHome(options: ToolboxOptions): Home {
   const { machine = nodeMachine, environment = process.env } = options;
   const settings = mergeSettings([options.settings ?? {}]);
+  assertRules(settings);
   const root = options.machine === undefined ? realDirectory(options.root) : options.root;
   const folder = burinHome(environment);
   const { HOME: top = environment.USERPROFILE ?? "" } = environment;

@@ -10,6 +10,7 @@ import {
 import { messageOf } from "@burin/contract/text/error-message";
 import { readNamedText, readText } from "@burin/machine/disk/regular-file";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
+import { assertRules } from "./rule-fault.ts";
 import { SHARED_SKILLS } from "./shared-skills.ts";
 import type { TrustStore } from "./trust.ts";
 
@@ -63,8 +64,10 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
     notices.push(...trustNotices(project, hasModel));
     if (project.state === "trusted" && !hasModel) variables = project.variables;
     if (project.state === "trusted" && project.fault !== undefined) throw new SettingsError(project.fault);
-    layers.push(project.settings.tightening);
-    if (project.state === "trusted") layers.push(project.settings.trusted);
+    const { tightening, trusted } = project.settings;
+    const counting = project.state === "trusted" ? [tightening, trusted] : [tightening];
+    for (const layer of counting) assertRules(layer, project.file);
+    layers.push(...counting);
   }
   if (places.file !== undefined) {
     const file = resolve(places.file);
@@ -126,6 +129,7 @@ async function projectIn(
 async function parsed(file: string, text: string, notices: string[]): Promise<object> {
   const { parseLayer, unknownKeys } = await import("./parse-layer.ts");
   const layer = parseLayer(file, text);
+  assertRules(layer, file);
   notices.push(...unknownKeys(file, layer));
   return layer;
 }

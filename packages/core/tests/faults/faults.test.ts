@@ -30,6 +30,8 @@ import { killSessions } from "./kill-session.mjs";
 import { swapRace } from "./swap-race.mjs";
 
 const WRITE_ONCE = fileURLToPath(new URL("./write-once.mjs", import.meta.url));
+const FEW_DESCRIPTORS = fileURLToPath(new URL("./few-descriptors.mjs", import.meta.url));
+const CORE = new URL("./core.mjs", import.meta.url).href;
 const IS_ROOT = process.getuid?.() === 0;
 const NOBODY = 65534;
 
@@ -109,6 +111,46 @@ describe("a session that is killed", () => {
   it("P11 P13 is gone on with: every effect is known, none happens twice", { timeout: 120_000 }, async () => {
     const { inTheMiddle } = await killSessions(12);
     expect(inTheMiddle).toBeGreaterThan(0);
+  });
+});
+
+describe("a system that opens no more files", () => {
+  it("P2 P44 is said in words, changes nothing by halves, and leaves no temporary folder", () => {
+    const temporary = join(place, "tmp");
+    mkdirSync(temporary);
+    const env = { PATH: process.env.PATH, HOME: place, TMPDIR: temporary };
+    const args = ["-c", 'ulimit -n 60; exec "$@"', "sh", process.execPath, FEW_DESCRIPTORS, place];
+    const said: { errors: string[]; text: string; isEdited: boolean }[] = JSON.parse(
+      execFileSync("bash", args, { env, encoding: "utf8" }),
+    );
+    for (const { errors, text, isEdited } of said) {
+      expect(text).toBe(isEdited ? "new\n" : "old\n");
+      for (const error of errors) expect(error).toMatch(/too many (open files|files are open)|EMFILE/i);
+    }
+    expect(said.flatMap(({ errors }) => errors)).not.toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});
+
+describe("a command that leaves folders in which nothing may be removed", () => {
+  it("P26 P44 leaves no temporary folder, and its session closes", () => {
+    const temporary = join(place, "tmp");
+    mkdirSync(temporary);
+    if (IS_ROOT) for (const owned of [place, temporary]) chownSync(owned, NOBODY, NOBODY);
+    const script = `
+      import { createToolbox } from ${JSON.stringify(CORE)};
+      const toolbox = createToolbox({ root: ${JSON.stringify(place)}, approvalMode: "yolo" });
+      const command = 'cd "$TMPDIR" && mkdir -p a/b && touch a/b/c && chmod 555 a a/b && echo "made"';
+      const { llmContent } = await toolbox.call("run_shell_command", { command });
+      await toolbox.close();
+      process.stdout.write(llmContent);`;
+    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      ...(IS_ROOT && { uid: NOBODY, gid: NOBODY }),
+      env: { PATH: process.env.PATH, HOME: place, TMPDIR: temporary },
+      encoding: "utf8",
+    });
+    expect(said).toContain("made");
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-environment.ts";
 import { endAtExit } from "../processes/at-exit.ts";
 import { childEnvironment, codePaths } from "../processes/child-environment.ts";
 import { leaveOutFolders, pathOutside } from "../processes/helper-program.ts";
-import { endLeftBehind, makeTemporary } from "../processes/process-ledger.ts";
+import { endLeftBehind, makeTemporary, removeTemporary } from "../processes/process-ledger.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { ExchangeEnd, ExchangeRequest } from "../processes/run-exchange.ts";
 import { succeeds, systemProcesses } from "../processes/run-process.ts";
@@ -231,14 +231,17 @@ export class RunningCommands {
     this.#running.clear();
     await Promise.all(this.#cleanings.splice(0));
     const session = this.#session;
+    let isRemoved = true;
     this.#session = null;
     this.#limits.forget();
     if (session !== null) {
-      session.forget();
       await session.pipes?.settled();
-      await rm(session.folder, { recursive: true, force: true });
+      await removeTemporary(session.folder, this.#options.home).then(session.forget, () => {
+        isRemoved = false;
+      });
     }
-    if (left.length === 0) this.#supervisor.ledger.close();
+    // What stays is tried again at the exit, and then by the next Burin, which reads the ledger.
+    if (left.length === 0 && isRemoved) this.#supervisor.ledger.close();
     return left;
   }
 }

@@ -143,6 +143,8 @@ export class FileChanges {
         );
       }
       return await held(descriptor, realPath);
+    } catch (error) {
+      throw asWorkspaceError(error, file);
     } finally {
       closeSync(descriptor);
     }

@@ -77,6 +77,9 @@ const QUICK_CHUNK_BYTES = 64 * 1024;
 const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const TO_FILL = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
+/** What opening says when the name is gone, or is a link or a socket now. */
+const NO_LONGER_IT = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EMLINK", "ENXIO"]);
+
 const writeLater = promisify(write);
 const syncLater = promisify(fsync);
 
@@ -184,7 +187,8 @@ function openToRead(target: string, { file }: Replacement): number {
   try {
     descriptor = openSync(target, TO_READ);
   } catch (error) {
-    throw codeOf(error) === "EACCES" ? error : changed(file);
+    // Any other reason says nothing about what the file holds.
+    throw NO_LONGER_IT.has(codeOf(error) ?? "") ? changed(file) : error;
   }
   if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);

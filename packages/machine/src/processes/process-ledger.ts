@@ -1,5 +1,5 @@
 import { appendFileSync, rmSync, utimesSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
+import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
@@ -190,8 +190,17 @@ function temporaryPlaces(home: string): string[] {
   return process.platform === "win32" ? [tmpdir()] : [tmpdir(), "/tmp", join(home, "tmp")];
 }
 
-async function removeTemporary(folder: string, home: string): Promise<void> {
+/** Also where a command has left folders in which their owner may not remove anything, as caches of modules are. */
+export async function removeTemporary(folder: string, home: string): Promise<void> {
   const isOurs =
     temporaryPlaces(home).includes(dirname(folder)) && basename(folder).startsWith(TEMPORARY_PREFIX);
-  if (isOurs) await rm(folder, { recursive: true, force: true });
+  if (!isOurs) return;
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  await remove().catch(() => openFolders(folder).then(remove));
+}
+
+async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
 }
