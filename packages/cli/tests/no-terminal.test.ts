@@ -158,21 +158,31 @@ describe.each(Object.entries(OUTCOMES))("without a terminal, when %s", (_what, o
 });
 
 describe("without a terminal", () => {
-  it("P44 what is thrown where nobody waits for it is told in the document", async () => {
-    const env = await modelEnv({ raw: () => {} });
-    const throwing = join(root, "throwing.cjs");
-    await writeFile(throwing, 'setTimeout(() => { throw new Error("from nowhere"); }, 500);');
-    const { code, stdout, stderr } = await burin(["-p", "go", "--json"], {
-      cwd: root,
-      env: { ...env, NODE_OPTIONS: `--require=${throwing}` },
-    });
-    expect(code).toBe(1);
-    const document = JSON.parse(stdout);
-    expect(document).toMatchObject({ status: "error", error: { type: "internal", message: "from nowhere" } });
-    expect(stderr).toMatch(/^burin: from nowhere\n\(This should not have happened\. .*\)\n$/);
-    const listed = await burin(["sessions", "list", "--json"], { cwd: root });
-    expect(listed.stdout).toContain(document.sessionId);
-  });
+  it.each([
+    ['throw new Error("from nowhere")', "from nowhere", "internal"],
+    ['require("fs").readdirSync("/dev/null/x")', "/dev/null/x: not a directory (ENOTDIR)", "system"],
+  ])(
+    "P44 what is thrown where nobody waits for it is told in the document: %s",
+    async (thrown, message, type) => {
+      const env = await modelEnv({ raw: () => {} });
+      const throwing = join(root, "throwing.cjs");
+      await writeFile(throwing, `setTimeout(() => { ${thrown}; }, 500);`);
+      const { code, stdout, stderr } = await burin(["-p", "go", "--json"], {
+        cwd: root,
+        env: { ...env, NODE_OPTIONS: `--require=${throwing}` },
+      });
+      expect(code).toBe(1);
+      const document = JSON.parse(stdout);
+      expect(document).toMatchObject({ status: "error", error: { type, message } });
+      const hint = /^\(This should not have happened\. .*\)\n$/;
+      expect(stderr.split(`burin: ${message}\n`)).toEqual([
+        "",
+        type === "system" ? "" : expect.stringMatching(hint),
+      ]);
+      const listed = await burin(["sessions", "list", "--json"], { cwd: root });
+      expect(listed.stdout).toContain(document.sessionId);
+    },
+  );
 
   /** What bash gives as stdin; a silent pipe has a writer that never speaks. */
   const STDINS = {

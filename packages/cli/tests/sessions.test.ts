@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
@@ -151,6 +151,17 @@ describe("sessions on the command line", () => {
     const run = await runner();
     for (const args of [["undo"], ["undo", "--list"], ["undo", "--list", "--json"]])
       expect(await run(...args)).toMatchObject({ code: 0, stderr: "burin: there is nothing to undo.\n" });
+  });
+
+  it("P13 P44 a session that the system does not let go on is left as it is, and the reason is said", async () => {
+    const run = await runner({ text: "One." });
+    const id = idIn((await run("-p", "first")).stderr);
+    const [project = ""] = await readdir(join(root, ".home/sessions"));
+    await mkdir(join(root, ".home/sessions", project, `${id}.lock`));
+    const { code, stdout, stderr } = await run("-p", "-c", "second");
+    expect([code, stdout, stderr.split("\n").length]).toEqual([2, "", 2]);
+    expect(stderr).toContain(`burin: The session ${id} cannot be continued: `);
+    expect(stderr).toContain("EISDIR");
   });
 
   it("--no-session leaves nothing behind", async () => {

@@ -159,6 +159,16 @@ describe("a hostile project folder", () => {
   });
 });
 
+describe("a home that cannot be written", () => {
+  it("P44 the answer is not kept, and the reason is said in one line", async () => {
+    await made(".burin/settings.json", { check: "true" });
+    const { code, stderr } = await run(["trust", "yes"], { BURIN_HOME: "/dev/null/home" });
+    expect(code).toBe(2);
+    expect(stderr).toContain("/dev/null/home/trust.json cannot be written: not a directory (ENOTDIR)");
+    expect(stderr).not.toContain("should not have happened");
+  });
+});
+
 describe("a rule that is none", () => {
   it("P54 is told with the way to write one, and nothing is started without it", async () => {
     await made(".burin/settings.json", { permissions: { deny: ["(edit"] } });

@@ -51,6 +51,23 @@ describe("undo", () => {
     expect((await back()).files).toEqual([{ file: "a.txt", what: "removed" }]);
   });
 
+  it("P23 where nothing can be read it says what, and not that there is nothing to undo", async () => {
+    await write("a.txt", "new\n");
+    const [project = ""] = readdirSync(join(home, "undo"));
+    const folder = join(home, "undo", project);
+    const [journal = ""] = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+    await rm(join(folder, journal));
+    execFileSync("mkfifo", [join(folder, journal)]);
+    const fault = `Nothing can be undone: ${join(folder, journal)} cannot be read: it is not a regular file.`;
+    await expect(back()).rejects.toThrow(fault);
+    await expect(undoEntries({ home, root })).rejects.toThrow(fault);
+    await rm(folder, { recursive: true });
+    writeFileSync(folder, "");
+    await expect(back()).rejects.toThrow(`${folder} cannot be read: not a directory (ENOTDIR).`);
+    await rm(folder);
+    expect((await back()).files).toEqual([]);
+  });
+
   it("P23 takes back the last change, and again burin undo takes back the undo", async () => {
     writeFileSync(at("a.txt"), "old\n");
     chmodSync(at("a.txt"), 0o750);

@@ -90,7 +90,7 @@ export const en = {
   "command.theme": "the colours",
   "command.tools": "the tools that the model has",
   "command.trust": "what this folder's own settings would run",
-  "command.undo": "take back the last change of a file, or the last so many",
+  "command.undo": "take back the last change in this folder, or the last so many",
   "help.commands": "Commands",
   "help.keys": "Keys",
   "key.enter": "send; while the model works, with its next request",

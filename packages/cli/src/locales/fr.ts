@@ -95,7 +95,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "command.theme": "les couleurs",
   "command.tools": "les outils du modèle",
   "command.trust": "ce qu’exécuteraient les réglages de ce dossier",
-  "command.undo": "annuler la dernière modification d’un fichier, ou les dernières",
+  "command.undo": "annuler la dernière modification dans ce dossier, ou les dernières",
   "help.commands": "Commandes",
   "help.keys": "Touches",
   "key.enter": "envoyer ; pendant le travail, avec la prochaine requête",

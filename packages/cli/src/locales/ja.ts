@@ -94,7 +94,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "command.theme": "配色",
   "command.tools": "モデルが使えるツール",
   "command.trust": "このフォルダーの設定が実行するもの",
-  "command.undo": "直近のファイル変更を一つ、または指定した数だけ元に戻す",
+  "command.undo": "このフォルダーの直近の変更を一つ、または指定した数だけ元に戻す",
   "help.commands": "コマンド",
   "help.keys": "キー",
   "key.enter": "送信。作業中は次のリクエストで送る",

@@ -94,7 +94,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "command.theme": "颜色主题",
   "command.tools": "模型拥有的工具",
   "command.trust": "此文件夹自带的设置会运行什么",
-  "command.undo": "撤回最近一次或几次文件修改",
+  "command.undo": "撤回此文件夹中最近一次或几次修改",
   "help.commands": "命令",
   "help.keys": "快捷键",
   "key.enter": "发送；模型工作时随下一次请求发送",

@@ -1,5 +1,5 @@
 import { SessionError, SettingsError, WorkspaceError } from "@burin/core";
-import { EXIT, type ExitCode, UsageError } from "./exit-code.ts";
+import { EXIT, type ExitCode, messageOf, UsageError } from "./exit-code.ts";
 import { type Output, visible } from "./output.ts";
 
 const MOST_MESSAGE_CHARACTERS = 1000;
@@ -20,15 +20,18 @@ export function reportFailure(error: unknown, { argv, output, soFar }: Failed): 
     error instanceof SettingsError ||
     error instanceof SessionError ||
     error instanceof WorkspaceError;
+  // A full disk or a missing permission is no fault of Burin, wherever it shows.
+  const isOfSystem = error instanceof Error && "syscall" in error;
   const format = formatIn(argv);
-  const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
+  const other = isOfSystem ? "system" : "internal";
+  const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : other;
   const end = { status: "error", result: "", error: { type, message } };
   if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", turns: 0, ...end })}\n`);
   // A document that is already written is the requested one.
   if (format === "json" && !output.hasResult) {
     output.out(`${JSON.stringify({ ...(soFar ?? { turns: 0 }), ...end })}\n`);
   }
-  output.note(`burin: ${visible(message)}${isTheirs ? "" : INTERNAL_HINT}`);
+  output.note(`burin: ${visible(message)}${isTheirs || isOfSystem ? "" : INTERNAL_HINT}`);
   return isTheirs ? EXIT.usage : EXIT.failed;
 }
 
@@ -40,7 +43,8 @@ function formatIn(argv: readonly string[]): string | undefined {
 }
 
 function messageIn(error: unknown): string {
-  const message = error instanceof Error ? error.message || error.name : String(error);
+  const path = error instanceof Error && "path" in error ? `${error.path}: ` : "";
+  const message = error instanceof Error && error.message === "" ? error.name : path + messageOf(error);
   const { length } = message;
   return length > MOST_MESSAGE_CHARACTERS ? `${message.slice(0, MOST_MESSAGE_CHARACTERS)}...` : message;
 }

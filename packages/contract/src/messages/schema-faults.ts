@@ -197,7 +197,9 @@ function uniqueItems(place: Place, given: unknown): Faults {
 function pattern(place: Place, given: unknown): Faults {
   const { value, areExpressionsRun } = place;
   const isChecked = areExpressionsRun && typeof value === "string" && typeof given === "string";
-  return isChecked && !matches(given, value) ? wrong(place, `must match ${given}`) : [];
+  const words = place.schema.patternErrorMessage;
+  const says = typeof words === "string" ? words : `must match ${given}`;
+  return isChecked && !matches(given, value) ? wrong(place, says) : [];
 }
 
 function matches(source: string, text: string): boolean {

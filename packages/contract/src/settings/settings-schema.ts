@@ -52,7 +52,10 @@ const NAMED_MODEL = {
   baseUrl: text("The address of the service, usually ending in /v1."),
   apiKeyEnv: text("The environment variable that holds the key, instead of the provider's own."),
   key: either(
-    text(undefined, { pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }),
+    text(undefined, {
+      pattern: "^[A-Za-z_][A-Za-z0-9_]*$",
+      patternErrorMessage: "must be the name of an environment variable, not the key itself",
+    }),
     either(keyPlace("variable"), either(keyPlace("command"), keyPlace("file"))),
     "Where the key is: a variable, a command that prints it, or a file that holds it. Never the key itself.",
   ),
@@ -60,8 +63,11 @@ const NAMED_MODEL = {
 
 const NOT_NEGATIVE: JsonSchema = { minimum: 0 };
 
+/** A timer can wait for 2^31 milliseconds; with more it would end at once. */
+const MOST_SECONDS = 2_000_000;
+
 function seconds(description: string): Option<number> {
-  return number(description, { exclusiveMinimum: 0, maximum: 86_400 });
+  return number(description, { exclusiveMinimum: 0, maximum: MOST_SECONDS });
 }
 
 function rules(effect: string): Option<readonly string[]> {
@@ -131,7 +137,7 @@ const HOOK = closed(["event", "command"], {
   event: choice(["before_tool", "after_tool", "session_start", "session_end", "before_compaction"]),
   command: text("A shell command. It gets the event as JSON on stdin.", NOT_EMPTY),
   tools: either(text(), texts(), "Rules for the calls it is run for, e.g. edit(src/**). Default: all calls."),
-  timeoutSeconds: number("Default 60.", { exclusiveMinimum: 0 }),
+  timeoutSeconds: seconds("Default 60."),
 });
 
 const SEARCH = object(
@@ -161,9 +167,8 @@ const SECTIONS = {
     ...MODEL_ENTRY,
     small: text("The name of the model for small work: summaries, corrections, pages."),
     subagent: text("The name of the model of subagents that do not name one."),
-    timeoutSeconds: number(
+    timeoutSeconds: seconds(
       "How long to wait while the service sends nothing. A reply may take longer as long as it keeps coming. Default 600.",
-      { exclusiveMinimum: 0 },
     ),
     callsInText: choice(
       ["auto", "off", "on"],
@@ -206,7 +211,10 @@ const SECTIONS = {
   }),
   web: section("What the web tools may reach.", defaults.web, {
     allowedHosts: list(
-      text(undefined, { pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$" }),
+      text(undefined, {
+        pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$",
+        patternErrorMessage: "must be host:port, e.g. localhost:3000",
+      }),
       "host:port on this machine or a private network that web_fetch may fetch from.",
     ),
     search: SEARCH,
@@ -260,7 +268,7 @@ const SERVER_COMMAND = text('A command that starts one MCP server on stdio, with
 /** Older names of options in the section `tools`. */
 const OLD_TOOL_COMMANDS = { discoveryCommand: DISCOVERY_COMMAND, callCommand: CALL_COMMAND };
 
-const MILLISECONDS: JsonSchema = { exclusiveMinimum: 0 };
+const MILLISECONDS: JsonSchema = { exclusiveMinimum: 0, maximum: MOST_SECONDS * 1000 };
 
 const SERVER_OPTIONS = {
   type: choice(["stdio", "http", "streamable-http", "streamableHttp", "sse", "auto"]),

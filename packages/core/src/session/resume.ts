@@ -3,7 +3,7 @@ import { copyFile, writeFile } from "node:fs/promises";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { readLog } from "./log/read-log.ts";
 import { recordLine } from "./log/record-line.ts";
-import { SessionError } from "./log/session-error.ts";
+import { asSessionError, SessionError } from "./log/session-error.ts";
 import {
   findSession,
   makeSessionFolder,
@@ -42,9 +42,13 @@ export interface ResumedSession {
 export async function resumeSession(options: ResumeOptions): Promise<ResumedSession> {
   const { home, root, id, fork, hear } = options;
   const place = await findSession(home, root, id);
-  assertOfRoot(place, root);
-  if (fork) return forked(place, options);
-  return { id: place.id, session: new PastSession(place.path, hear), lock: await takeLock(place.path) };
+  try {
+    assertOfRoot(place, root);
+    if (fork) return await forked(place, options);
+    return { id: place.id, session: new PastSession(place.path, hear), lock: await takeLock(place.path) };
+  } catch (error) {
+    throw asSessionError(error, `The session ${place.id} cannot be continued`);
+  }
 }
 
 function assertOfRoot(place: SessionPlace, root: string): void {

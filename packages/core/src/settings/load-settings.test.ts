@@ -88,9 +88,29 @@ describe("loadSettings", () => {
     ['{ "permissions": { "deny": "x" } }', '"permissions.deny" must be an array'],
     ["[]", "settings must be an object"],
     ['{ "model": { "provider": "carrier pigeon" } }', '"model.provider" must be one of'],
+    ['{ "permissions": { "x": 1, "deny": "x" } }', '"permissions.deny" must be an array'],
+    ['{ "model": { "timeoutSeconds": 1e308 } }', '"model.timeoutSeconds" must be at most 2000000'],
+    [
+      '{ "mcpServers": { "a": { "command": "x", "timeout": 1e11 } } }',
+      '"mcpServers.a.timeout" must be at most',
+    ],
+    ['{ "web": { "allowedHosts": ["localhost"] } }', "must be host:port, e.g. localhost:3000, got"],
+    [
+      '{ "models": { "m": { "temprature": 1 } } }',
+      '"models.m.temprature" is not a setting; did you mean "models.m.temperature"?',
+    ],
   ])("P54 names the key that has the wrong type: %s", async (text, message) => {
     await writeFile(user(), text);
     await expect(loadSettings({ home, root })).rejects.toThrow(message);
+  });
+
+  it("P19 a key of a service where its variable belongs is not shown", async () => {
+    await writeFile(user(), '{ "model": { "key": "sk-secret-1" } }');
+    const failure = await loadSettings({ home, root }).catch(String);
+    expect(failure).toContain(
+      '"model.key" must be the name of an environment variable, not the key itself, or',
+    );
+    expect(failure).not.toContain("sk-secret");
   });
 
   it("leaves keys that it does not know alone", async () => {

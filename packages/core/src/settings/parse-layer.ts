@@ -1,6 +1,6 @@
 import { describeFaults } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { schemaFaults } from "@burin/contract/messages/schema-faults";
+import { type SchemaFault, schemaFaults } from "@burin/contract/messages/schema-faults";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";
@@ -36,9 +36,19 @@ export function parseLayer(file: string, source: string): object {
   const [fault] = faults;
   if (fault === undefined) return value as object;
   const place = placeOf(text, nodeAt(tree, fault.path).offset);
+  const strangers = strangersIn(value, SETTINGS_SCHEMA, "");
+  const told = faults.map((one) => faultOfSetting(one, strangers));
   throw new SettingsError(
-    `${file}:${place}: ${describeFaults(faults, "settings")}. The file was left as it is.`,
+    `${file}:${place}: ${describeFaults(told, "settings")}. The file was left as it is.`,
   );
+}
+
+function faultOfSetting({ path, says, ...more }: SchemaFault, strangers: readonly Stranger[]): SchemaFault {
+  const stranger = strangers.find(({ key }) => key === path.join("."));
+  const hint = stranger?.meant === undefined ? "" : `; did you mean "${stranger.meant}"?`;
+  if (stranger !== undefined) return { path, says: `is not a setting${hint}` };
+  // Some write the key itself there, and it must not be shown.
+  return path.at(-1) === "key" ? { path, says } : { path, says, ...more };
 }
 
 /** The parser is recursive and would overflow the stack. */

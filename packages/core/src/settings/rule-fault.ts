@@ -18,7 +18,8 @@ export function assertRules(layer: object, file?: string): void {
       throw new SettingsError(`${file === undefined ? "" : `${file}: `}${place}: ${messageOf(error)}`);
     }
   };
-  for (const [list, rules] of Object.entries(permissions)) check(`permissions.${list}`, rules, parseRule);
+  for (const list of ["allow", "ask", "deny"] as const)
+    check(`permissions.${list}`, permissions[list], parseRule);
   for (const hook of hooks) check("hooks.tools", [hook?.tools ?? []].flat(), parseRule);
   for (const list of ["include", "exclude"] as const) check(`tools.${list}`, tools[list], parseGlob);
 }

@@ -40,6 +40,10 @@ export async function changeHomeFile(
 export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     makeFolders(dirname(path));
+  } catch (error) {
+    throw notWritten(path, error);
+  }
+  try {
     return await lockPath(realPlace(path), work);
   } catch (error) {
     throw error instanceof PathLockError ? new SettingsError(error.message) : error;
@@ -59,9 +63,13 @@ export async function replaceHomeFile(path: string, text: string): Promise<void>
     }
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw new SettingsError(`${path} cannot be written: ${messageOf(error)}. It was left as it is.`);
+    await rm(temporary, { force: true }).catch(() => {});
+    throw notWritten(path, error);
   }
+}
+
+function notWritten(path: string, error: unknown): SettingsError {
+  return new SettingsError(`${path} cannot be written: ${messageOf(error)}. It was left as it is.`);
 }
 
 interface ListRules<Item> {

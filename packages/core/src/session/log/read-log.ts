@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { openRegular } from "@burin/machine/disk/regular-file";
 import { type LogRecord, readRecordLine } from "./record-line.ts";
+import { asSessionError } from "./session-error.ts";
 
 const LINE_END = 0x0a;
 /** Small, for readers that need only the start of a log. Each next part is twice as large. */
@@ -25,7 +26,7 @@ export function newLogState(): LogState {
 
 /** A broken line is skipped: a number missing after it means a lost record, otherwise a crash cut off a write. */
 export function* readLog(path: string, state: LogState = newLogState()): Generator<LogRecord> {
-  const descriptor = openRegular(path);
+  const descriptor = opened(path);
   try {
     let rest: Buffer[] = [];
     let restBytes = 0;
@@ -52,9 +53,23 @@ export function* readLog(path: string, state: LogState = newLogState()): Generat
     const before = state.lastNumber;
     yield* recordIn(Buffer.concat(rest), state);
     state.isTorn = state.lastNumber === before;
+  } catch (error) {
+    throw notRead(path, error);
   } finally {
     closeSync(descriptor);
   }
+}
+
+function opened(path: string): number {
+  try {
+    return openRegular(path);
+  } catch (error) {
+    throw notRead(path, error);
+  }
+}
+
+function notRead(path: string, error: unknown): unknown {
+  return asSessionError(error, `The log ${path} cannot be read`);
 }
 
 /** The record in the last line; null when it is incomplete, or too long to be worth reading for this. */

@@ -1,3 +1,6 @@
+import { messageOf } from "@burin/contract/text/error-message";
+import { codeOf } from "@burin/machine/disk/system-error";
+
 /** A session that cannot be opened as requested. The message says what to do instead. */
 export class SessionError extends Error {
   override readonly name = "SessionError";
@@ -7,4 +10,10 @@ export class SessionError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** What the system refused, in words about the session; any other error stays as it is. */
+export function asSessionError(error: unknown, what: string): unknown {
+  if (error instanceof SessionError || codeOf(error) === undefined) return error;
+  return new SessionError("unusable", `${what}: ${messageOf(error)}.`);
 }

@@ -1,4 +1,5 @@
-import { linkSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, rmSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
@@ -44,7 +45,7 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
       while (!claims(own, path)) await endStale(path);
     });
   } finally {
-    unlinkSync(own);
+    await rm(own, { force: true }).catch(() => {});
   }
   const forget = endAtExit(() => rmSync(path, { force: true }));
   return {

@@ -1,8 +1,11 @@
+import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
-import { bytesOf, entriesOf } from "@burin/machine/disk/disk-looks";
 import { lockPath } from "@burin/machine/disk/path-lock";
+import { readText } from "@burin/machine/disk/regular-file";
+import { codeOf } from "@burin/machine/disk/system-error";
+import { asSessionError } from "../log/session-error.ts";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import { type FileChange, type JournalLine, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 
@@ -39,14 +42,16 @@ export interface UndoEntry {
 
 /** The operations that can be undone, latest first. */
 export async function undoEntries({ home, root }: Pick<UndoOptions, "home" | "root">): Promise<UndoEntry[]> {
-  const entries = readOperations(home, root).map(({ id, at, writer, of, isInForce, changes }) => ({
-    id,
-    at,
-    kind: of === null ? ("call" as const) : ("undo" as const),
-    writer,
-    files: changes.map(({ file }) => relative(root, file)),
-    isInForce,
-  }));
+  const entries = readOperations(home, root, (operations) => operations).map(
+    ({ id, at, writer, of, isInForce, changes }) => ({
+      id,
+      at,
+      kind: of === null ? ("call" as const) : ("undo" as const),
+      writer,
+      files: changes.map(({ file }) => relative(root, file)),
+      isInForce,
+    }),
+  );
   return entries.reverse();
 }
 
@@ -62,7 +67,7 @@ export function undo(options: UndoOptions): Promise<UndoResult> {
 
 async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   const { home, root } = options;
-  const chosen = chosenFrom(readOperations(home, root), options);
+  const chosen = readOperations(home, root, (operations) => chosenFrom(operations, options));
   const id = newChangeId();
   const journal = new UndoJournal(home, root, `undo-${id}`);
   const place: UndoPlace = { folder: undoFolder(home, root), root, onChange: journal.onChange };
@@ -93,7 +98,7 @@ export async function undoInCopy(
   options: Required<Pick<UndoOptions, "home" | "root" | "session">>,
 ): Promise<FileOutcome[]> {
   const { home, root } = options;
-  const chosen = chosenFrom(readOperations(home, root), options);
+  const chosen = readOperations(home, root, (operations) => chosenFrom(operations, options));
   const place = { folder: undoFolder(home, root), root: copy, onChange: () => ({ note: null, forget() {} }) };
   const outcomes: FileOutcome[] = [];
   for (const change of chosen.flatMap(({ changes }) => changes)) {
@@ -135,11 +140,30 @@ interface Operation {
   isInForce: boolean;
 }
 
-function readOperations(home: string, root: string): Operation[] {
+/** Throws SessionError when nothing is chosen and some could not be read: it may be what was meant. */
+function readOperations(
+  home: string,
+  root: string,
+  choose: (operations: Operation[]) => Operation[],
+): Operation[] {
   const folder = undoFolder(home, root);
-  const operations = entriesOf(folder)
-    .filter(({ name }) => name.endsWith(".jsonl"))
-    .flatMap(({ name }) => operationsIn(join(folder, name), name.slice(0, -".jsonl".length)))
+  const faults: unknown[] = [];
+  const read = <T>(path: string, work: () => readonly T[]) => {
+    try {
+      return work();
+    } catch (error) {
+      // What cannot be read hides nothing else.
+      if (codeOf(error) !== "ENOENT")
+        faults.push(asSessionError(error, `Nothing can be undone: ${path} cannot be read`));
+      return [];
+    }
+  };
+  const operations = read(folder, () => readdirSync(folder))
+    .filter((name) => name.endsWith(".jsonl"))
+    .flatMap((name) => {
+      const path = join(folder, name);
+      return read(path, () => operationsIn(path, name.slice(0, -".jsonl".length)));
+    })
     .sort((one, other) => (one.id < other.id ? -1 : 1));
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
   const setForce = (id: string, isInForce: boolean) => {
@@ -154,12 +178,14 @@ function readOperations(home: string, root: string): Operation[] {
     operation.depth = 1 + Math.max(0, ...of.map((its) => byId.get(its)?.depth ?? 0));
     setForce(id, true);
   }
-  return operations;
+  const chosen = choose(operations);
+  if (chosen.length === 0 && faults.length > 0) throw faults[0];
+  return chosen;
 }
 
 function operationsIn(path: string, writer: string): Operation[] {
-  // A line that a crash cut off describes a change that never happened. A journal that cannot be read hides no other.
-  const read = (bytesOf(path, MOST_JOURNAL_BYTES)?.toString("utf8") ?? "").split("\n").map(parseJson);
+  // A line that a crash cut off describes a change that never happened.
+  const read = (readText(path, MOST_JOURNAL_BYTES) ?? "").split("\n").map(parseJson);
   const lines = read.filter(isRecord) as unknown as JournalLine[];
   const forgotten = new Set(lines.flatMap((line) => (line.type === "forgotten" ? line.id : [])));
   const changes = lines.flatMap((line) => (line.type === "change" && !forgotten.has(line.id) ? line : []));
