@@ -74,6 +74,16 @@ describe("--check", () => {
     expect(JSON.parse(stdout).error.type).toBe("budget");
   });
 
+  it("P44 a check that never ends is ended with the budget of time", async () => {
+    const { code, stdout } = await run(["--check", "sleep 300", "--budget", "2s", "--json"], SAYING);
+    expect(code).toBe(4);
+    const { status, error, check: result } = JSON.parse(stdout);
+    expect([status, error.type, result.passed]).toEqual(["limit", "budget", false]);
+    expect(error.message).toBe(
+      'The check "sleep 300" does not pass (did not end). The budget of 2 seconds is used up.',
+    );
+  });
+
   it("may stand in the settings", async () => {
     const file = join(root, "more.json");
     await writeFile(file, JSON.stringify({ check: "exit 0" }));

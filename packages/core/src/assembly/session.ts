@@ -64,6 +64,7 @@ export class Session {
   /** A command that must pass before a run ends with success. */
   readonly #check: string | undefined;
   readonly #home: Home;
+  readonly #budget: ReturnType<typeof budgetOf>;
   readonly #tools: ToolSet;
   readonly #agent: Agent;
   #subagents: JoinedSubagents | null = null;
@@ -83,6 +84,7 @@ export class Session {
     this.#home = home;
     const { model, small } = this.#models;
     const budget = budgetOf(given, model, home.settings);
+    this.#budget = budget;
     const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
     this.#announcement = this.#announced(home, options);
     const place = { id: this.id, root: home.root, home: home.folder, environment: home.environment };
@@ -257,8 +259,9 @@ export class Session {
     const { boundAnswer, checkedRun } = await import("../session/ask-until.ts");
     const answered: Ask = schema ? (words) => boundAnswer(schema, words, ask) : ask;
     const shell = () => this.registry.getTool("run_shell_command");
-    const fault = async () => (await import("./run-command.ts")).commandFault(this.#home, command ?? "");
-    return command ? checkedRun({ command, fault, shell, signal }, text, answered) : answered(text);
+    if (!command) return answered(text);
+    const fault = async () => (await import("./run-command.ts")).commandFault(this.#home, command);
+    return checkedRun({ command, fault, shell, signal, budget: this.#budget }, text, answered);
   }
 
   #takeNotes(): AgentEvent[] {

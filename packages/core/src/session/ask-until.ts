@@ -4,6 +4,7 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { textOf } from "@burin/contract/messages/parts";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { Tool } from "@burin/contract/tools";
+import type { Budget } from "../agent/budget.ts";
 import { exitCodeIn } from "./command-answer.ts";
 
 /** Runs a prompt; null continues without one. */
@@ -94,16 +95,22 @@ export interface Check {
   /** The tool that runs commands, with its limits; undefined when it is excluded. */
   readonly shell: () => Tool | undefined;
   readonly signal: AbortSignal;
+  /** Its time counts like that of the model's calls. */
+  readonly budget: Budget | undefined;
 }
 
 /** Runs the user's check when the model is done, and sends failures back until it passes or a limit ends it. */
 export function checkedRun(check: Check, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
-  const { command, signal } = check;
+  const { command, signal, budget } = check;
   return askUntil(prompt, ask, async (end, { count: attempts, hasWorked }) => {
     const { passed, exitCode, said } = await runCheck(check);
     const result: CheckResult = { command, passed, exitCode, attempts };
     if (passed) return { end: { ...end, check: result } };
     const fault = `The check "${command}" does not pass (${exitCode === null ? "did not end" : `exit code ${exitCode}`})`;
+    if (budget?.exhausted !== undefined) {
+      const error = { type: "budget", message: `${fault}. ${budget.exhausted}` };
+      return { end: { ...end, status: "limit", error, check: result } };
+    }
     const isIdle = attempts > 1 && !hasWorked;
     if (isIdle || attempts > MOST_FAILED_CHECKS || signal.aborted) {
       const error = { type: "check_failed", message: `${fault}.` };
@@ -116,12 +123,16 @@ export function checkedRun(check: Check, prompt: string | null, ask: Ask): Async
   });
 }
 
-async function runCheck({ command, fault, shell, signal }: Check) {
+async function runCheck({ command, fault, shell, signal, budget }: Check) {
   const tool = shell();
   const changed = await fault();
   if (changed !== null) return { passed: false, exitCode: null, said: `It was not run: ${changed}.` };
   if (!tool) return { passed: false, exitCode: null, said: "There is no tool here that runs commands." };
-  const { llmContent, error } = await tool.execute({ command, timeout: MOST_CHECK_MS }, signal);
+  budget?.start();
+  const timeout = Math.max(1, Math.min(MOST_CHECK_MS, Math.ceil(budget?.millisecondsLeft ?? MOST_CHECK_MS)));
+  const { llmContent, error } = await tool
+    .execute({ command, timeout }, signal)
+    .finally(() => budget?.stop());
   const exitCode = error ? null : exitCodeIn(llmContent);
   return { passed: exitCode === 0, exitCode, said: textOf(llmContent) };
 }
