@@ -341,6 +341,26 @@ describe("burin -p", () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: "cancelled" });
   });
 
+  it("P11 Ctrl-C while a host is looked up that never answers: by the signal, as Node would wait for it", async () => {
+    // A thread that waits for a writer stands for one that waits for a name server.
+    spawnSync("mkfifo", [join(root, "fifo")]);
+    const hanging = join(root, "hanging.cjs");
+    const waits =
+      'require("fs").open("fifo", () => {}); process.getActiveResourcesInfo = () => ["GetAddrInfoReqWrap"];';
+    await writeFile(hanging, waits);
+    const child = spawn(process.execPath, ["--require", hanging, BURIN, "-p", "go"], {
+      cwd: root,
+      env: { PATH: process.env.PATH, HOME: root, ...(await modelEnv({ raw: () => {} })) },
+      stdio: "ignore",
+    });
+    while (server?.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    child.kill("SIGINT");
+    const ended = await new Promise((resolve) =>
+      child.on("close", (code, signal) => resolve([code, signal])),
+    );
+    expect(ended).toEqual([null, "SIGINT"]);
+  });
+
   it.runIf(existsSync("/dev/full"))(
     "a full disk under the output is told in words, without a stack",
     async () => {

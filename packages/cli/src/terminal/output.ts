@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { visibleText as visible } from "@burin/core";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { joiningPieces } from "./joined-text.ts";
-import { isInterrupted, withSignal } from "./signals.ts";
+import { exit, isInterrupted } from "./signals.ts";
 
 /** Control characters in untrusted text could control the terminal; as escapes they cannot. */
 export { visible };
@@ -81,9 +81,9 @@ function escaped(character: string): string {
 /** Both streams may be pipes that are still being written; exiting earlier would lose the end. */
 export function leave(code: ExitCode): void {
   stdout().write("", (error) => {
-    if (error && isInterrupted()) process.exit(withSignal(code));
+    if (error && isInterrupted()) exit(code);
     else if (error) leaveLostOutput(error);
-    else stderr().write("", () => process.exit(withSignal(code)));
+    else stderr().write("", () => exit(code));
   });
 }
 

@@ -9,7 +9,7 @@ export function interruptSignal(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
       received ??= name;
-      if (controller.signal.aborted) process.exit(withSignal(EXIT.interrupted));
+      if (controller.signal.aborted) exit(EXIT.interrupted);
       controller.abort();
     });
   }
@@ -21,7 +21,12 @@ export function isInterrupted(): boolean {
   return received !== null;
 }
 
-/** The exit code; after a signal 128 plus its number, as in shells. */
-export function withSignal(code: ExitCode): number {
-  return code === EXIT.interrupted ? 128 + constants.signals[received ?? "SIGINT"] : code;
+/** After a signal the exit code is 128 plus its number, as in shells. */
+export function exit(code: ExitCode): never {
+  const name = received;
+  // At its exit Node waits for a host that it looks up, however long that takes; a signal does not.
+  if (name !== null && process.getActiveResourcesInfo().includes("GetAddrInfoReqWrap")) {
+    process.on("exit", () => process.removeAllListeners(name).kill(process.pid, name));
+  }
+  process.exit(code === EXIT.interrupted ? 128 + constants.signals[name ?? "SIGINT"] : code);
 }

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { httpRequest } from "./http-request.ts";
 
@@ -13,3 +15,24 @@ describe("a host that resolves, but cannot be reached", () => {
     }
   });
 });
+
+it.each(["http", "socks5"])(
+  "P11 P50 a proxy that accepts and says nothing: %s: the request ends with its signal",
+  async (kind) => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket.on("error", () => {})));
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const stop = new AbortController();
+    silent.once("connection", () => setTimeout(() => stop.abort(), 50));
+    const url = new URL("https://far.test/");
+    const environment = { HTTPS_PROXY: `${kind}://127.0.0.1:${port}` };
+    const answer = httpRequest({ url, method: "GET", headers: {}, environment }, stop.signal);
+    await expect(answer).rejects.toThrow("The operation was aborted");
+    // It never answered: the wait itself has ended.
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false]);
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  },
+);

@@ -54,7 +54,8 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   const send = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sending = open(request.url, options, resolve);
-      endOnAbort(sending, signal);
+      // A request that still waits for its proxy has no connection, and would tell only later that it has ended.
+      endOnAbort(sending, signal, reject);
       sending.on("error", (error) => {
         isStale = sending.reusedSocket && "code" in error && error.code === "ECONNRESET";
         reject(error);
@@ -78,12 +79,16 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
 const heard = new WeakSet<object>();
 
 /** Node's own `signal` ends the connection, which may serve others by then; a body without a length looks whole. */
-function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
+function endOnAbort(sending: ClientRequest, signal: AbortSignal, onEnd: (error: Error) => void): void {
   let open: ClientRequest | IncomingMessage = sending;
   sending.once("response", (response) => (open = response));
   const end = () => {
-    const error = new Error("The operation was aborted", { cause: signal.reason as unknown });
-    open.destroy(Object.assign(error, { name: "AbortError", code: "ABORT_ERR" }));
+    const error = Object.assign(new Error("The operation was aborted", { cause: signal.reason as unknown }), {
+      name: "AbortError",
+      code: "ABORT_ERR",
+    });
+    open.destroy(error);
+    onEnd(error);
   };
   sending.once("socket", (socket) => {
     // A connection whose response has come but was not read yet has no other error listener.
