@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { APPROVAL_MODES, type ApprovalMode, parseBudget, SANDBOX_MODES } from "@burin/core";
 import {
@@ -138,7 +137,7 @@ function literalStart(
 
 function commonOptions(values: Values): CommonOptions {
   return {
-    root: values.root === undefined ? resolve(".") : existingFolder(values.root),
+    root: existingFolder(values.root ?? "."),
     isRootNamed: values.root !== undefined,
     includeDirectories: directories(values["include-directories"] ?? []),
     outputFormat: outputFormat(values),

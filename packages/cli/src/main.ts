@@ -6,8 +6,18 @@ declare const BURIN_VERSION: string;
 if (process.argv.length === 3 && (process.argv[2] === "--version" || process.argv[2] === "-v")) {
   process.stdout.on("error", unwritable).write(`${BURIN_VERSION}\n`);
 } else {
+  assureHome();
   keepCompiledCode();
   void import("./start.ts").then(({ start }) => start(process.argv.slice(2)), unstartable);
+}
+
+/** For a user without HOME that the system does not know, as in some containers, Node throws; there `/` is usual. */
+function assureHome(): void {
+  try {
+    process.getBuiltinModule("node:os").homedir();
+  } catch {
+    process.env.HOME = "/";
+  }
 }
 
 function unwritable({ message }: Error): void {

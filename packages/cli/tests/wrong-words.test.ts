@@ -1,9 +1,11 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
+import { BURIN, burin } from "./burin.ts";
 
 describe("a command line that cannot be meant", () => {
   it.each([
@@ -42,6 +44,40 @@ describe("a command line that cannot be meant", () => {
     const { code, stderr } = await burin(["tools", "--settings", "s.json"], { cwd, env: { HOME: cwd } });
     expect([code, stderr.split("\n").length]).toEqual([2, 2]);
     expect(stderr).toContain(`burin: ${file}: ${words}`);
+  });
+
+  it("P44 a current folder that was removed, or has a name that is not UTF-8, is told in one line", () => {
+    const shell = (script: string) =>
+      spawnSync("bash", ["-c", `${script}; exec "$@"`, "bash", process.execPath, BURIN, "tools"], {
+        cwd: temporaryFolder(),
+        encoding: "utf8",
+      });
+    for (const [script, words] of [
+      ["mkdir gone; cd gone; rmdir ../gone", "burin: the current folder was removed, or may not be entered."],
+      ["mkdir $'a\\xff'; cd $'a\\xff'", "has a name that is not valid UTF-8."],
+    ] as const) {
+      const { status, stderr } = shell(script);
+      expect([status, stderr.split("\n").length]).toEqual([2, 2]);
+      expect(stderr).toContain(words);
+    }
+  });
+
+  it("P44 a user without HOME that the system does not know can work", () => {
+    const { status, stderr } = spawnSync(process.execPath, [BURIN, "tools"], {
+      ...(process.getuid?.() === 0 && { uid: 54_321, gid: 54_321 }),
+      cwd: "/",
+      env: { PATH: process.env.PATH },
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+
+  it("P44 a relative folder for temporary files is none of the project", async () => {
+    const cwd = temporaryFolder();
+    const args = ["call", "run_shell_command", '{"command":"echo words"}', "--yes"];
+    const { stdout } = await burin(args, { cwd, env: { TMPDIR: "tmp", BURIN_HOME: join(cwd, "home") } });
+    expect(stdout).toContain("words");
+    expect(readdirSync(cwd)).toEqual(["home"]);
   });
 
   it("P13 a session that could not be recorded is not offered to go on with", async () => {

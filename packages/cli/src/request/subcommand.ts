@@ -34,10 +34,19 @@ export function nothingAfter(name: string, { words: [word] }: SubcommandRequest)
 
 /** The whole path of a folder that the command line names. */
 export function existingFolder(path: string): string {
-  const folder = resolve(path);
+  const folder = wholePath(path);
   const found = path === "" ? undefined : statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return folder;
+  if (folder.includes("\ufffd")) throw new UsageError(`${folder} has a name that is not valid UTF-8.`);
   throw new UsageError(found ? `${folder} is not a folder.` : `${(path && folder) || '""'} does not exist.`);
+}
+
+function wholePath(path: string): string {
+  try {
+    return resolve(path);
+  } catch {
+    throw new UsageError("the current folder was removed, or may not be entered. Change to another one.");
+  }
 }
 
 const MOST_PORT = 65_535;

@@ -250,6 +250,30 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     expect(readFileSync(join(home, "settings.json"), "utf8")).toBe("{}\n");
   });
 
+  it("P44 full where temporary files go: a command says so, and the next one runs once there is room", async () => {
+    const disk = join(place, "disk");
+    mount(disk, ["-t", "tmpfs", "-o", "size=8k", "tmpfs"]);
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = disk;
+    const filler = join(disk, "filler");
+    writeFileSync(filler, "x");
+    expect(() => {
+      for (;;) appendFileSync(filler, Buffer.alloc(4096));
+    }).toThrow("ENOSPC");
+    const environment = { BURIN_HOME: join(place, "home"), PATH: process.env.PATH };
+    const toolbox = createToolbox({ root: place, approvalMode: "yolo", environment });
+    try {
+      const run = () => toolbox.call("run_shell_command", { command: "echo words" });
+      expect((await run()).error?.message).toContain(`No space is left to write ${disk}/burin-run-`);
+      rmSync(filler);
+      expect((await run()).llmContent).toContain("words");
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+      await toolbox.close();
+    }
+  });
+
   it("P2 read-only: the old content stays, and the error says so", () => {
     const disk = join(place, "disk");
     mount(disk, ["-t", "tmpfs", "-o", "size=1m", "tmpfs"]);

@@ -11,7 +11,7 @@ import {
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import { CommandOutput } from "./command-output.ts";
 import type { RunningCommand, ShellEnd } from "./command-request.ts";
-import { closeQuietly, type OutputPipe, type PipeReader, readPipe } from "./output-pipe.ts";
+import { closePipe, closeQuietly, type OutputPipe, type PipeReader, readPipe } from "./output-pipe.ts";
 
 export interface RunPlan extends StartRequest {
   /** null for a command with its own terminal. */
@@ -47,7 +47,7 @@ export class CommandRun implements RunningCommand {
       if (pipe) closeQuietly(pipe.writeEnd);
       return new CommandRun(started, { ...request, pipe, outputFile });
     } catch (error) {
-      for (const fd of pipe ? [pipe.readEnd, pipe.writeEnd] : []) closeQuietly(fd);
+      closePipe(pipe);
       throw error;
     }
   }

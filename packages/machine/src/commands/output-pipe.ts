@@ -41,12 +41,15 @@ export class OutputPipes {
     const path = this.#names.shift();
     if (path === undefined) return this.take();
     if (this.#names.length === 2) void this.#more();
+    const opened: number[] = [];
     try {
-      const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-      const writeEnd = openSync(path, constants.O_WRONLY);
+      for (const flags of [constants.O_RDONLY | constants.O_NONBLOCK, constants.O_WRONLY])
+        opened.push(openSync(path, flags));
       unlinkSync(path);
+      const [readEnd = -1, writeEnd = -1] = opened;
       return { readEnd, writeEnd };
     } catch {
+      for (const fd of opened) closeQuietly(fd);
       return null;
     }
   }
@@ -105,6 +108,10 @@ export function readPipe(fd: number, onBytes: (bytes: Uint8Array) => boolean, on
   socket.once("close", onEnd);
   socket.resume();
   return { resume: () => socket.resume(), close: () => socket.destroy() };
+}
+
+export function closePipe(pipe: OutputPipe | null): void {
+  for (const fd of pipe ? [pipe.readEnd, pipe.writeEnd] : []) closeQuietly(fd);
 }
 
 export function closeQuietly(fd: number): void {

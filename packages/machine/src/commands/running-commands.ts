@@ -20,7 +20,7 @@ import { vouchForAll } from "../sandbox/vouched-files.ts";
 import { CommandLimits } from "./command-limits.ts";
 import type { BackgroundCommand, CommandRequest, CommandsOptions } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
-import { OutputPipes } from "./output-pipe.ts";
+import { closePipe, OutputPipes } from "./output-pipe.ts";
 
 /** How often to look for another Burin in the same folder that has crashed. */
 const CLEANING_MS = 5000;
@@ -120,7 +120,11 @@ export class RunningCommands {
     this.#count += 1;
     const number = this.#count;
     const terminal = request.terminal ?? false;
-    const [pipe, sandbox] = await Promise.all([terminal ? null : pipes.take(), this.#limitsOf(request)]);
+    const taking = terminal ? null : pipes.take();
+    const [pipe, sandbox] = await Promise.all([taking, this.#limitsOf(request)]).catch(async (error) => {
+      closePipe(await taking);
+      throw error;
+    });
     const endVouching = request.exception === "unlimited" ? vouchForAll() : () => {};
     const run = await CommandRun.start(this.#supervisor, {
       program: this.#shell.path,

@@ -1,7 +1,7 @@
 import { appendFileSync, rmSync, utimesSync } from "node:fs";
 import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { makeFolders } from "../disk/make-folders.ts";
 import { randomName } from "../disk/random-name.ts";
@@ -187,7 +187,9 @@ export function makeTemporary(home: string): string {
 }
 
 function temporaryPlaces(home: string): string[] {
-  return process.platform === "win32" ? [tmpdir()] : [tmpdir(), "/tmp", join(home, "tmp")];
+  const places = process.platform === "win32" ? [tmpdir()] : [tmpdir(), "/tmp", join(home, "tmp")];
+  // A relative one would be a folder of the project.
+  return places.filter(isAbsolute);
 }
 
 /** Also where a command has left folders in which their owner may not remove anything, as caches of modules are. */

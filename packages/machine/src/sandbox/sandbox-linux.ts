@@ -1,7 +1,8 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bytesOf, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isFolder, makeFolders } from "../disk/make-folders.ts";
+import { asWorkspaceError } from "../disk/system-error.ts";
 import { isWithin } from "../paths/paths.ts";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
 import { Protection, UNGUARDED } from "./sandbox-guard.ts";
@@ -281,6 +282,12 @@ function filterFile(folder: string): string | null {
   if (existsSync(file)) return file;
   const program = socketFilter(process.arch);
   if (program === null) return null;
-  writeFileSync(file, program, { mode: 0o600 });
+  try {
+    writeFileSync(file, program, { mode: 0o600 });
+  } catch (error) {
+    // A part of it would be taken for the whole by the next command.
+    rmSync(file, { force: true });
+    throw asWorkspaceError(error, file);
+  }
   return file;
 }
