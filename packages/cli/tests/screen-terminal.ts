@@ -87,9 +87,9 @@ export class ScreenTerminal {
     this.#pty.write(bytes as unknown as string);
   }
 
-  /** The window is closed. */
+  /** The window is closed, and the terminal with it. Not in the types. */
   hangUp(): void {
-    this.#pty.kill("SIGHUP");
+    (this.#pty as unknown as { destroy(): void }).destroy();
   }
 
   resize(columns: number, rows: number): void {

@@ -108,5 +108,5 @@ function leaveLostOutput(error: NodeJS.ErrnoException): void {
   if (isInterrupted()) return;
   const isClosed = error.code === "EPIPE";
   const fault = isClosed ? "the output pipe was closed" : `the output failed (${error.message})`;
-  stderr().write(`burin: ${fault} before everything was written.\n`, () => process.exit(EXIT.failed));
+  stderr().write(`burin: ${fault} before everything was written.\n`, () => exit(EXIT.failed));
 }

@@ -21,6 +21,19 @@ export function isInterrupted(): boolean {
   return received !== null;
 }
 
+/** At its exit Node restores its terminal, and aborts when that is gone; a closed descriptor it leaves alone. */
+function closeLostTerminals(): void {
+  const { closeSync, fstatSync } = process.getBuiltinModule("node:fs");
+  const { isatty } = process.getBuiltinModule("node:tty");
+  for (const descriptor of [0, 1, 2]) {
+    try {
+      if (fstatSync(descriptor).isCharacterDevice() && !isatty(descriptor)) closeSync(descriptor);
+    } catch {
+      // It was closed before.
+    }
+  }
+}
+
 /** After a signal the exit code is 128 plus its number, as in shells. */
 export function exit(code: ExitCode): never {
   const name = received;
@@ -28,5 +41,6 @@ export function exit(code: ExitCode): never {
   if (name !== null && process.getActiveResourcesInfo().includes("GetAddrInfoReqWrap")) {
     process.on("exit", () => process.removeAllListeners(name).kill(process.pid, name));
   }
+  process.on("exit", closeLostTerminals);
   process.exit(code === EXIT.interrupted ? 128 + constants.signals[name ?? "SIGINT"] : code);
 }
