@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { endOfJson } from "../calls/call-arguments.ts";
 import { wordSet } from "../request/word-set.ts";
 import { type TooLong, tooLongIn } from "./context-length.ts";
 
@@ -46,7 +47,8 @@ interface Told {
   readonly status: number;
   /** The whole response: text, or what was parsed from it. */
   readonly answer: unknown;
-  readonly hasHint: boolean;
+  /** The pause that the service asks for. */
+  readonly retryAfterMs: number | undefined;
   readonly shouldRetry?: boolean | undefined;
 }
 
@@ -59,12 +61,12 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|(?:invalid|blocked)_prompt|prompt_blocked|censorship\w*|PROHIBITED_CONTENT|1301)$|sensitive_?(?:content|word|check)|safety_(?:breach|violation|check)/i,
+    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|blocked_prompt|prompt_blocked|censorship\w*|PROHIBITED_CONTENT|1301)$|sensitive_?(?:content|word|check)|safety_(?:breach|violation|check)/i,
   ],
   ["protocol", /^unsupported_api_for_model$/],
   [
     "quota",
-    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|(?:budget|spend(?:ing)?_limit)_exceeded|overdue|token_quota_failed|exceeded_current_quota|credit_balance|^Arrearage$|^AccountQuotaExceeded$|usage_limit_reached|FreeTierOnly$|payment_required|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
+    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|(?:budget|spend(?:ing)?_limit)_exceeded|overdue|token_quota_failed|exceeded_current_quota|credit_balance|^Arrearage$|^AccountQuotaExceeded$|usage_(?:limit_reached|not_included)|FreeTierOnly$|payment_required|UsageLimit(?:Error|Exceeded|Reached)?$|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
   ],
   [
     "account",
@@ -91,8 +93,9 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
 const VAGUE: ReadonlySet<FailureKind | undefined> = new Set([undefined, "server", "request"]);
 
 const NOT = "(?:not |n't |un|dis)(?:be )?(?:currently )?(?:support|enabl|allow|availab|accept|implement)";
-/** An error about choosing a tool is something else. */
-const TOOLS = "(?:tools?|functions?)(?:[ _-](?:use|usage|call(?:s|ing)?|param))?(?!\\w|[ _-]?choice)";
+/** An error about choosing a tool, or about its name, is something else. */
+const TOOLS =
+  "(?:tools?|functions?)(?:[ _-](?:use|usage|call(?:s|ing)?|param))?(?!\\w|[ _-]?(?:choice|names?\\b))";
 
 /** The message of a service; a code takes precedence. */
 const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
@@ -117,13 +120,16 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "quota",
-    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:\w+ )?(?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spend(?:ing)? limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|(?:reached|exceeded) (?:the|your)[^.\n]{0,40}(?:usage|(?:\d-?hour|dai|week|month)\w*(?: \w+){0,2}) (?:limit|quota)|out of (?:\w+ ){0,3}(?:usage|quota)|payment (?:instrument|method)|credit card|预扣费|(?:budget (?:has been )?|crossed budget: )exceeded|(?:over|exceeded) ?budget/i,
+    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:buy|purchase|top.?up) (?:more |your )?credits|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:\w+ )?(?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spend(?:ing)? limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|(?:reached|exceeded) (?:the|your)[^.\n]{0,40}(?:usage|(?:\d-?hour|dai|week|month)\w*(?: \w+){0,2}) (?:limit|quota)|out of (?:\w+ ){0,3}(?:usage|quota)|payment (?:instrument|method)|credit card|预扣费|(?:budget (?:has been )?|crossed budget: )exceeded|(?:over|exceeded) ?budget/i,
   ],
   [
     "key",
-    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|no api.?key|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was |has |has been )?(?:not match|invalid|revoked|expired)|user not found|reported as leaked/i,
+    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ ){0,2}(?:api.?key|token\b|credential|authorization)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|no api.?key|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was |has |has been )?(?:not match|invalid|revoked|expired)|user not found|reported as leaked/i,
   ],
-  ["channel", /no available channels?\b|无可用渠道|incorrect model id/i],
+  [
+    "channel",
+    /no available channels?\b|no available accounts? (?:supporting|for)|group only allows|无可用渠道|incorrect model id/i,
+  ],
   // Services also call a model missing if the account has no access to it, in the same sentence.
   ["model", /(?:not|n't) (?:be )?(?:found|exist)\b[^\n]{0,80}\bor (?:you|permission|access)/i],
   [
@@ -145,7 +151,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
         "(?:has|have) not (?:yet )?(?:activated|agreed|accepted|enabled)|endpoint\\b[^\\n]{0,80} is not running",
         "not (?:authorized|allowed|permitted) (?:to (?:perform|use|access)|for (?:this|your) (?:account|organi[sz]ation|project|team|user|key|plan))",
         "access (?:is )?denied(?! due to)|operation (?:is )?not allowed|(?:request|you) (?:was|were|have been|has been) blocked",
-        "unavailable for (?:this |your )?account|only (?:available|authorized) (?:for|to)\\b|\\bIPs? (?:is|address(?:es)?|ranges?)\\b",
+        "(?:not (?:yet )?|un)available (?:for|to|on|with|in) (?:this |your )?(?:account|subscription|plan|tier)|restricted to authorized|only (?:available|authorized) (?:for|to)\\b|\\bIPs? (?:is|address(?:es)?|ranges?)\\b",
       ].join("|"),
       "i",
     ),
@@ -186,16 +192,28 @@ const OVER_A_LIMIT =
 
 /** The one place that decides what a failure is: by codes and types first, then by words, then by the status. */
 export function readFailure(told: Told): ReadFailure {
-  const { status, hasHint, shouldRetry } = told;
+  const { retryAfterMs = FAR_MS, shouldRetry } = told;
   const { codes, words } = saidIn(told.answer);
+  const status = statusBehind(told.status, words);
+  // What is over only much later is the limit of a day, or of a plan.
+  const hasHint = retryAfterMs < FAR_MS;
   const coded = kindIn(CODES, codes);
   const named = NO_SHARE.test(words) ? "quota" : PASSING_QUOTA.test(words) ? "limit" : coded;
-  const tooLong = tooLongOf(told, named, words);
+  const tooLong = tooLongOf({ ...told, status }, named, words);
   if (tooLong) return { kind: "context", isPassing: false, tooLong };
   const kind = named === "quota" ? "quota" : kindOf(status, named, { words, hasHint });
   const passes = PASSING.has(kind) && (kind !== "server" || isPassingStatus(status));
   const isFinal = kind === "quota" || kind === "malformed_call";
   return { kind, isPassing: isFinal ? passes : (shouldRetry ?? passes) };
+}
+
+const FAR_MS = 3_600_000;
+/** How a gateway tells that the service behind it has refused the request, which would be refused again. */
+const BEHIND =
+  /(?:"(?:code|status)\w*\W{1,4}|\b(?:status(?: code)?|client error|error code)\W{1,3}|": |<)(400|413|422|429)\b/i;
+
+function statusBehind(status: number, words: string): number {
+  return status === 424 || status >= 500 ? Number(BEHIND.exec(words)?.[1] ?? status) : status;
 }
 
 const PASSING: ReadonlySet<FailureKind> = new Set(["limit", "lost_model", "malformed_call", "server"]);
@@ -230,12 +248,13 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   permission: ["model", "path", "key", "permission"],
   quota: ["permission", "account", "limit"],
   filtered: ["permission"],
-  key: ["permission"],
+  key: ["permission", "path"],
 };
 
 function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A temporary limit also mentions the billing page.
   if (kind === "quota") return !hasHint || status !== 429;
+  if (kind === "path" && status === 401) return false;
   if (["key", "model", "path", "permission"].includes(kind)) return status < 500 && status !== 429;
   if (["unfit_server", "lost_model", "no_tools", "protocol"].includes(kind))
     return status !== 429 && status !== 401;
@@ -292,9 +311,18 @@ function saidIn(answer: unknown): { readonly codes: readonly string[]; readonly 
     else if (isRecord(inner)) open.push(...Object.entries(inner));
     else if (typeof inner === "string" || typeof inner === "number") {
       const text = String(inner);
+      open.push(["", jsonWithin(text)?.value]);
       if (CODE_KEYS.has(key) && /^[\w.-]{1,80}$/.test(text)) codes.push(text);
       else words.push(text);
     }
   }
   return { codes, words: words.join("\n") };
+}
+
+/** What a service behind a service has said, in the midst of a sentence. */
+export function jsonWithin(text: string) {
+  const start = text.search(/\{\s*"/);
+  const end = start === -1 ? undefined : endOfJson(text.slice(start));
+  const value = end === undefined ? undefined : parseJson(text.slice(start, start + end));
+  return isRecord(value) && end !== undefined ? { start, end: start + end, value } : undefined;
 }

@@ -75,6 +75,7 @@ describe("retries", () => {
   it("P35 do not wait for hours, nor for money", async () => {
     for (const [reply, words] of [
       [refusal(429, { "retry-after": "7200" }), /wait 120 minutes/],
+      [refusal(429, { "retry-after": "86400" }), /wait 24 hours/],
       [refusal(429, {}, '{"error":{"message":"no","code":"insufficient_quota"}}'), /quota/],
       [refusal(501, {}), /501/],
     ] as const) {

@@ -47,7 +47,11 @@ describe("failures", () => {
   });
 
   it.each<[number, string, [string, RegExp]]>([
-    [400, '{"error":{"message":"context too long"}}', ["bad_request", /HTTP 400: context too long\.$/]],
+    [
+      400,
+      '{"error":{"message":"context too long"}}',
+      ["bad_request", /HTTP 400: context too long\. The same request would be refused again/],
+    ],
     [401, "", ["unauthorized", /key was rejected/]],
     [403, '{"detail":"not for you"}', ["unauthorized", /not for you.*key was rejected/]],
     [

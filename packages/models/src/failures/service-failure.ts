@@ -2,7 +2,7 @@ import type { ModelFailure } from "@burin/contract/chat-model";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { innermost } from "@burin/machine/http/innermost-error";
 import { wordSet } from "../request/word-set.ts";
-import { type FailureKind, type ReadFailure, readFailure } from "./read-failure.ts";
+import { type FailureKind, jsonWithin, type ReadFailure, readFailure } from "./read-failure.ts";
 import { hintIn, type RetryHint } from "./retry-hint.ts";
 import { shownUrl } from "./shown-url.ts";
 
@@ -20,6 +20,10 @@ export function detailOf(answer: unknown): string {
   if (typeof answer === "string") {
     const parsed = parseJson(answer);
     if (typeof parsed === "object") return detailOf(parsed);
+    const within = jsonWithin(answer);
+    const told = within ? detailOf(within.value) : "";
+    if (within && told !== "")
+      return bounded(answer.slice(0, within.start) + told + answer.slice(within.end));
     return looksLikeHtml(answer) ? "" : bounded(answer);
   }
   if (Array.isArray(answer)) return detailOf(answer[0]);
@@ -35,9 +39,11 @@ export function detailOf(answer: unknown): string {
   const place = Array.isArray(answer.loc) ? answer.loc.join(".") : "";
   // Some services put the problem where the name of a field should be.
   const field = typeof answer.param === "string" && answer.param.includes(" ") ? answer.param : "";
+  // Some give a failure a name and no words.
+  const name = typeof answer.code === "string" && /^[a-z]\w+$/i.test(answer.code) ? answer.code : "";
   // A gateway also says what the service behind it said.
   const behind = isRecord(answer.metadata) ? detailOf(answer.metadata.raw) : "";
-  return bounded([place, detail ?? "", field, behind].filter((text) => text !== "").join(": "));
+  return bounded([place, detail ?? name, field, behind].filter((text) => text !== "").join(": "));
 }
 
 export function looksLikeHtml(text: string): boolean {
@@ -67,7 +73,7 @@ export function statusFailure(refused: RefusedRequest): ModelFailure {
     status,
     // The words of a page are not the service's.
     answer: looksLikeHtml(refused.answer) ? "" : refused.answer,
-    hasHint: hint.retryAfterMs !== undefined,
+    retryAfterMs: hint.retryAfterMs,
     shouldRetry: hint.shouldRetry,
   });
   const head = `${shownUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
@@ -124,7 +130,10 @@ const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string
     "filtered",
     "The service's content filter refused the conversation: say it in other words, take out what it may object to, or choose another model.",
   ],
-  request: ["bad_request", ""],
+  request: [
+    "bad_request",
+    "The same request would be refused again: change what the service names above, or choose another model.",
+  ],
   server: ["server_error", "The fault is on the side of the service: try again later."],
   lost_model: [
     "server_error",
@@ -144,11 +153,12 @@ function failureOf({ kind, isPassing, tooLong }: ReadFailure, message: string, k
   return isPassing ? { ...failure, isPassing } : failure;
 }
 
-function adviceFor(kind: FailureKind, { status, model, hasKey }: RefusedRequest): string {
+function adviceFor(kind: FailureKind, { status, answer, model, hasKey }: RefusedRequest): string {
   if (!hasKey && ["key", "permission", "refused"].includes(kind)) {
     return "The service requires an API key, and none is set.";
   }
-  if (kind === "server" && (status === 503 || status === 529)) {
+  const isFull = /overload|no capacity/i.test(answer);
+  if ((kind === "server" && (status === 503 || status === 529)) || (kind === "limit" && isFull)) {
     return "The service is overloaded or down: try again later.";
   }
   return KINDS[kind][1].replace("MODEL", () => model);
@@ -161,7 +171,7 @@ export function reportedFailure(error: unknown): ModelFailure {
   const told = [record.code, record.status, record.status_code, record.http_code].map(Number);
   const status = told.find((code) => code >= 400 && code <= 599);
   const retryAfterMs = hintIn(JSON.stringify(error) ?? "");
-  const read = readFailure({ status: status ?? 0, answer: error, hasHint: retryAfterMs !== undefined });
+  const read = readFailure({ status: status ?? 0, answer: error, retryAfterMs });
   const head = `The service reported an error in its reply: ${detail}`;
   // The response does not name the model.
   const advice = read.isPassing ? "" : KINDS[read.kind][1].replace(/ \(?"MODEL"\)?/, "");

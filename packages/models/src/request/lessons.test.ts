@@ -323,11 +323,19 @@ describe("other habits", () => {
       (body) => JSON.stringify(body).includes("parametersJsonSchema"),
       [true, false],
     ],
+    ...[
+      "Failed to initialize samplers: failed to parse grammar",
+      "JSON schema conversion failed:\nPattern must start with '^'",
+    ].map((words): [Provider, string, (body: Record<string, unknown>) => unknown, unknown[]] => [
+      "openai",
+      words,
+      (body) => /"(?:pattern|maxLength)"/.test(JSON.stringify(body)),
+      [true, false],
+    ]),
   ])("are learned: %s, %s", async (...[provider, words, look, wanted]) => {
     const { server, model } = await learning(provider, refused(words), { text: "ok" });
-    const tools = [
-      { name: "t", description: "", parameters: { type: "object", properties: { a: { type: "string" } } } },
-    ];
+    const properties = { a: { type: "string", pattern: "a+", maxLength: 9000 } };
+    const tools = [{ name: "t", description: "", parameters: { type: "object", properties } }];
     expect((await read(model, { tools })).at(-1)).toMatchObject({ reason: "stop" });
     expect(server.requests.map(({ body }) => look(body))).toEqual(wanted);
   });

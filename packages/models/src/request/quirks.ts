@@ -11,7 +11,7 @@ const ENCRYPTED = /encrypted[_ ]content|\binclude\b/i;
 /** An option from the settings that the model does not have. */
 const OPTION = [
   "without:$1",
-  /\b(temperature|top_?p|reasoning(?:_effort)?(?=['"`. ])|prompt_cache_retention|max_output_tokens)\b/,
+  /\b(temperature|top_?p|reasoning(?:[_.]?effort)?(?=['"`. ])|prompt_cache_retention|max_output_tokens)\b/i,
 ] as const;
 
 /** What refusals teach, for each protocol in the order in which it is looked for; `$1` is what a pattern found. */
@@ -66,7 +66,7 @@ const ROWS = {
   "openai-responses": [
     [
       "no-reasoning",
-      /invalid_encrypted_content|could not be (?:verified|decrypted)|reasoning.{0,40}item|\brs_/is,
+      /invalid_encrypted_content|^[^\n]*\brequest blocked\.|could not be (?:verified|decrypted)|reasoning.{0,40}item|\brs_/is,
     ],
     ["no-include", ENCRYPTED],
     ["no-reasoning", ENCRYPTED],

@@ -61,6 +61,7 @@ describe("how a model is asked", () => {
     ],
     ["openai", "invalid temperature: only 1 is allowed for this model", /"temperature"/],
     ["openai", "Unrecognized request argument supplied: reasoning_effort.", /"reasoning_effort"/],
+    ["openai", "Model grok-4-1-fast does not support parameter reasoningEffort.", /"reasoning_effort"/],
     [
       "openai-responses",
       "Unsupported parameter: 'reasoning.effort' is not supported with this model.",

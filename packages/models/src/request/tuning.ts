@@ -37,8 +37,16 @@ export function mergedBody(body: JsonRecord, more: JsonRecord = {}, quirks?: Qui
     if (value === null) delete merged[name];
     else merged[name] = isRecord(own) && isRecord(value) ? mergedBody(own, value) : value;
   }
-  for (const quirk of quirks ?? []) delete merged[quirk.replace("without:", "")];
+  const refused = [...(quirks ?? [])]
+    .flatMap((quirk) => /^without:(.*)/.exec(quirk)?.[1] ?? [])
+    .map(plainName);
+  for (const name of Object.keys(merged)) if (refused.includes(plainName(name))) delete merged[name];
   return merged;
+}
+
+/** Services write the name of an option in their own way, `reasoning.effort` or `reasoningEffort`. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]|effort$/g, "");
 }
 
 export function tunedChat(fields: JsonRecord, tuning: Tuning, quirks: Quirks): JsonRecord {
