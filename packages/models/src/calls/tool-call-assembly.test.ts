@@ -233,6 +233,14 @@ describe("arguments", () => {
     expect(open?.argsError).toContain("broke off");
   });
 
+  it("P9 P10 of calls that began together and were broken off, none is one without arguments", () => {
+    const both = [piece({ id: "A" }, "read_file", ""), piece({ id: "B" }, "glob", "")];
+    const calls = assembled([both, [piece({ id: "A" }, undefined, "")]], { ...COMPLETE, ending: "open" });
+    expect(calls.map(({ argsError }) => argsError)).toEqual(
+      Array(2).fill(expect.stringContaining("broke off")),
+    );
+  });
+
   it("a lost chunk spoils the calls that were open, also where the rest would read as JSON", () => {
     const assembly = new ToolCallAssembly();
     assembly.add([piece({ index: 0, id: "A" }, "ls", "{}")]);

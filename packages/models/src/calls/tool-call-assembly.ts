@@ -79,7 +79,9 @@ export class ToolCallAssembly {
     return calls.flatMap((call) => {
       const read = parseCallArguments(call.object ?? call.text, {
         damaged: call.damaged,
-        ending: call === this.#last ? end.ending : "complete",
+        // Services that begin several calls at once send their arguments later.
+        ending:
+          call === this.#last || (end.ending === "open" && !hasArguments(call)) ? end.ending : "complete",
         limited: end.ending === "limit",
       });
       return unwrapped({ name: call.name, ...read }).map((one, place) => {
@@ -129,7 +131,10 @@ export class ToolCallAssembly {
 
   #lastWithoutOtherIndex(fragment: Fragment): GrowingCall | undefined {
     const last = this.#last;
-    return last && (fragment.index === undefined || this.#fits(last, fragment)) ? last : undefined;
+    if (!last || fragment.index === undefined || this.#fits(last, fragment)) return last;
+    // Some servers count the pieces of a call where its index belongs.
+    const isMore = fragment.id === "" && fragment.name === "" && !hasWholeArguments(last);
+    return isMore ? last : undefined;
   }
 
   /** A server may give one id to two calls: visible when one list has both, or when both are complete and differ. */

@@ -31,16 +31,7 @@ const CHAT_COMPLETIONS: Protocol = {
     const tune = (fields: JsonRecord) => tunedChat(fields, tuning, quirks);
     return chatCompletionsBody(model, { ...request, tune }, quirks);
   },
-  reply: async (request, takenIds, isWriter) => {
-    const [{ ChatCompletionsReply }, { TextCalls }, { isToldAlready }] = await Promise.all([
-      import("../protocols/chat-completions-reply.ts"),
-      import("../calls/text-calls.ts"),
-      import("../calls/repeated-call.ts"),
-    ]);
-    const offered = new Set(isWriter ? request.tools.map(({ name }) => name) : []);
-    const text = new TextCalls(offered, (call, written) => isToldAlready(call, written, request));
-    return new ChatCompletionsReply(takenIds, text);
-  },
+  reply: async (to) => new (await import("../protocols/chat-completions-reply.ts")).ChatCompletionsReply(to),
   otherwise: responses,
 };
 

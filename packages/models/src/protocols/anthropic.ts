@@ -10,7 +10,6 @@ import { budgetOf, mergedBody } from "../request/tuning.ts";
 import { inTurns, isShownImage, isShownImageOrPdf, userItems } from "../request/user-items.ts";
 import { wireJson } from "../request/wire-json.ts";
 import { wireId } from "../request/wire-names.ts";
-import { AnthropicReply } from "./anthropic-reply.ts";
 import type { Protocol } from "./service-model.ts";
 
 interface Block {
@@ -164,5 +163,5 @@ export const MESSAGES: Protocol = {
   keyHeader: "x-api-key",
   headers: { "anthropic-version": "2023-06-01" },
   body: anthropicBody,
-  reply: (_request, takenIds) => Promise.resolve(new AnthropicReply(takenIds)),
+  reply: async (to) => new (await import("./anthropic-reply.ts")).AnthropicReply(to),
 };

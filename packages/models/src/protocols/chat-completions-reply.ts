@@ -1,10 +1,6 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import type { TextCalls } from "../calls/text-calls.ts";
-import type { SignedCall } from "../calls/tool-call-assembly.ts";
 import { count, openAiUsage, ReplyReader, withheld } from "../replies/reply-reader.ts";
-import { type ContentPiece, ThinkTags } from "../replies/think-tags.ts";
 import { ownedSignature } from "../request/thought-signature.ts";
 
 const OVERFLOW_REASON = "model_context_window_exceeded";
@@ -21,18 +17,11 @@ type ReasoningDetail = Record<string, unknown>;
 const GROWING = ["text", "summary", "data"] as const;
 
 export class ChatCompletionsReply extends ReplyReader {
-  readonly #text: TextCalls;
-  readonly #tags = new ThinkTags();
   readonly #details: ReasoningDetail[] = [];
   /** Whether text has come in pieces. */
   #isInPieces = false;
   /** Sent back with the message as a whole. */
   #extra: unknown;
-
-  constructor(takenIds: ReadonlySet<string>, text: TextCalls) {
-    super(takenIds);
-    this.#text = text;
-  }
 
   protected get isLimited(): boolean {
     return LIMITED.test(this.finishReason);
@@ -64,21 +53,12 @@ export class ChatCompletionsReply extends ReplyReader {
     return isRecord(choice) ? this.#readChoice(choice) : isKnown ? [] : undefined;
   }
 
-  protected override lastWords(): ModelEvent[] {
-    return this.#spoken(this.#tags.finish());
-  }
-
-  protected override completed(made: readonly SignedCall[], isFine: boolean) {
-    const structured = made.map(({ call }) => call);
-    const { text, calls: written } = this.#text.finish(structured, isFine, this.takenIds);
-    const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
+  protected override afterText(): ModelEvent[] {
     const signature = signed({
       reasoning_details: this.#details.length > 0 ? this.#details : undefined,
       extra_content: this.#extra,
     });
-    if (signature !== undefined) said.push({ type: "thought", text: "", signature });
-    if (written.length > 0) said.push({ type: "notice", message: writtenNotice(written) });
-    return { said, calls: [...made, ...written.map((call) => ({ call }))] };
+    return signature === undefined ? [] : [{ type: "thought", text: "", signature }];
   }
 
   #readChoice(choice: JsonRecord): ModelEvent[] {
@@ -104,23 +84,10 @@ export class ChatCompletionsReply extends ReplyReader {
     if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
     this.#extra = delta.extra_content ?? this.#extra;
     const text = isRepeated ? "" : textIn(delta.content) || textIn(delta.refusal);
-    events.push(...this.#spoken(this.#tags.add(text)));
+    events.push(...this.said(text));
     if (delta.tool_calls) this.calls.add(delta.tool_calls, ({ extra_content }) => signed({ extra_content }));
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
     return events;
-  }
-
-  #spoken(pieces: readonly ContentPiece[]): ModelEvent[] {
-    return pieces.flatMap(({ text, isThought, takesText }): ModelEvent[] => {
-      if (isThought) {
-        if (!takesText) return [{ type: "thought", text }];
-        this.textSeen = false;
-        return [{ type: "thought", text: this.#text.forget() + text, takesText }];
-      }
-      this.textSeen = true;
-      const shown = this.#text.add(text);
-      return shown === "" ? [] : [{ type: "text", text: shown }];
-    });
   }
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
@@ -142,11 +109,6 @@ export class ChatCompletionsReply extends ReplyReader {
 function signed(fields: JsonRecord): string | undefined {
   const given = JSON.stringify(fields);
   return given === "{}" ? undefined : ownedSignature("chat", given);
-}
-
-function writtenNotice(calls: readonly FunctionCall[]): string {
-  const names = calls.map(({ name }) => name).join(", ");
-  return `The model wrote a call into its text (${names}), and the call is made. With model.callsInText: off such calls stay text.`;
 }
 
 /** Ollama's own chunk format, one per line. */

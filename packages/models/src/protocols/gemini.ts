@@ -8,7 +8,6 @@ import { geminiSignatureOf } from "../request/thought-signature.ts";
 import { budgetOf, mergedBody } from "../request/tuning.ts";
 import { inTurns, isShownImage } from "../request/user-items.ts";
 import { wireJson } from "../request/wire-json.ts";
-import { GeminiReply } from "./gemini-reply.ts";
 import type { Protocol } from "./service-model.ts";
 
 /** What the service documents for calls that another model made, in the place of a signature it would check. */
@@ -115,5 +114,5 @@ export const GENERATE_CONTENT: Protocol = {
   query: "alt=sse",
   keyHeader: "x-goog-api-key",
   body: geminiBody,
-  reply: (_request, takenIds) => Promise.resolve(new GeminiReply(takenIds)),
+  reply: async (to) => new (await import("./gemini-reply.ts")).GeminiReply(to),
 };

@@ -1,7 +1,7 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { reportedFailure } from "../failures/service-failure.ts";
-import { openAiUsage, ReplyReader, thought, withheld } from "../replies/reply-reader.ts";
+import { openAiUsage, ReplyReader, type ReplyTo, thought, withheld } from "../replies/reply-reader.ts";
 import { ownedSignature } from "../request/thought-signature.ts";
 
 const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_arguments|reasoning\w*)\./;
@@ -25,10 +25,10 @@ export class ResponsesReply extends ReplyReader {
   protected isLimited = false;
   #hasBegun = false;
 
-  /** After tool results a model may have nothing more to say. */
-  constructor(takenIds: ReadonlySet<string>, mayBeSilent = false) {
-    super(takenIds);
-    this.#mayBeSilent = mayBeSilent;
+  constructor(to: ReplyTo) {
+    super(to);
+    // After tool results a model may have nothing more to say.
+    this.#mayBeSilent = to.request.history.at(-1)?.parts.some((part) => part.functionResponse) ?? false;
   }
 
   protected override get areCallsComplete(): boolean {
@@ -45,7 +45,9 @@ export class ResponsesReply extends ReplyReader {
 
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
     const { type } = event;
-    if (type === undefined && event.object === "response") return this.#readResponse(event);
+    if (type === undefined && event.object === "response") {
+      return /progress|queued/.test(String(event.status)) ? [] : this.#readResponse(event);
+    }
     this.#hasBegun ||= type === "response.created";
     return typeof type === "string" ? this.#readEvent(type, event) : undefined;
   }
@@ -182,15 +184,13 @@ export class ResponsesReply extends ReplyReader {
   }
 
   #text(item: Item, text: unknown): ModelEvent[] {
-    return heardIn(item, this.said(text));
+    item.hasText ||= text !== undefined && text !== "";
+    return this.said(text);
   }
 }
 
 function thoughtOf(item: Item, text: unknown): ModelEvent[] {
-  return heardIn(item, thought(text));
-}
-
-function heardIn(item: Item, events: ModelEvent[]): ModelEvent[] {
+  const events = thought(text);
   item.hasText ||= events.length > 0;
   return events;
 }

@@ -7,7 +7,6 @@ import { effortOf, mergedBody } from "../request/tuning.ts";
 import { isShownImage, isShownImageOrPdf, markedText, userItems } from "../request/user-items.ts";
 import { wireJson } from "../request/wire-json.ts";
 import { wireId } from "../request/wire-names.ts";
-import { ResponsesReply } from "./openai-responses-reply.ts";
 import { openAiBase, type Protocol } from "./service-model.ts";
 
 /** The service stores nothing: each request has the whole conversation, with the reasoning in encrypted form. */
@@ -89,8 +88,5 @@ export const RESPONSES: Protocol = {
   carries: isShownImageOrPdf,
   keyHeader: "authorization",
   body: responsesBody,
-  reply: ({ history }, takenIds) => {
-    const isAfterAnswers = history.at(-1)?.parts.some((part) => part.functionResponse) ?? false;
-    return Promise.resolve(new ResponsesReply(takenIds, isAfterAnswers));
-  },
+  reply: async (to) => new (await import("./openai-responses-reply.ts")).ResponsesReply(to),
 };

@@ -9,7 +9,7 @@ import type { Signer } from "../keys/aws-signature.ts";
 import type { CertificatePlace } from "../keys/key-source.ts";
 import { costOf } from "../replies/price.ts";
 import type { AnswerEvent, Ending } from "../replies/read-answer.ts";
-import type { ReplyReader } from "../replies/reply-reader.ts";
+import type { ReplyReader, ReplyTo } from "../replies/reply-reader.ts";
 import { BodyBytes } from "../request/body-bytes.ts";
 import { Lessons } from "../request/lessons.ts";
 import { type PreparedRequest, prepareRequest, type Taker, type Tuning } from "../request/prepare-request.ts";
@@ -62,8 +62,8 @@ export interface Protocol extends Taker {
     request: PreparedRequest,
     quirks: Quirks,
   ): readonly string[] | Promise<readonly string[]>;
-  /** `isWriter`: calls in the text count. Called after the request was sent; the reader's code is loaded only then. */
-  reply(request: PreparedRequest, takenIds: ReadonlySet<string>, isWriter: boolean): Promise<ReplyReader>;
+  /** Called after the request was sent; the reader's code is loaded only then. */
+  reply(to: ReplyTo): Promise<ReplyReader>;
   /** What a model speaks that refuses this protocol. */
   otherwise?(): Promise<Protocol>;
 }
@@ -196,7 +196,11 @@ class Service {
       const reading = whileWaiting(() =>
         Promise.all([
           import("../replies/read-answer.ts"),
-          protocol.reply(prepared, callIds(prepared), this.#mayWriteCalls(prepared)),
+          protocol.reply({
+            request: prepared,
+            takenIds: callIds(prepared),
+            isWriter: this.#mayWriteCalls(prepared),
+          }),
         ]),
       );
       const answer = await asked;

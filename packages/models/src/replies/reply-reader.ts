@@ -1,13 +1,29 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { endOfJson } from "../calls/call-arguments.ts";
+import { isToldAlready } from "../calls/repeated-call.ts";
+import { TextCalls } from "../calls/text-calls.ts";
 import { type SignedCall, ToolCallAssembly } from "../calls/tool-call-assembly.ts";
 import { bounded, detailOf, looksLikeHtml, reportedFailure } from "../failures/service-failure.ts";
+import type { PreparedRequest } from "../request/prepare-request.ts";
+import { type ContentPiece, ThinkTags } from "./think-tags.ts";
+
+/** What a reply answers. */
+export interface ReplyTo {
+  readonly request: PreparedRequest;
+  /** The call ids of the history, which no new call may have. */
+  readonly takenIds: ReadonlySet<string>;
+  /** Whether calls in the text count. */
+  readonly isWriter: boolean;
+}
 
 /** Reads one reply in any protocol: text as it comes, all else when it is over. */
 export abstract class ReplyReader {
   protected calls = new ToolCallAssembly();
-  protected readonly takenIds: ReadonlySet<string>;
+  readonly #takenIds: ReadonlySet<string>;
+  readonly #text: TextCalls;
+  readonly #tags = new ThinkTags();
   protected usage: Usage | undefined;
   /** The service's own name for it; empty until it is sent. */
   protected finishReason = "";
@@ -15,15 +31,18 @@ export abstract class ReplyReader {
   isOver = false;
   /** A part of the reply has begun whose end the service will report. */
   protected isPartOpen = false;
-  protected textSeen = false;
+  #textSeen = false;
   failure: ModelFailure | undefined;
   /** The first thing that could not be parsed. */
   protected unreadable: string | undefined;
   #isLastUnreadable = false;
+  /** The chunk that told the end. */
+  #ending: string | undefined;
 
-  /** `takenIds` are the call ids of the history, which no new call may have. */
-  constructor(takenIds: ReadonlySet<string>) {
-    this.takenIds = takenIds;
+  constructor({ request, takenIds, isWriter }: ReplyTo) {
+    this.#takenIds = takenIds;
+    const offered = new Set(isWriter ? request.tools.map(({ name }) => name) : []);
+    this.#text = new TextCalls(offered, (call, written) => isToldAlready(call, written, request));
   }
 
   /** Nothing is missing, so that a connection that breaks now does no harm. */
@@ -33,24 +52,32 @@ export abstract class ReplyReader {
 
   read(data: string): ModelEvent[] {
     const text = data.trim();
-    // Some services pass on comments of others as data: ": keepalive".
-    if (this.isOver || this.failure || text === "" || text.startsWith(":")) return [];
+    // Some services pass on comments of others as data: ": keepalive". Gateways may send the last chunk twice.
+    if (this.isOver || this.failure || text === "" || text.startsWith(":") || text === this.#ending)
+      return [];
     this.isOver = text === "[DONE]";
     if (this.isOver) return [];
     const parsed = parseJson(data);
     // Some services send one chunk, or the whole stream, as a list.
     const chunks: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-    return chunks.flatMap((chunk) => this.#readChunk(chunk, data));
+    const events = chunks.flatMap((chunk) => this.#readChunk(chunk, data));
+    if (this.finishReason !== "") this.#ending ??= text;
+    return events;
   }
 
   finish(): ModelEvent[] {
-    const last = this.lastWords();
-    const failure = this.failure ?? this.faultOf(!this.textSeen && this.calls.isEmpty) ?? this.#brokenOff();
-    const { isLimited, takenIds } = this;
+    const last = [...this.lastWords(), ...this.#spoken(this.#tags.finish())];
+    const failure = this.failure ?? this.faultOf(!this.#textSeen && this.calls.isEmpty) ?? this.#brokenOff();
+    const { isLimited } = this;
+    const takenIds = this.#takenIds;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
     const made = this.calls.finish({ ending, takenIds });
-    const { said, calls } = this.completed(made, failure === undefined && !isLimited);
-    return [...last, ...said, ...this.#closing(calls, failure)];
+    const structured = made.map(({ call }) => call);
+    const { text, calls } = this.#text.finish(structured, failure === undefined && !isLimited, takenIds);
+    const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
+    const told: ModelEvent[] = calls.length > 0 ? [{ type: "notice", message: writtenNotice(calls) }] : [];
+    const all = [...made, ...calls.map((call) => ({ call }))];
+    return [...last, ...said, ...this.afterText(), ...told, ...this.#closing(all, failure)];
   }
 
   /** The events that end a reply. After a failure there is no call: nothing of a broken reply may run. */
@@ -97,17 +124,26 @@ export abstract class ReplyReader {
     return [];
   }
 
-  protected completed(
-    calls: readonly SignedCall[],
-    _isFine: boolean,
-  ): { readonly said: readonly ModelEvent[]; readonly calls: readonly SignedCall[] } {
-    return { said: [], calls };
+  /** What belongs to the reply as a whole. */
+  protected afterText(): ModelEvent[] {
+    return [];
   }
 
   protected said(text: unknown): ModelEvent[] {
-    if (typeof text !== "string" || text === "") return [];
-    this.textSeen = true;
-    return [{ type: "text", text }];
+    return typeof text === "string" ? this.#spoken(this.#tags.add(text)) : [];
+  }
+
+  #spoken(pieces: readonly ContentPiece[]): ModelEvent[] {
+    return pieces.flatMap(({ text, isThought, takesText }): ModelEvent[] => {
+      if (isThought) {
+        if (!takesText) return [{ type: "thought", text }];
+        this.#textSeen = false;
+        return [{ type: "thought", text: this.#text.forget() + text, takesText }];
+      }
+      this.#textSeen = true;
+      const shown = this.#text.add(text);
+      return shown === "" ? [] : [{ type: "text", text: shown }];
+    });
   }
 
   protected empty(): ModelFailure {
@@ -149,6 +185,11 @@ export abstract class ReplyReader {
 
 export function thought(text: unknown): ModelEvent[] {
   return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
+}
+
+function writtenNotice(calls: readonly FunctionCall[]): string {
+  const names = calls.map(({ name }) => name).join(", ");
+  return `The model wrote a call into its text (${names}), and the call is made. With model.callsInText: off such calls stay text.`;
 }
 
 /** A reply without content. */
