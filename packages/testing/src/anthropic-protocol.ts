@@ -93,7 +93,7 @@ function assistantProblem(
   ledger: CallLedger,
   issued: IssuedSecrets,
 ): string | undefined {
-  if (blocks.every(({ type }) => String(type).includes("thinking"))) return "there is nothing but thinking";
+  if (String(blocks.at(-1)?.type).includes("thinking")) return "the final block cannot be `thinking`";
   return firstProblem(blocks, (block) => {
     const { type, thinking, signature } = block;
     if (type === "tool_use") return toolUseProblem(block, ledger) ?? missingThought(block, blocks, issued);

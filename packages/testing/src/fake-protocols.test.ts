@@ -68,7 +68,7 @@ describe("the fake of Anthropic's Messages", () => {
     [
       "only thinking",
       body(go, assistant({ type: "redacted_thinking", data: "x" }), go),
-      /nothing but thinking/,
+      /final block cannot be `thinking`/,
     ],
     [
       "a changed signature",

@@ -93,7 +93,7 @@ function toolLesson({ lessons, sent }: Lesson, reason: string) {
   if (spare.length > 0)
     return `The model's service takes ${most} tools; the last ${spare.length} are left out.`;
   const named = refusedTool(sent, reason);
-  const candidates = named ? [named] : /schema|grammar/i.test(reason) ? sent.tools : [];
+  const candidates = named ? [named] : /schema|grammar|keyword/i.test(reason) ? sent.tools : [];
   let isNew = false;
   for (const { name, parameters } of candidates) {
     for (const keyword of refusedKeywords(reason, parameters)) {
@@ -125,9 +125,11 @@ function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: str
   return `The model's service refused ${what}; the work goes on without.`;
 }
 
-/** llama.cpp makes one grammar of all tools, and of these it says only that the grammar, or a pattern, has failed. */
-const GRAMMAR = /\bgrammar\b|schema conversion failed/i;
-const IN_GRAMMAR = wordSet("pattern format minLength maxLength minItems maxItems");
+/** Some say only that a keyword has failed, or, as llama.cpp, the grammar that is made of all tools. */
+const UNNAMED = /\bgrammar\b|schema conversion failed|unsupported.?keyword/i;
+const NARROWING = wordSet(
+  "pattern format minLength maxLength minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum",
+);
 
 /** Without these a schema does not describe the arguments any more; all other keywords only narrow it. */
 const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
@@ -138,7 +140,7 @@ function refusedKeywords(reason: string, schema: JsonSchema): string[] {
   collectKeywords(schema, used);
   return [...used].filter((keyword) => {
     if (CORE.has(keyword)) return false;
-    if (IN_GRAMMAR.has(keyword) && GRAMMAR.test(reason)) return true;
+    if (NARROWING.has(keyword) && UNNAMED.test(reason)) return true;
     const name = keyword.replace(/[^\w]/g, "\\$&");
     const isOwnWord = /[A-Z$]/.test(keyword);
     const pattern = isOwnWord ? `(?<![\\w$])${name}(?!\\w)` : `['"\`]${name}['"\`]|[./]${name}(?![\\w.])`;

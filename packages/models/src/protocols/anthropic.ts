@@ -134,7 +134,9 @@ function assistantBlocks(parts: readonly Part[], withThinking: boolean): Block[]
     if (!thought) return textBlocks(text);
     return withThinking ? thinkingBlocks(part) : [];
   });
-  return blocks.every((block) => block.type.includes("thinking")) ? [] : blocks;
+  // What the model thought before a reply broke off is refused at its end.
+  while (blocks.at(-1)?.type.includes("thinking")) blocks.pop();
+  return blocks;
 }
 
 /** Only what the service has signed is sent back; the thoughts of another model mean nothing to it. */

@@ -130,7 +130,8 @@ function userMessages(turn: readonly Message[], before: string, quirks: Quirks):
     if (item.type === "answer") {
       const text = markedText(item);
       const said = text === "" && quirks.has("content-wanted") ? "(empty)" : text;
-      answers.push({ role: "tool", tool_call_id: chatId(item.id, quirks), content: said });
+      const named = quirks.has("named-answers") ? { name: item.name } : {};
+      answers.push({ role: "tool", tool_call_id: chatId(item.id, quirks), ...named, content: said });
     } else if (item.type === "media") {
       const { mimeType, data, origin } = item;
       if (origin !== "") content.push({ type: "text", text: `Image from ${origin}:` });

@@ -70,8 +70,9 @@ function modelItems(parts: readonly Part[], withReasoning: boolean): JsonRecord[
     // As text: a list would also need the id that the service has given it.
     else if (text !== "") items.push({ type: "message", role: "assistant", content: text });
   }
-  // Reasoning alone, from a reply that was broken off, is refused.
-  return items.every((item) => item.type === "reasoning") ? [] : items;
+  // Reasoning with nothing behind it, from a reply that was broken off, is refused.
+  while (items.at(-1)?.type === "reasoning") items.pop();
+  return items;
 }
 
 function reasoningItem(part: Part): JsonRecord[] {

@@ -326,17 +326,42 @@ describe("other habits", () => {
     ...[
       "Failed to initialize samplers: failed to parse grammar",
       "JSON schema conversion failed:\nPattern must start with '^'",
+      "Upstream request failed: [invalid_request_error] unsupported_keyword",
     ].map((words): [Provider, string, (body: Record<string, unknown>) => unknown, unknown[]] => [
       "openai",
       words,
-      (body) => /"(?:pattern|maxLength)"/.test(JSON.stringify(body)),
+      (body) => /"(?:pattern|maxLength|minimum)"/.test(JSON.stringify(body)),
       [true, false],
     ]),
+    ...[
+      "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.",
+      "Kimi K3 tool messages need a resolvable tool name: carry `tool`/`name`",
+    ].map((words): [Provider, string, (body: Record<string, unknown>) => unknown, unknown[]] => [
+      "openai",
+      words,
+      (body) => /"role":"tool","tool_call_id":"a","name":"ls"/.test(JSON.stringify(body)),
+      [false, true],
+    ]),
+    [
+      "openai",
+      "messages.1.ChatCompletionMessageGenericParam.content.str\n  Input should be a valid string [type=string_type, input_value=None, input_type=NoneType]",
+      (body) => JSON.stringify(body).includes('"content":null'),
+      [true, false],
+    ],
   ])("are learned: %s, %s", async (...[provider, words, look, wanted]) => {
     const { server, model } = await learning(provider, refused(words), { text: "ok" });
-    const properties = { a: { type: "string", pattern: "a+", maxLength: 9000 } };
+    const properties = {
+      a: { type: "string", pattern: "a+", maxLength: 9000 },
+      b: { type: "number", minimum: 1 },
+    };
     const tools = [{ name: "t", description: "", parameters: { type: "object", properties } }];
-    expect((await read(model, { tools })).at(-1)).toMatchObject({ reason: "stop" });
+    const answer = { functionResponse: { id: "a", name: "ls", response: { output: "x" } } };
+    const history: Message[] = [
+      ASK,
+      { role: "model", parts: [{ functionCall: { id: "a", name: "ls", args: {} } }] },
+      { role: "user", parts: [answer] },
+    ];
+    expect((await read(model, { tools, history })).at(-1)).toMatchObject({ reason: "stop" });
     expect(server.requests.map(({ body }) => look(body))).toEqual(wanted);
   });
 

@@ -40,11 +40,13 @@ const ROWS = {
     ],
     // Ids of calls have nine letters or digits, which every service takes.
     ["nine-ids", /tool.?call.?id[^\n]{0,80}(?:must be|length|pattern|invalid|match|too long|characters)/i],
+    // The answer of a tool says its name, too.
+    ["named-answers", /function_response\.name\b|resolvable tool name/i],
     // A message that makes calls says nothing beside.
     ["calls-alone", /content or tool_calls, but not both/i],
     [
       "content-wanted",
-      /content[^\n]{0,60}(?:(?:must|should|can)\s?not be (?:null|none|empty)|is (?:required|missing|empty)|null|none|must be (?:a )?(?:non-?empty )?string)|must not be empty|must be non-?empty|must contain at least one|non-?empty content|empty (?:message|content)/i,
+      /content\b[\s\S]{0,90}input_value=None|content[^\n]{0,60}(?:不能为空|(?:must|should|can)\s?not be (?:null|none|empty)|is (?:required|missing|empty)|null|none|must be (?:a )?(?:non-?empty )?string)|must not be empty|must be non-?empty|must contain at least one|non-?empty content|empty (?:message|content)/i,
     ],
     // Some demand that reasoning comes back, others refuse a request that holds it.
     ["reasoning-wanted", REASONING],
