@@ -4,6 +4,7 @@ import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request"
 import { innermost } from "@burin/machine/http/innermost-error";
 import { readBody } from "@burin/machine/http/read-body";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
+import { tlsFault } from "@burin/machine/http/tls-fault";
 import { WebError } from "@burin/machine/http/web-error";
 
 export interface ExchangeLimits {
@@ -50,9 +51,8 @@ export async function withinTime<T>(
     if (error instanceof WebError) throw error;
     if (time.aborted) throw tooSlow(who, `it did not finish within ${totalMs / 1000} s`);
     const { code, message } = innermost(error);
-    const reason = /CERT|ERR_TLS|UNABLE_TO_|SELF_SIGNED/.test(code)
-      ? "its certificate is not trusted; add the authority that signed it with NODE_EXTRA_CA_CERTS"
-      : message.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 300);
+    const reason =
+      tlsFault({ code, message }, "the server") ?? message.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 300);
     const suffix = code === "" ? "" : ` (${code})`;
     throw new WebError("unreachable", `${who} could not be reached: ${reason}${suffix}.`);
   }

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchWeb, type WebLimits } from "./fetch-web.ts";
 import type { Resolve } from "./guard-host.ts";
@@ -241,6 +243,21 @@ describe("P50 limits of a request", () => {
     const resolve: Resolve = async () => ["127.255.255.255"];
     const asked = get("http://somewhere.example:9/", { named: ["somewhere.example:9"], resolve });
     await expect(asked).rejects.toThrow("somewhere.example:9 could not be reached");
+  });
+
+  it("P50 a secure connection that fails is told with its reason", async () => {
+    const secure = createSecureServer({ cert: CERTIFICATE, key: KEY }).listen(0, "127.0.0.1");
+    open.push(secure);
+    await once(secure, "listening");
+    const plain = await serve((_request, response) => void response.end("x"));
+    for (const [port, words] of [
+      [(secure.address() as AddressInfo).port, /not trusted: if the server is who it says/],
+      [plain, /the server does not speak TLS.*http:\/\//],
+    ] as const) {
+      await expect(get(`https://127.0.0.1:${port}/`, { named: [`127.0.0.1:${port}`] })).rejects.toThrow(
+        words,
+      );
+    }
   });
 
   it("a closed port is told with its name", async () => {

@@ -92,13 +92,9 @@ function whatFailed({ status, message, type }: ModelFailure): string {
 
 function toldWith(failure: ModelFailure, attempt: number): ModelFailure {
   const { message, retryAfterMs = 0 } = failure;
-  const asked = retryAfterMs > MOST_ASKED_DELAY_MS ? ` It asks to wait ${inLargeUnits(retryAfterMs)}.` : "";
+  const minutes = Math.ceil(retryAfterMs / 60_000);
+  const pause = minutes > 120 ? `${Math.ceil(minutes / 60)} hours` : `${minutes} minutes`;
+  const asked = retryAfterMs > MOST_ASKED_DELAY_MS ? ` It asks to wait ${pause}.` : "";
   const tried = attempt > 1 ? ` (${attempt} attempts)` : "";
   return { ...failure, message: `${message}${asked}${tried}` };
-}
-
-function inLargeUnits(ms: number): string {
-  const [unit, name] =
-    ms <= 7_200_000 ? [60_000, "minutes"] : ms < 172_800_000 ? [3_600_000, "hours"] : [86_400_000, "days"];
-  return `${Math.ceil(ms / unit)} ${name}`;
 }

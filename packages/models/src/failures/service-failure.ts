@@ -1,6 +1,7 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { innermost } from "@burin/machine/http/innermost-error";
+import { tlsFault } from "@burin/machine/http/tls-fault";
 import { wordSet } from "../request/word-set.ts";
 import { type FailureKind, jsonWithin, type ReadFailure, readFailure } from "./read-failure.ts";
 import { hintIn, type RetryHint } from "./retry-hint.ts";
@@ -183,57 +184,36 @@ export function connectionFailure(error: unknown, url: URL): ModelFailure {
   const { code, message } = innermost(error);
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   const place = `${url.hostname}:${port}`;
-  const [, isPassing, known] = CODES.find(([codes]) => codes.test(code)) ?? [];
-  const advice =
-    known?.replace("PLACE", place) ?? ended(`The request to ${place} failed: ${bounded(message)}`);
+  const known = CODES.find(([codes]) => codes.test(code))?.[1].replace("PLACE", place);
+  const fault = tlsFault({ code, message }, place);
+  const secure = fault && ended(`No secure connection: ${fault}`);
+  const advice = known ?? secure ?? ended(`The request to ${place} failed: ${bounded(message)}`);
   const failure = { type: "unreachable", message: code === "" ? advice : `${advice} (${code})` };
-  return isPassing ? { ...failure, isPassing } : failure;
+  return PASSING_CODES.test(code) ? { ...failure, isPassing: true } : failure;
 }
 
-/** What network error codes mean, whether they are temporary, and what to do about it at `PLACE`. */
-const CODES: readonly (readonly [codes: RegExp, isPassing: boolean, advice?: string])[] = [
+const PASSING_CODES = /^E(?:CONN\w+|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|TIMEDOUT|PIPE)$/;
+/** What network error codes mean, and what to do about it at `PLACE`. */
+const CODES: readonly (readonly [codes: RegExp, advice: string])[] = [
   [
     /^ECONNREFUSED$/,
-    true,
     "Nothing answers at PLACE: is the model server started, and are host and port of the base URL right?",
   ],
   // While the network comes up, a name server may not find any host.
-  [
-    /^ENOTFOUND$/,
-    true,
-    "The host of PLACE is not known: check the base URL for a typing error, and the network.",
-  ],
+  [/^ENOTFOUND$/, "The host of PLACE is not known: check the base URL for a typing error, and the network."],
   [
     /^EAI_AGAIN$/,
-    true,
     "The host of PLACE could not be looked up: check that this machine is online, and the base URL.",
   ],
   [
     /^(?:EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/,
-    true,
     "PLACE cannot be reached: check the network, a proxy or firewall in between, and the base URL.",
   ],
   [
     /^(?:ECONNRESET|EPIPE)$/,
-    true,
     "PLACE closed the connection before its reply was complete: check the log of the server, and that the base URL has the right scheme (http or https).",
   ],
-  [/^ECONNABORTED$/, true],
-  [
-    /^(?:EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)$/,
-    false,
-    "PLACE does not speak TLS: if it is a plain server, the base URL must start with http://.",
-  ],
-  [
-    /^HPE_/,
-    false,
-    "PLACE does not speak HTTP: check the port, and whether the base URL must start with https://.",
-  ],
-  [
-    /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/,
-    false,
-    "No secure connection to PLACE: its certificate is not trusted. Check the host of the base URL and the date of this computer, or name the certificate authority in NODE_EXTRA_CA_CERTS.",
-  ],
+  [/^HPE_/, "PLACE does not speak HTTP: check the port, and whether the base URL must start with https://."],
 ];
 
 export function silenceFailure(url: URL, silenceMs: number): ModelFailure {

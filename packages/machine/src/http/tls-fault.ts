@@ -1,0 +1,27 @@
+/** What the codes and messages of failed secure connections mean, and what to do: `PLACE` is who was asked. */
+const FAULTS: readonly (readonly [fault: RegExp, words: string])[] = [
+  [
+    /^CERT_HAS_EXPIRED/,
+    "the certificate of PLACE has expired: check the date of this computer, or ask who runs the server",
+  ],
+  [/^CERT_NOT_YET_VALID/, "the certificate of PLACE is not valid yet: check the date of this computer"],
+  [/^ERR_TLS_CERT_ALTNAME/, "the certificate of PLACE is for another host: check the address"],
+  [
+    /^\S*(?:CERT_REVOKED|CERTIFICATE_REQUIRED)/,
+    "PLACE and this computer do not accept each other's certificates: ask who runs the server",
+  ],
+  [
+    /^\S*(?:CERT|ERR_TLS|UNABLE_TO_|SELF_SIGNED)/,
+    "its certificate is not trusted: if PLACE is who it says, name the authority that signed it in NODE_EXTRA_CA_CERTS",
+  ],
+  [
+    /^(?:EPROTO|ERR_SSL).*(?:wrong.version.number|packet.length.too.long|http.request)/is,
+    "PLACE does not speak TLS: if it is a plain server, the address must start with http://",
+  ],
+  [/^(?:EPROTO|ERR_SSL)/, "PLACE and this computer have no version of TLS in common"],
+];
+
+/** Why a secure connection failed, in words; undefined if TLS is not the reason. */
+export function tlsFault({ code, message }: { code: string; message: string }, place: string) {
+  return FAULTS.find(([fault]) => fault.test(`${code} ${message}`))?.[1].replace("PLACE", place);
+}
