@@ -49,8 +49,10 @@ export class ChatCompletionsReply extends ReplyReader {
 
   protected readChunk(chunk: JsonRecord): ModelEvent[] | undefined {
     const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
-    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : ollamaChoice(chunk);
-    return isRecord(choice) ? this.#readChoice(choice) : isKnown ? [] : undefined;
+    const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [ollamaChoice(chunk)];
+    // Copilot spreads one whole reply over several choices.
+    const read = choices.filter(isRecord).filter(({ message }, place) => place === 0 || isRecord(message));
+    return read.length > 0 || isKnown ? read.flatMap((choice) => this.#readChoice(choice)) : undefined;
   }
 
   protected override afterText(): ModelEvent[] {

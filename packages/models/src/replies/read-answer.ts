@@ -1,7 +1,7 @@
 import type { ModelEvent } from "@burin/contract/chat-model";
 import { type HttpAnswer, startOfText } from "@burin/machine/http/http-request";
 import { retryHint } from "../failures/retry-hint.ts";
-import { detailOf, looksLikeHtml, statusFailure } from "../failures/service-failure.ts";
+import { bounded, detailOf, looksLikeHtml, statusFailure } from "../failures/service-failure.ts";
 import { shownUrl } from "../failures/shown-url.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { readServerSentEvents } from "./sse.ts";
@@ -71,8 +71,14 @@ async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Pro
   }
   // A gateway that was to stream wraps what went wrong into an event.
   const answer = (await startOfText(body, MOST_ERROR_BYTES)).replace(/^(?:event:.*\n)?data:\s*/, "");
-  const detail = looksLikeHtml(answer) ? "a web page, not a model service" : detailOf(answer);
+  const detail = looksLikeHtml(answer) ? pageIn(answer) : detailOf(answer);
   const hint = retryHint(headers, answer);
   const error = statusFailure({ status, detail, answer, url, model, hasKey, hint });
   return { type: "end", reason: "error", error, refusal: answer };
+}
+
+/** What stands above a page is often all that it says. */
+function pageIn(html: string): string {
+  const title = bounded(/<title>([^<]{1,200})/i.exec(html)?.[1] ?? "");
+  return `a web page${title === "" ? "" : ` ("${title}")`}, not a model service`;
 }
