@@ -66,7 +66,7 @@ function parsed(argv: readonly string[]) {
 }
 
 /** Throws UsageError, with what to write instead, for an invalid command line. */
-export function readArgs(argv: readonly string[]): Request {
+export async function readArgs(argv: readonly string[]): Promise<Request> {
   try {
     return request(argv);
   } catch (error) {
@@ -75,10 +75,7 @@ export function readArgs(argv: readonly string[]): Request {
     if (message.endsWith("uv_cwd")) {
       throw new UsageError("the current folder no longer exists; change to another one.");
     }
-    const fault = message.replace(/\. To specify a positional argument.*$/s, "");
-    const name = subcommandOf(argv);
-    const hint = name === "explain" ? " If it is one of the command's, quote the command: '...'." : "";
-    throw new UsageError(`${fault}.${hint} See burin ${name === null ? "--help" : `help ${name}`}.`);
+    throw (await import("./help.ts")).optionFault(message, subcommandOf(argv));
   }
 }
 

@@ -1,5 +1,6 @@
 import { nearNames } from "@burin/core";
 import {
+  completedWords,
   ENVIRONMENT,
   OPTIONS,
   optionsOf,
@@ -11,6 +12,31 @@ import { SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
 const COLUMN = 31;
+
+/** Options and commands here, and what other agents call them. */
+const ELSEWHERE = Object.entries({
+  "-p": "--prompt",
+  "--version": "-V",
+  "--yes": "--yolo --dangerously-skip-permissions",
+  "--approval-mode": "--permission-mode --full-auto",
+  "--allow": "--allowed-tools --allowedTools",
+  "--include-directories": "--add-dir",
+  "--root": "--cwd --cd -C",
+  "--resume": "--session",
+  'burin "prompt"': "-i --prompt-interactive",
+  'burin -p "prompt"': "exec run",
+  "burin alone": "chat",
+  "burin alone (it asks for a service and its key) or export OPENAI_API_KEY=<key>": "auth login",
+  "~/.burin/settings.json": "config settings",
+  "/init in the app": "init",
+  "burin sessions list": "list",
+  "burin -c, or burin -r ID": "resume",
+  "npm i -g burin@latest": "update upgrade",
+});
+
+function nameHere(name: string): string | undefined {
+  return ELSEWHERE.find(([, names]) => names.split(" ").includes(name))?.[0];
+}
 
 /** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
 export function helpText(topic?: string): string {
@@ -41,14 +67,38 @@ function isSubcommand(name: string): name is SubcommandName {
 }
 
 /** A word that is almost the name of a command was meant as the command, not as a prompt. Throws UsageError. */
-export function assertNoMistypedCommand(word: string): void {
+export function assertNoMistypedCommand(word: string, isAlone: boolean): void {
   const [near] = commandsLike(word);
-  if (near === undefined) return;
+  const meant = (isAlone && nameHere(word)) || (near && `burin ${near}`);
+  if (!meant) return;
   const fault =
     near === word
       ? `burin ${word} takes fewer words.`
-      : `there is no command "${word}"; did you mean burin ${near}?`;
+      : `there is no command "${word}"; did you mean ${meant}?`;
   throw new UsageError(`${fault} If it is a prompt, say so: burin -p "${word} ..."`);
+}
+
+/** What to write instead of an option that does not exist, or that lacks its value. */
+export function optionFault(message: string, command: string | null): UsageError {
+  const see = `See burin ${command === null ? "--help" : `help ${command}`}.`;
+  const [, unknown, lacking] =
+    /^Unknown option '(.+?)'|^Option '(?:-\w, )?(-[\w-]+).*' argument/.exec(message) ?? [];
+  const { options } = completedWords();
+  if (unknown !== undefined) {
+    const names = [
+      ...options.map(({ long }) => long),
+      ...Object.keys(SUBCOMMANDS[command ?? ""]?.ownOptions ?? {}).map((name) => `--${name}`),
+    ];
+    const [near] = unknown.startsWith("--") ? nearNames(unknown, names) : [];
+    const meant = nameHere(unknown) ?? near;
+    const quoted = command === "explain" ? " If it is one of the command's, quote the command: '...'." : "";
+    return new UsageError(
+      `there is no option ${unknown}${meant ? `; did you mean ${meant}?` : "."}${quoted} ${see}`,
+    );
+  }
+  const known = options.find(({ long, short }) => long === lacking || short === lacking);
+  if (known?.value === undefined) return new UsageError(`${message}. ${see}`);
+  return new UsageError(`${lacking} needs a value: ${lacking} ${known.value}  ${known.meaning}. ${see}`);
 }
 
 function unknownCommand(name: string): UsageError {

@@ -74,7 +74,7 @@ async function runPrompt(
   io: Io,
 ): Promise<ExitCode> {
   if (!isPrint && /^[a-z-]+$/i.test(firstWord)) {
-    (await import("./help.ts")).assertNoMistypedCommand(firstWord);
+    (await import("./help.ts")).assertNoMistypedCommand(firstWord, prompt === firstWord);
   }
   if (options.isStreamInput) return runPrint(await streamInput(prompt, options, io), options, io);
   const isTakenUp = options.session.kind === "take-up";

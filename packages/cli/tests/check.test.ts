@@ -143,6 +143,11 @@ describe("a rule of the command line that names no tool", () => {
       "--allow read_fiel: there is no tool of that name here; did you mean read_file?",
     );
     await server?.close();
+    const foreign = await run(["--allow", "Bash(npm test)"], SAYING);
+    expect(foreign.stderr).toContain(
+      "--allow Bash: there is no tool of that name here; did you mean run_she",
+    );
+    await server?.close();
     const file = join(root, "names.json");
     const permissions = { deny: ["web_fetch", "write_fiel(*.md)"] };
     await writeFile(

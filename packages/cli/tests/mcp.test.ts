@@ -76,17 +76,20 @@ describe("burin mcp", () => {
     await run("mcp", "add", "good", process.execPath, SERVER, "plain");
     await run("mcp", "add", "dead", process.execPath, SERVER, "exit");
     await run("mcp", "add", "gone", "http://127.0.0.1:9/mcp");
+    await run("mcp", "add", "none", "no-such-program -y x");
     const { code, stdout } = await run("mcp", "list");
     expect(code).toBe(0);
-    const [good, dead, gone] = stdout.split("\n");
+    const [good, dead, gone, none] = stdout.split("\n");
     expect(good).toMatch(/^good {2}.* {2}connected, 3 tools$/);
     expect(dead).toMatch(/^dead {2}.*could not be started.*the licence is missing/);
     expect(gone).toMatch(/^gone {2}http:\/\/127\.0\.0\.1:9\/mcp \(auto\) {2}.*ECONNREFUSED/);
+    expect(none).toContain('there is no program "no-such-program -y x"; its arguments belong in "args".');
     const listed = JSON.parse((await run("mcp", "list", "--json")).stdout);
     expect(listed).toMatchObject([
       { alias: "good", connected: true, tools: 3 },
       { alias: "dead", connected: false, error: expect.stringContaining("the licence is missing") },
       { alias: "gone", connected: false },
+      { alias: "none", connected: false },
     ]);
   });
 

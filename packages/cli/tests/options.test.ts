@@ -25,7 +25,7 @@ it("P24 what .env of one folder says of the model counts for no other folder of 
   const home = join(top, "home");
   const effects = (await folderTrust({ home, root }))?.effects ?? [];
   await (await openTrust(home)).answer(root, true, effects);
-  const request = readArgs(["-p", "hi", "--root", root]);
+  const request = await readArgs(["-p", "hi", "--root", root]);
   if (request.mode !== "prompt") throw new Error("it is a prompt");
   expect((await readSettings(request.options)).variables).toEqual({ OPENAI_API_KEY: "sk-1" });
   expect(process.env.OPENAI_API_KEY).toBeUndefined();

@@ -93,7 +93,7 @@ describe("burin -p", () => {
     expect(stderr).toMatch(/^I look\.\n> Read a\.txt\n/);
     expect(stderr).toMatch(/\n\d+\.\d s, 1 tool call, 70 tokens read, 20 written\n/);
     await server?.close();
-    const quiet = await run(["-p", "-q", "--no-session", "again"], await modelEnv(...replies));
+    const quiet = await run(["-p", "-q", "again"], await modelEnv(...replies));
     expect(quiet).toEqual({ code: 0, stdout: "It says alpha.\n", stderr: "" });
   });
 

@@ -19,6 +19,14 @@ describe("a command line that cannot be meant", () => {
     ["explain", "name a command"],
     ["tools --jsn", "See burin help tools."],
     ["tools --deny edit(", '--deny: "edit(" is not a rule'],
+    ["--modle x -p hi", "there is no option --modle; did you mean --model? See burin --help."],
+    ["--prompt=hi", "did you mean -p?"],
+    ["tools --yolo", "did you mean --yes?"],
+    ["mcp add --scop project a b", "did you mean --scope? See burin help mcp."],
+    ["--budget -p hi", "--budget needs a value: --budget AMOUNT  stop at 200k"],
+    ["-r", "--resume needs a value: --resume ID  go on with that session (see burin sessions list)."],
+    ["login", "did you mean burin alone (it asks for a service and its key)"],
+    ["update", "did you mean npm i -g burin@latest?"],
     ["call read_file {} --yes --approval-mode plan", "cannot be combined with plan"],
   ])("P54 is refused with what to write, and nothing happens: burin %s", async (line, message) => {
     const cwd = temporaryFolder();

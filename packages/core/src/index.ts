@@ -123,6 +123,7 @@ export { decisionsFor, readDecision } from "./scheduler/decision.ts";
 export { functionResponseOf } from "./scheduler/function-response.ts";
 export type { Confirm } from "./scheduler/questions.ts";
 export type { OnCall } from "./scheduler/scheduler.ts";
+export { nearTools } from "./scheduler/unknown-tool.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";
 export { exitCodeIn } from "./session/command-answer.ts";
 export { readLog } from "./session/log/read-log.ts";

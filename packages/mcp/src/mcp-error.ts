@@ -34,5 +34,9 @@ export const NOT_OF_PROTOCOL = "its answer is not one of the protocol";
 /** A connection error only says that it failed, and has the reason as its cause. */
 export function reasonOf(error: unknown): string {
   const { code, message } = innermost(error);
+  const [, program] = (code === "ENOENT" && /^spawn (.+) ENOENT$/s.exec(message)) || [];
+  if (program !== undefined) {
+    return `there is no program "${program}"${program.includes(" ") ? '; its arguments belong in "args"' : ""}`;
+  }
   return code === "INVALID_RESULT" ? NOT_OF_PROTOCOL : message;
 }

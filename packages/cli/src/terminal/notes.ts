@@ -1,4 +1,11 @@
-import { type DiscoveryFailure, nearNames, parseRule, type Settings, type ToolRegistry } from "@burin/core";
+import {
+  type DiscoveryFailure,
+  nearNames,
+  nearTools,
+  parseRule,
+  type Settings,
+  type ToolRegistry,
+} from "@burin/core";
 import { noteText, type Output } from "./output.ts";
 
 /** Prints the notices of reading the settings on stderr. */
@@ -45,7 +52,7 @@ export function noteUnknownNames(
   );
   for (const { place, name } of [...places, ...lists]) {
     if (known.includes(name) || /[*?{[]|__/.test(name)) continue;
-    const [near] = nearNames(name, known);
+    const [near = nearNames(name, known)[0]] = nearTools(name, registry);
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
     noteNotices([`${place} ${name}: there is no tool of that name here${hint}`], output);
   }

@@ -16,7 +16,7 @@ export function unknownTool(name: string, registry: ToolRegistry): FinalState {
 }
 
 /** The name may also resemble a display name, or come from another agent. */
-function nearTools(name: string, registry: ToolRegistry): string[] {
+export function nearTools(name: string, registry: ToolRegistry): string[] {
   const usable = registry.getUsableTools();
   const elsewhere = nameHere(name);
   if (elsewhere !== undefined && usable.some((tool) => tool.name === elsewhere)) return [elsewhere];

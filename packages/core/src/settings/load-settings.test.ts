@@ -84,6 +84,7 @@ describe("loadSettings", () => {
   });
 
   it.each([
+    ["{ 'model': {} }", "1:3: not valid JSON (invalid symbol; names and texts need double quotes)"],
     ['{ "model": "gpt" }', '"model" must be an object'],
     ['{ "permissions": { "deny": "x" } }', '"permissions.deny" must be an array'],
     ["[]", "settings must be an object"],
@@ -150,6 +151,7 @@ describe("loadSettings", () => {
           a: { command: "x", arg: ["1"], env: { ANY: "1" }, oauth: { anything: { at: "all" } } },
         },
         model: {
+          apiKey: "sk-1",
           fallbacks: ["one", { name: "two", baseurl: "http://h" }],
           prices: { any: { input: 1, output: 1 } },
         },
@@ -160,6 +162,7 @@ describe("loadSettings", () => {
       expect.stringContaining(
         '"mcpServers.a.arg" is not a setting and has no effect. Did you mean "mcpServers.a.args"?',
       ),
+      expect.stringContaining('Did you mean "model.apiKeyEnv"?'),
       expect.stringContaining('Did you mean "model.fallbacks.1.baseUrl"?'),
     ]);
   });

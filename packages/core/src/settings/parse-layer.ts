@@ -26,8 +26,9 @@ export function parseLayer(file: string, source: string): object {
   const first = errors[0];
   if (first !== undefined) {
     const what = errorWords(printParseErrorCode(first.error));
+    const hint = what === "invalid symbol" ? "; names and texts need double quotes" : "";
     throw new SettingsError(
-      `${file}:${placeOf(text, first.offset)}: not valid JSON (${what}). The file was left as it is.`,
+      `${file}:${placeOf(text, first.offset)}: not valid JSON (${what}${hint}). The file was left as it is.`,
     );
   }
   if (tree === undefined) return {};
@@ -96,7 +97,7 @@ function strangersIn(value: unknown, schema: JsonSchema, above: string): Strange
     if (inner !== undefined) return strangersIn(one, inner, `${above}${name}.`);
     if (isAnyKey) return strangersIn(one, asSchema(schema.additionalProperties), `${above}${name}.`);
     const near = nearNames(name, known).find(
-      (near) => !(near in value) && Math.abs(near.length - name.length) <= 2,
+      (near) => !(near in value) && Math.abs(near.length - name.length) <= 3,
     );
     return [{ key: above + name, ...(near !== undefined && { meant: above + near }) }];
   });

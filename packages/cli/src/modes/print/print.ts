@@ -63,7 +63,12 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     await printed;
   }
   const isRecorded = documents.every(({ error }) => error?.type !== "not_recorded");
-  if (options.outputFormat === "text" && options.session.kind !== "unrecorded" && isRecorded) {
+  if (
+    options.outputFormat === "text" &&
+    !options.isQuiet &&
+    options.session.kind !== "unrecorded" &&
+    isRecorded
+  ) {
     io.output.note(io.output.styled("dim", `session ${session.id}, go on with: burin -r ${session.id}`));
   }
   const failed = documents.find(({ status }) => status !== "success");
