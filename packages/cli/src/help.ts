@@ -89,7 +89,8 @@ export function optionFault(message: string, command: string | null): UsageError
       ...options.map(({ long }) => long),
       ...Object.keys(SUBCOMMANDS[command ?? ""]?.ownOptions ?? {}).map((name) => `--${name}`),
     ];
-    const [near] = unknown.startsWith("--") ? nearNames(unknown, names) : [];
+    const isLong = unknown.startsWith("--");
+    const [near] = isLong ? nearNames(unknown, names) : ["-- before a prompt that begins with a hyphen"];
     const meant = nameHere(unknown) ?? near;
     const quoted = command === "explain" ? " If it is one of the command's, quote the command: '...'." : "";
     return new UsageError(

@@ -212,6 +212,8 @@ describe("what is written at the prompt", () => {
     const terminal = await room.open();
     terminal.type("/helpp \r");
     await terminal.shows("There is no command /helpp; did you mean /help?");
+    terminal.type("/login\r");
+    await terminal.shows("There is no command /login. /help shows all.");
     expect(room.server.requests).toHaveLength(0);
   });
 });

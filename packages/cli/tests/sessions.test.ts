@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
@@ -45,6 +45,31 @@ describe("sessions on the command line", () => {
       { role: "assistant", content: "Two." },
       { role: "user", content: "third" },
     ]);
+  });
+
+  it("P13 goes on in a folder that was renamed since, as a copy with its new paths", async () => {
+    const [home, before, after] = ["home", "before", "after"].map((name) => join(root, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await mkdir(before);
+    await writeFile(join(before, "a.txt"), "alpha\n");
+    const writing = { name: "write_file", args: { file_path: join(after, "a.txt"), content: "new\n" } };
+    server = await startFakeModelServer([{ text: "One." }, { calls: [writing] }, { text: "Two." }]);
+    const { baseUrl } = server;
+    const env = { BURIN_HOME: home, OPENAI_BASE_URL: baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "k" };
+    const id = idIn((await burin(["-p", "look at @a.txt"], { cwd: before, env })).stderr);
+    const elsewhere = await burin(["-p", "-r", id, "x"], { cwd: root, env });
+    expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining(`--root '${before}'`) });
+    await rename(before, after);
+    const moved = await burin(["-p", "-r", id, "write it", "-y"], { cwd: after, env });
+    expect(moved).toMatchObject({ code: 0, stdout: "Two.\n" });
+    expect(idIn(moved.stderr)).not.toBe(id);
+    expect(await readFile(join(after, "a.txt"), "utf8")).toBe("new\n");
+    expect(JSON.stringify(messagesOf(2))).not.toContain(before);
+    const there = await burin(["-p", "-c", "x"], { cwd: root, env });
+    expect(there.stderr).toContain("see burin sessions list --all");
   });
 
   it("P2 P13 lets the model overwrite, in a later run, a file that a prompt has brought with @", async () => {

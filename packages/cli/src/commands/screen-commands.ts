@@ -27,10 +27,13 @@ const NAMES_ELSEWHERE: Readonly<Record<string, readonly [ours: string, words?: s
   models: ["model"],
   new: ["clear"],
   plan: ["approval", "plan"],
+  reset: ["clear"],
   rewind: ["back"],
   sessions: ["resume"],
   stats: ["cost"],
+  status: ["doctor"],
   usage: ["cost"],
+  yolo: ["approval", "yolo"],
 };
 
 /** Translates a command name that only other agents have into ours; null for all other prompts. */

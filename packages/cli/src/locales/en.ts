@@ -61,7 +61,7 @@ export const en = {
   "choice.keys": "type to filter, enter chooses, esc closes",
   "search.title": "Earlier prompts",
   "command.busy": "Wait until the current work is done (esc interrupts it).",
-  "command.unknown": "There is no command /{name}.",
+  "command.unknown": "There is no command /{name}. /help shows all.",
   "command.near": "There is no command /{name}; did you mean /{near}?",
   "command.unknownWord": "{word} is not one of: {known}",
   "command.failed": "/{name} failed: {why}",

@@ -64,7 +64,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "choice.keys": "écrivez pour filtrer, entrée pour choisir, échap pour fermer",
   "search.title": "Demandes précédentes",
   "command.busy": "Il faut attendre la fin du travail en cours (échap interrompt).",
-  "command.unknown": "La commande /{name} n’existe pas.",
+  "command.unknown": "La commande /{name} n’existe pas. /help les montre toutes.",
   "command.near": "La commande /{name} n’existe pas ; vouliez-vous dire /{near} ?",
   "command.unknownWord": "{word} n’est pas dans la liste : {known}",
   "command.failed": "Échec de /{name} : {why}",

@@ -63,7 +63,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "choice.keys": "入力で絞り込み、enter で選択、esc で閉じる",
   "search.title": "以前の質問",
   "command.busy": "いまの作業が終わるまでお待ちください（esc で中断）。",
-  "command.unknown": "/{name} というコマンドはありません。",
+  "command.unknown": "/{name} というコマンドはありません。/help で一覧を表示します。",
   "command.near": "/{name} というコマンドはありません。/{near} のことですか？",
   "command.unknownWord": "{word} は選べません。選択肢：{known}",
   "command.failed": "/{name} は失敗しました：{why}",

@@ -63,7 +63,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "choice.keys": "пишите, чтобы отобрать; enter — выбрать, esc — закрыть",
   "search.title": "Прежние сообщения",
   "command.busy": "Нужно дождаться конца текущей работы (esc — прервать).",
-  "command.unknown": "Команды /{name} нет.",
+  "command.unknown": "Команды /{name} нет. /help показывает все.",
   "command.near": "Команды /{name} нет; может быть, /{near}?",
   "command.unknownWord": "{word} не подходит; возможно: {known}",
   "command.failed": "Команда /{name} не удалась: {why}",

@@ -63,7 +63,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "choice.keys": "输入文字筛选，回车选择，esc 关闭",
   "search.title": "历史提示词",
   "command.busy": "要等当前工作完成（esc 可中断）。",
-  "command.unknown": "没有命令 /{name}。",
+  "command.unknown": "没有命令 /{name}。/help 列出所有命令。",
   "command.near": "没有命令 /{name}；您是想用 /{near} 吗？",
   "command.unknownWord": "{word} 不在可选范围内：{known}",
   "command.failed": "/{name} 失败：{why}",

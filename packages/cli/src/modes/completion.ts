@@ -19,6 +19,8 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   grants: ["revoke"],
   completion: ["bash", "zsh", "fish"],
   serve: ["mcp", "acp"],
+  plugins: ["add", "update", "list", "remove"],
+  fleet: "run worker status results logs questions answer cancel retry serve".split(" "),
 };
 const FILES = new Set(["FILE", "DIR", "A,B"]);
 

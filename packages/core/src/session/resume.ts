@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { readLog } from "./log/read-log.ts";
@@ -43,17 +43,18 @@ export async function resumeSession(options: ResumeOptions): Promise<ResumedSess
   const { home, root, id, fork, hear } = options;
   const place = await findSession(home, root, id);
   try {
-    assertOfRoot(place, root);
-    if (fork) return await forked(place, options);
+    if (hasMoved(place, root) || fork) return await forked(place, options);
     return { id: place.id, session: new PastSession(place.path, hear), lock: await takeLock(place.path) };
   } catch (error) {
     throw asSessionError(error, `The session ${place.id} cannot be continued`);
   }
 }
 
-function assertOfRoot(place: SessionPlace, root: string): void {
+/** Whether its folder is gone: renamed or moved to here. Throws SessionError when it works in another one. */
+function hasMoved(place: SessionPlace, root: string): boolean {
   const itsRoot = rootOf(place.path);
-  if (itsRoot === null || itsRoot === root) return;
+  if (itsRoot === null || itsRoot === root) return false;
+  if (!existsSync(itsRoot)) return true;
   throw new SessionError(
     "other_root",
     `The session ${place.id} works in ${itsRoot}, not in ${root}. Continue it there: --root '${itsRoot}'.`,
@@ -66,6 +67,7 @@ async function forked(place: SessionPlace, { home, root, hear }: ResumeOptions):
   await makeSessionFolder(home, root);
   const lock = await takeLock(path);
   await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  if (hasMoved(place, root)) await movePaths(path, root);
   return { id, session: new PastSession(path, hear), lock, forkOf: place.id };
 }
 
@@ -80,6 +82,10 @@ export async function restoreSession({ home, root, id, lines }: RestoreOptions):
   const path = sessionPath(home, root, id);
   await makeSessionFolder(home, root);
   await writeFile(path, lines, { mode: 0o600 });
+  await movePaths(path, root);
+}
+
+async function movePaths(path: string, root: string): Promise<void> {
   let move = (json: string) => json;
   const moved = [...readLog(path)].map(({ n, at, event, seen }) => {
     if (event.type === "session") move = moverOf(event.root, root);
@@ -98,9 +104,7 @@ function moverOf(from: string, to: string): (json: string) => string {
   return (json) => json.replace(path, () => here);
 }
 
-export interface ForkOptions {
-  readonly home: string;
-  readonly root: string;
+export interface ForkOptions extends Pick<ResumeOptions, "home" | "root"> {
   readonly place: SessionPlace;
   /** The last turn of the model that the new session contains; 0 keeps only the first prompt. */
   readonly turn: number;
