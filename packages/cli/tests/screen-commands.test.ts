@@ -357,7 +357,6 @@ describe("a command", () => {
     ["/diff", "This session has changed no file."],
     ["/rewind", "Go back to which prompt?"],
     ["/config", '"mcpServers"'],
-    ["/status", "Every settings file can be read."],
     ["/yolo", "fake-model · yolo"],
     ["/new", /^\s*> Ask anything/],
   ])("%s does what users of other agents mean by it", async (typed, wanted) => {

@@ -214,6 +214,8 @@ describe("what is written at the prompt", () => {
     await terminal.shows("There is no command /helpp; did you mean /help?");
     terminal.type("/login\r");
     await terminal.shows("There is no command /login. /help shows all.");
+    terminal.type("/status\r");
+    await terminal.shows("Every settings file can be read.");
     expect(room.server.requests).toHaveLength(0);
   });
 });
