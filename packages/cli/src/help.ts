@@ -89,9 +89,9 @@ export function optionFault(message: string, command: string | null): UsageError
       ...options.map(({ long }) => long),
       ...Object.keys(SUBCOMMANDS[command ?? ""]?.ownOptions ?? {}).map((name) => `--${name}`),
     ];
-    const isLong = unknown.startsWith("--");
-    const [near] = isLong ? nearNames(unknown, names) : ["-- before a prompt that begins with a hyphen"];
-    const meant = nameHere(unknown) ?? near;
+    const [near] = unknown.startsWith("--") ? nearNames(unknown, names) : [];
+    const prompt = command === null && !unknown.startsWith("--") && "-- before a prompt that begins with -";
+    const meant = nameHere(unknown) ?? (near || prompt);
     const quoted = command === "explain" ? " If it is one of the command's, quote the command: '...'." : "";
     return new UsageError(
       `there is no option ${unknown}${meant ? `; did you mean ${meant}?` : "."}${quoted} ${see}`,

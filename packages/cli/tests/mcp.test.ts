@@ -4,6 +4,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
@@ -77,20 +78,25 @@ describe("burin mcp", () => {
     await run("mcp", "add", "dead", process.execPath, SERVER, "exit");
     await run("mcp", "add", "gone", "http://127.0.0.1:9/mcp");
     await run("mcp", "add", "none", "no-such-program -y x");
+    const notMcp = await startFakeModelServer([]);
+    await run("mcp", "add", "wrong", `${notMcp.baseUrl}/mcp`);
     const { code, stdout } = await run("mcp", "list");
     expect(code).toBe(0);
-    const [good, dead, gone, none] = stdout.split("\n");
+    const [good, dead, gone, none, wrong] = stdout.split("\n");
     expect(good).toMatch(/^good {2}.* {2}connected, 3 tools$/);
     expect(dead).toMatch(/^dead {2}.*could not be started.*the licence is missing/);
     expect(gone).toMatch(/^gone {2}http:\/\/127\.0\.0\.1:9\/mcp \(auto\) {2}.*ECONNREFUSED/);
     expect(none).toContain('there is no program "no-such-program -y x"; its arguments belong in "args".');
+    expect(wrong).toContain('"wrong" could not be reached: it answered HTTP 404: check the URL.');
     const listed = JSON.parse((await run("mcp", "list", "--json")).stdout);
     expect(listed).toMatchObject([
       { alias: "good", connected: true, tools: 3 },
       { alias: "dead", connected: false, error: expect.stringContaining("the licence is missing") },
       { alias: "gone", connected: false },
       { alias: "none", connected: false },
+      { alias: "wrong", connected: false },
     ]);
+    await notMcp.close();
   });
 
   it("P54 a name that is taken is changed only with --replace", async () => {

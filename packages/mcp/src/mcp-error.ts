@@ -38,5 +38,7 @@ export function reasonOf(error: unknown): string {
   if (program !== undefined) {
     return `there is no program "${program}"${program.includes(" ") ? '; its arguments belong in "args"' : ""}`;
   }
+  const [, status] = /^SSE error: .+ status code \((\d+)\)$/.exec(message) ?? [];
+  if (status !== undefined) return `it answered HTTP ${status}: check the URL`;
   return code === "INVALID_RESULT" ? NOT_OF_PROTOCOL : message;
 }

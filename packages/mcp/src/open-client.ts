@@ -74,7 +74,8 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   }
   const words = lastWordsOf(last);
   const said = words === "" ? "" : ` Its last output: ${words}`;
-  const why = `The MCP server "${alias}" could not be started: ${reasonOf(fault)}.${said}`;
+  const lacks = definition.type === "stdio" ? "started" : "reached";
+  const why = `The MCP server "${alias}" could not be ${lacks}: ${reasonOf(fault)}.${said}`;
   throw unavailable(why);
 }
 

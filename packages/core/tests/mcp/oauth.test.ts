@@ -122,7 +122,7 @@ describe("P51 logins to MCP servers", () => {
     await logIn(open());
     const before = readFileSync(stored(), "utf8");
     guarded.fail("server", true);
-    expect((await open().ready())[0]?.message).toContain("could not be started");
+    expect((await open().ready())[0]?.message).toContain("could not be reached");
     guarded.fail("server", false);
     guarded.expire();
     guarded.fail("tokens", true);
