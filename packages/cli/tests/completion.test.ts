@@ -28,6 +28,8 @@ describe("burin completion", () => {
   it("bash completes commands, what they can do, options and their values", async () => {
     expect(await offered(["burin", "ex"])).toEqual(["explain"]);
     expect(await offered(["burin", "sessions", ""])).toEqual(["list", "show", "answer", "rm"]);
+    expect(await offered(["burin", "fleet", "q"])).toEqual(["questions"]);
+    expect(await offered(["burin", "plugins", ""])).toEqual(["add", "update", "list", "remove"]);
     expect(await offered(["burin", "--appr"])).toEqual(["--approval-mode"]);
     expect(await offered(["burin", "--approval-mode", "au"])).toEqual(["auto-edit"]);
     expect(await offered(["burin", "-p", "--lang", ""])).toEqual(["en", "zh", "ja", "fr", "ru"]);

@@ -11,17 +11,6 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   "--sandbox": SANDBOX_MODES,
   "--lang": LANGUAGE_CODES,
 };
-/** The second words of commands that have them. */
-const ACTIONS: Readonly<Record<string, readonly string[]>> = {
-  sessions: ["list", "show", "answer", "rm"],
-  mcp: ["add", "list", "remove", "test", "login"],
-  trust: ["yes", "no", "forget", "list"],
-  grants: ["revoke"],
-  completion: ["bash", "zsh", "fish"],
-  serve: ["mcp", "acp"],
-  plugins: ["add", "update", "list", "remove"],
-  fleet: "run worker status results logs questions answer cancel retry serve".split(" "),
-};
 const FILES = new Set(["FILE", "DIR", "A,B"]);
 
 /** Prints a script for the named shell, for use in the shell's own start file. */
@@ -40,16 +29,14 @@ const SCRIPTS: Readonly<Record<string, () => string>> = {
 };
 
 function bashScript(): string {
-  const { commands, options } = completedWords();
+  const { commands, options, actions: known } = completedWords();
   const names = commands.map(({ name }) => name).join(" ");
   const flags = options.flatMap(({ long, short = [] }) => [long].concat(short)).join(" ");
   const values = options.flatMap((option) => {
     const body = bashValue(option);
     return body === null ? [] : [`    ${spellings(option).join("|")}) ${body}; return ;;`];
   });
-  const actions = Object.entries(ACTIONS).map(
-    ([name, all]) => `    ${name}) COMPREPLY=($(compgen -W "${all.join(" ")}" -- "$word")) ;;`,
-  );
+  const actions = known.map(([name, all]) => `    ${name}) COMPREPLY=($(compgen -W "${all}" -- "$word")) ;;`);
   return `# burin completion bash: add  eval "$(burin completion bash)"  to ~/.bashrc
 _burin() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
@@ -82,14 +69,14 @@ function bashValue({ long, value }: CompletedOption): string | null {
 }
 
 function zshScript(): string {
-  const { commands, options } = completedWords();
+  const { commands, options, actions: known } = completedWords();
   const described = commands.map(({ name, meaning }) => `    ${quoted(`${name}:${meaning}`)}`);
   const specs = options.flatMap((option) =>
     spellings(option).map(
       (name) => `    ${quoted(`${name}[${bare(option.meaning)}]${zshValue(option)}`)} \\`,
     ),
   );
-  const actions = Object.entries(ACTIONS).map(([name, all]) => `    ${name}) compadd ${all.join(" ")} ;;`);
+  const actions = known.map(([name, all]) => `    ${name}) compadd ${all} ;;`);
   return `#compdef burin
 # burin completion zsh: add  eval "$(burin completion zsh)"  behind compinit in ~/.zshrc
 _burin_commands() {
@@ -123,7 +110,7 @@ function zshValue({ long, value }: CompletedOption): string {
 }
 
 function fishScript(): string {
-  const { commands, options } = completedWords();
+  const { commands, options, actions: known } = completedWords();
   const names = commands.map(
     ({ name, meaning }) =>
       `complete -c burin -f -n __fish_use_subcommand -a ${name} -d ${fishQuoted(meaning)}`,
@@ -135,9 +122,8 @@ function fishScript(): string {
     const given = choices === undefined ? "" : ` -f -a ${fishQuoted(choices.join(" "))}`;
     return `complete -c burin ${forms}${value === undefined ? "" : " -r"}${given} -d ${fishQuoted(meaning)}`;
   });
-  const actions = Object.entries(ACTIONS).map(
-    ([name, all]) =>
-      `complete -c burin -f -n '__fish_seen_subcommand_from ${name}' -a ${fishQuoted(all.join(" "))}`,
+  const actions = known.map(
+    ([name, all]) => `complete -c burin -f -n '__fish_seen_subcommand_from ${name}' -a ${fishQuoted(all)}`,
   );
   const head = "# burin completion fish: burin completion fish > ~/.config/fish/completions/burin.fish";
   return `${[head, ...names, ...flags, ...actions].join("\n")}\n`;

@@ -172,9 +172,16 @@ export interface CompletedOption {
 /** The commands and options of the help, for shell completion. */
 export function completedWords(): {
   readonly commands: readonly { readonly name: string; readonly meaning: string }[];
+  /** The words that can follow the name of a command. */
+  readonly actions: readonly (readonly [name: string, words: string])[];
   readonly options: readonly CompletedOption[];
 } {
   const commands = Object.entries(USAGES).map(([name, [first]]) => ({ name, meaning: first?.[1] ?? "" }));
+  const actions = Object.entries(USAGES).flatMap(([name, forms]) => {
+    const ways = forms.flatMap(([form]) => form.slice(name.length + 1).split(" | "));
+    const words = ways.flatMap((way) => /^[a-z|]+/.exec(way)?.[0].split("|") ?? []);
+    return words.length === 0 ? [] : [[name, words.join(" ")] as const];
+  });
   const found = OPTIONS.matchAll(/^ +(?:(-\w), )?--([a-z-]+)(?: ([A-Z][A-Z,]*))? +(.+)$/gm);
   const options = [...found].map(([, short, long = "", value, meaning = ""]) => ({
     long: `--${long}`,
@@ -182,5 +189,5 @@ export function completedWords(): {
     ...(value !== undefined && { value }),
     meaning,
   }));
-  return { commands, options };
+  return { commands, actions, options };
 }
