@@ -95,6 +95,22 @@ describe("the first start", () => {
     expect(await terminal.ended()).toBe(0);
   });
 
+  it("takes an address without its /v1, where the service lists its models only there", async () => {
+    await room.serve([{ text: "Yes." }]);
+    const terminal = room.begin({ columns: 100 });
+    await terminal.shows("Which model service?");
+    terminal.type("another\r");
+    await terminal.shows("Where is the service?");
+    terminal.type(`${room.server.baseUrl.replace("http://", "").replace("/v1", "")}\r`);
+    await terminal.shows("press enter if it needs none");
+    terminal.type("\r");
+    await terminal.shows("› fake-model");
+    terminal.type("\r");
+    await terminal.shows("It works.");
+    const written = await readFile(join(room.root, ".home/settings.json"), "utf8");
+    expect(written).toContain(`"baseUrl": "${room.server.baseUrl}"`);
+  });
+
   it("asks again for a key that the service refuses", async () => {
     const models = createServer(({ headers }, response) => {
       const isRight = headers.authorization === "Bearer right";

@@ -108,6 +108,12 @@ export class FirstStart {
       const again = await this.#withKey(service);
       return again !== null && this.#setUp(again);
     }
+    if (!reached.models && new URL(service.baseUrl).pathname === "/") {
+      // Many leave out the end of an address.
+      const whole = { ...service, baseUrl: `${service.baseUrl.replace(/\/$/, "")}/v1` };
+      const there = await reachModel(whole, new AbortController().signal);
+      if ("status" in there && (there.models || there.status === 401)) return this.#setUp(whole);
+    }
     const name = await this.#modelOf(reached.models ?? []);
     if (name === null || name === "") return false;
     const choice = { ...service, name };

@@ -62,13 +62,9 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     await session.close();
     await printed;
   }
-  const isRecorded = documents.every(({ error }) => error?.type !== "not_recorded");
-  if (
-    options.outputFormat === "text" &&
-    !options.isQuiet &&
-    options.session.kind !== "unrecorded" &&
-    isRecorded
-  ) {
+  const isKept = options.session.kind !== "unrecorded";
+  const isRecorded = isKept && documents.every(({ error }) => error?.type !== "not_recorded");
+  if (options.outputFormat === "text" && !options.isQuiet && isRecorded) {
     io.output.note(io.output.styled("dim", `session ${session.id}, go on with: burin -r ${session.id}`));
   }
   const failed = documents.find(({ status }) => status !== "success");
