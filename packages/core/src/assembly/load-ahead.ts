@@ -1,15 +1,40 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
 import type { MachineCommands } from "@burin/machine/machine";
+import { endAtExit } from "@burin/machine/processes/at-exit";
+import { pathOutside } from "@burin/machine/processes/helper-program";
+import type { RunCalls } from "../scheduler/scheduler.ts";
 
 /** A faster reply needs nothing of this, or could not wait for it. */
 const PAUSE_MS = 15;
 /** Between two steps, incoming data is read. */
 const STEP_MS = 5;
-/** A model that takes this long is thinking, and will probably start a program. */
+/** A model that takes this long is thinking, and will probably call a tool. */
 const THOUGHT_MS = 200;
 
-/** The built-in modules that the first program, hash or lock would load. */
-const BUILTINS = ["node:child_process", "node:crypto", "node:net", "node:cluster", "node:worker_threads"];
+/** Calls that need, together, what other first calls need too. */
+const TRIALS: readonly ((file: string) => Pick<FunctionCall, "name" | "args">)[] = [
+  () => ({ name: "search_file_content", args: { pattern: "a" } }),
+  (file) => ({ name: "edit", args: { file_path: file, old_string: "a", new_string: "b" } }),
+  () => ({ name: "run_shell_command", args: { command: "true" } }),
+];
+/** Once for each process. */
+let areTried = false;
+
+type OpenIn = (root: string, path: string) => { readonly runCalls: RunCalls; close(): Promise<void> };
+
+export interface LoadAheadNeeds {
+  readonly commands: Pick<MachineCommands, "sandbox" | "roots">;
+  /** Where programs are. */
+  readonly path?: string | undefined;
+  /** Opens tools that work in that folder and ask nothing. Absent where another machine does the calls. */
+  readonly openIn?: OpenIn;
+  /** Called while the first request is away, or never. */
+  readonly first?: () => unknown;
+}
 
 interface Step {
   readonly pauseMs: number;
@@ -19,29 +44,28 @@ interface Step {
 /** Loads what the first calls usually need, in steps so small that they do not delay a reply. */
 export class LoadAhead {
   readonly #left: Step[];
-  readonly #first: (() => unknown) | undefined;
+  readonly #needs: LoadAheadNeeds;
   #isFirst = true;
 
-  /** `first` is called while the first request is away, or never. */
-  constructor(commands: MachineCommands, first?: () => unknown) {
-    this.#first = first;
+  constructor(needs: LoadAheadNeeds) {
+    this.#needs = needs;
     // Each import is one file of the build.
     const code = [
       () => import("../scheduler/scheduler.ts"),
       () => import("@burin/contract/patterns/glob-pattern"),
-      judgeOnce,
+      () => import("../approval/approval-policy.ts"),
       () => import("@burin/machine/processes/supervisor"),
       () => import("@burin/machine/commands/command-report"),
       async () => (await import("@burin/machine/search/ripgrep")).ripgrepProgram(),
       () => import("../text/overwriting.ts"),
-      changeOnce,
-      ...BUILTINS.map((name) => async () => process.getBuiltinModule(name)),
-      // The first lock of a process takes five times as long as the next; no file has this path.
-      async () => (await import("@burin/machine/disk/path-lock")).lockPath("", async () => {}),
+      () => import("../text/changing.ts"),
     ];
     const loads = code.map((load) => ({ pauseMs: STEP_MS, do: load }));
-    // It starts a program, and so the first program that a call starts takes no longer than the next.
-    this.#left = [...loads, { pauseMs: THOUGHT_MS, do: () => commands.sandbox() }];
+    this.#left = [...loads, { pauseMs: THOUGHT_MS, do: () => needs.commands.sandbox() }];
+    const { openIn } = needs;
+    if (openIn === undefined || areTried) return;
+    areTried = true;
+    this.#left.push(...TRIALS.map((trial) => ({ pauseMs: STEP_MS, do: () => this.#try(trial, openIn) })));
   }
 
   /** Takes the next step. Resolves to whether there are more. */
@@ -53,7 +77,7 @@ export class LoadAhead {
   /** Continues with the remaining steps until the signal aborts. Keeps no process alive. */
   async during(signal: AbortSignal): Promise<void> {
     const waiting = { ref: false, signal };
-    const first = this.#isFirst ? this.#first : undefined;
+    const first = this.#isFirst ? this.#needs.first : undefined;
     this.#isFirst = false;
     try {
       await pause(PAUSE_MS, null, waiting);
@@ -66,19 +90,28 @@ export class LoadAhead {
       // The reply has come, or the call that needs this step will report the failure.
     }
   }
-}
 
-// V8 compiles a function with its first call: for these that takes a third of the first call of a tool.
-
-async function judgeOnce(): Promise<void> {
-  const { judge } = await import("../approval/approval-policy.ts");
-  const confirmation = { kind: "exec", title: "", command: "true", parts: [], grants: [] } as const;
-  const call = { tool: "", kind: "execute", confirmation, subjects: [] } as const;
-  judge(call, "default", { allow: [], ask: [], deny: [] });
-}
-
-async function changeOnce(): Promise<void> {
-  const { fileDiff, findEdit } = await import("../text/changing.ts");
-  findEdit({ content: "a\n", oldText: "a", newText: "b", expected: 1 });
-  fileDiff({ fileName: "", before: "a\n", after: "b\n" });
+  /**
+   * V8 compiles a function when it first runs, and Node loads what it needs then: that is most of the time of a first
+   * call. So some are made in a folder of their own, a command only where the sandbox works.
+   */
+  async #try(trial: (typeof TRIALS)[number], openIn: OpenIn): Promise<void> {
+    const root = mkdtempSync(join(tmpdir(), "burin-trial-"));
+    const remove = () => rmSync(root, { recursive: true, force: true });
+    const forget = endAtExit(remove);
+    try {
+      const file = join(root, "a.txt");
+      writeFileSync(file, "a\n");
+      const call = { id: "", ...trial(file) };
+      const { commands, path = "" } = this.#needs;
+      if (call.name === "run_shell_command" && !(await commands.sandbox()).sandbox) return;
+      // No program of the project runs unasked.
+      const tools = openIn(root, pathOutside(path, commands.roots));
+      await tools.runCalls([call], new AbortController().signal, () => {});
+      await tools.close();
+    } finally {
+      forget();
+      remove();
+    }
+  }
 }

@@ -8,6 +8,7 @@ import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
 import { lazily } from "@burin/machine/files/lazily";
+import { nodeMachine } from "@burin/machine/files/node-machine";
 import type { ReadMemory } from "@burin/machine/files/read-record";
 import type { MachineCommands } from "@burin/machine/machine";
 import { openWorkspace } from "@burin/machine/node-workspace";
@@ -25,7 +26,7 @@ import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./git-news.ts";
-import type { Home } from "./home.ts";
+import { type Home, resolveHome } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import type { ForServers } from "./join-mcp.ts";
 import type { LentTo } from "./join-subagent-tools.ts";
@@ -82,10 +83,18 @@ export class ToolSet {
   readonly judge: SchedulerNeeds["judge"];
   readonly runCalls: RunCalls;
   /** Prepares for calls while a request is away. */
-  readonly onAway = async (signal: AbortSignal) => (await this.#ahead()).during(signal);
-  readonly #ahead = once(async () => {
+  readonly onAway = async (signal: AbortSignal) => (await this.ahead()).during(signal);
+  readonly ahead = once(async () => {
     const { LoadAhead } = await import("./load-ahead.ts");
-    return new LoadAhead(this.commands, () => this.gitNews?.look(this.#closing.signal));
+    const { commands } = this;
+    const first = () => this.gitNews?.look(this.#closing.signal);
+    const { environment, machine } = this.#home;
+    const openIn = (root: string, PATH: string) => {
+      const options = { root, approvalMode: "yolo", environment: { ...environment, PATH } } as const;
+      return new ToolSet(options, resolveHome(options));
+    };
+    const path = environment.PATH;
+    return new LoadAhead({ commands, path, first, ...(machine === nodeMachine && { openIn }) });
   });
   /** What only git knows about the folder; only for a session. */
   readonly gitNews: GitNews | undefined;

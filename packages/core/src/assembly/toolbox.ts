@@ -11,7 +11,6 @@ import { newSessionId } from "../session/log/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { resolveHome } from "./home.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
-import type { LoadAhead } from "./load-ahead.ts";
 import type { ToolboxOptions } from "./options.ts";
 import { ToolSet } from "./tool-set.ts";
 
@@ -34,7 +33,6 @@ export class Toolbox {
   readonly commands: CommandList;
   readonly #tools: ToolSet;
   readonly #quiet: NodeJS.Timeout;
-  #ahead: LoadAhead | undefined;
   #running = 0;
   #isClosed = false;
 
@@ -72,8 +70,7 @@ export class Toolbox {
   async #loadAhead(): Promise<void> {
     if (this.#isClosed) return;
     if (this.#running === 0) {
-      this.#ahead ??= new (await import("./load-ahead.ts")).LoadAhead(this.#tools.commands);
-      if (!(await this.#ahead.step())) return;
+      if (!(await (await this.#tools.ahead()).step())) return;
     }
     this.#quiet.refresh();
   }
