@@ -83,17 +83,17 @@ export function changedLines(
   firstLine = 1,
 ): string {
   const blocks: string[] = [];
-  const lastOfAll = lineAt(content, content.length) - (content.endsWith("\n") ? 1 : 0);
   let shift = 0;
   let shownTo = 0;
   for (const { start, end, text } of replacements.slice(0, 20)) {
     const from = start + shift;
     shift += text.length - (end - start);
-    const first = Math.max(1 + shownTo, lineAt(content, from) - CONTEXT_LINES);
-    const last = Math.min(lastOfAll, lineAt(content, from + text.length) + CONTEXT_LINES);
-    if (last < first) continue;
-    blocks.push(numbered(content, [first, Math.min(last, first + MOST_LINES - 1)], firstLine));
-    shownTo = last;
+    const line = lineAt(content, from);
+    const first = Math.max(1 + shownTo, line - CONTEXT_LINES);
+    const last = line + lineAt(text, text.length) - 1 + CONTEXT_LINES;
+    const block = numbered(content, [first, Math.min(last, first + MOST_LINES - 1)], firstLine);
+    if (block !== "") blocks.push(block);
+    shownTo = Math.max(shownTo, last);
   }
   if (replacements.length > 20) blocks.push(`[${replacements.length - 20} more places]`);
   return blocks.join("\n...\n");
@@ -108,7 +108,10 @@ function lineAt(content: string, position: number): number {
 
 function numbered(content: string, [first, last]: readonly [number, number], firstLine: number): string {
   let start = 0;
-  for (let line = 1; line < first; line += 1) start = content.indexOf("\n", start) + 1;
+  for (let line = 1; line < first; line += 1) {
+    start = content.indexOf("\n", start) + 1;
+    if (start === 0) return "";
+  }
   const lines: string[] = [];
   for (let line = first; line <= last && start < content.length; line += 1) {
     const newline = content.indexOf("\n", start);
