@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, lstatSync } from "node:fs";
+import { type BigIntStats, closeSync, fstatSync, lstatSync } from "node:fs";
 import type {
   ChangedText,
   FilePreview,
@@ -14,7 +14,7 @@ import { locate, openLocated } from "../paths/paths.ts";
 import { realTarget } from "../paths/target-folder.ts";
 import type { Access } from "./access.ts";
 import { HeldFile, isTouched } from "./held-file.ts";
-import { readAll, sizeOfFile } from "./read-opened.ts";
+import { QUICK_BYTES, readAll, sizeOfFile } from "./read-opened.ts";
 import { hashOf, type ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, replaceFile } from "./replace-file.ts";
 
@@ -36,6 +36,8 @@ export class FileChanges {
   readonly #onChange: OnChange | undefined;
   /** The content of the last versions, as long as the memory is not needed, so that nothing is read twice. */
   readonly #held = new Map<string, WeakRef<HeldFile>>();
+  /** What was written last, if it is small: often it is changed once more. */
+  #last: HeldFile | null = null;
 
   constructor(access: Access, record: ReadRecord, onChange: OnChange | undefined) {
     this.#access = access;
@@ -76,6 +78,8 @@ export class FileChanges {
   async #write(change: FileWrite, real: string, signal: AbortSignal): Promise<FileWritten> {
     const { file, content, isBasisAgreed } = change;
     signal.throwIfAborted();
+    // After a failure nothing is taken for known.
+    this.#last = null;
     const now = await this.#upToDate(file, { real, known: this.#held.get(change.basis)?.deref() });
     const basis = now.as(change.basis);
     const current = basis ?? now;
@@ -84,20 +88,27 @@ export class FileChanges {
     const { bytes: before, stats } = current;
     const seen = this.#record.seen(current.realPath, current);
     if (!isBasisAgreed && seen !== "all") throw seen === "older" ? changed(file) : notRead(file, seen);
-    const { pieces: after, isSame } = current.rewritten(file, content);
+    const { pieces: after, isSame, text } = current.rewritten(file, content);
     // Nothing will be written, so nothing else would compare the bytes again.
-    if (isSame && before !== null && !(await this.#current(file)).bytes?.equals(before)) throw changed(file);
+    if (isSame && before !== null && !(await this.#read(file)).bytes?.equals(before)) throw changed(file);
     const isKnown = change.isWholeKnown || seen === "all";
     let whole = current.hash;
+    let bytes: Buffer | null = null;
     const meanwhile = () => {
       whole = hashOf(...after);
+      const size = after.reduce((sum, { length }) => sum + length, 0);
+      bytes = size > QUICK_BYTES ? null : Buffer.concat(after, size);
     };
     const { roots, environment } = this.#access;
     const keep = this.#onChange;
     const onChange: OnChange | undefined =
       keep && ((pending) => keep({ ...pending, hashes: { present: current.hash, coming: whole } }));
     const place = { file, real, roots, environment, onChange };
-    const fresh = { ...heldContent(before, after, signal), meanwhile };
+    const settled = (now: BigIntStats) => {
+      const written = { realPath: real, bytes, stats: now };
+      this.#last = bytes === null ? null : HeldFile.written(written, { hash: whole, text });
+    };
+    const fresh = { ...heldContent(before, after, signal), meanwhile, settled };
     const notes = isSame ? [] : await replaceFile({ ...place, stats, content: fresh });
     this.#record.note(isKnown ? { file: real, whole } : { file: real });
     return { isNew: before === null, wasBasis, notes };
@@ -115,7 +126,7 @@ export class FileChanges {
         return known;
       }
     }
-    const current = await this.#current(file);
+    const current = await this.#read(file);
     const isSame = known !== undefined && known.bytes !== null && current.bytes?.equals(known.bytes);
     return isSame && known.realPath === current.realPath ? known : current;
   }
@@ -131,7 +142,15 @@ export class FileChanges {
     return { exists, version, text, ...firstLine, seen, bytes: bytes?.length ?? 0 };
   }
 
+  /** What was written last is not read again while nothing shows a change: a write compares all bytes once more. */
   async #current(file: string): Promise<HeldFile> {
+    const last = this.#last;
+    if (last === null) return this.#read(file);
+    const { real } = await locate(file, this.#access.roots);
+    return real === last.realPath ? this.#upToDate(file, { real, known: last }) : this.#read(file);
+  }
+
+  async #read(file: string): Promise<HeldFile> {
     const { descriptor, realPath } = await this.#opened(file);
     if (descriptor === null) return new HeldFile({ realPath, bytes: null, stats: null });
     try {

@@ -138,7 +138,7 @@ function withContext(text: string, from: number, to: number): [start: number, en
 /** Whole blocks are compared at once, which is many times faster than unit by unit. */
 const BLOCK = 4096;
 
-function equalStart(one: string, other: string, most: number): number {
+export function equalStart(one: string, other: string, most: number): number {
   let same = 0;
   while (same + BLOCK <= most && one.slice(same, same + BLOCK) === other.slice(same, same + BLOCK))
     same += BLOCK;
@@ -146,7 +146,7 @@ function equalStart(one: string, other: string, most: number): number {
   return same;
 }
 
-function equalEnd(one: string, other: string, most: number): number {
+export function equalEnd(one: string, other: string, most: number): number {
   let same = 0;
   const block = (text: string) => text.slice(text.length - same - BLOCK, text.length - same);
   while (same + BLOCK <= most && block(one) === block(other)) same += BLOCK;

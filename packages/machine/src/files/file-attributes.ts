@@ -67,12 +67,12 @@ export class KeptAttributes {
     );
   }
 
-  /** Call when the new file has replaced the old one. */
-  settle(descriptor: number): void {
+  /** Call when the new file has replaced the old one, with its stats. */
+  settle(written: BigIntStats): void {
     const found = this.#found;
     if (found.some || found.context) return;
     if (plain.size >= MOST_KNOWN) plain.clear();
-    for (const stats of [statsOf(descriptor), statsOf(this.#replaced.folder.descriptor)]) {
+    for (const stats of [written, statsOf(this.#replaced.folder.descriptor)]) {
       plain.set(idOf(stats), String(stats.ctimeNs));
     }
   }

@@ -3,7 +3,7 @@ import type { ChangedText } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { decodeBytes, encodeText, unitBytes } from "../encodings/encodings.ts";
 import { formatOf, type TextFormat } from "../encodings/text-format.ts";
-import { bytesOf, isPlain, lineEnd } from "./kept-bytes.ts";
+import { bytesOf, isPlain, lineEnd, piecesAround } from "./kept-bytes.ts";
 import { hashOf } from "./read-record.ts";
 
 interface FileHeld extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
@@ -38,6 +38,15 @@ export class HeldFile {
     this.bytes = bytes;
     this.stats = stats;
     this.part = part;
+  }
+
+  /** What was just written, with the text that it is read as. */
+  static written(file: FileHeld, { hash, text }: { readonly hash: string; readonly text: string }): HeldFile {
+    const held = new HeldFile(file);
+    held.#hash = hash;
+    // Otherwise it may be read as something else.
+    if (held.#formatHere()?.encoding === "utf-8" && held.#format?.markBytes === 0) held.#text = text;
+    return held;
   }
 
   /** The same file, with only the surroundings of the changes as text. */
@@ -91,12 +100,15 @@ export class HeldFile {
     const [body, { start, end }] = [this.#body, this.part ?? { start: 0, end: 0 }];
     const format = this.#formatHere();
     const isAsGiven = body === null || format === null || isPlain(body, format, content);
-    const bytes = isAsGiven ? encodeText(content, "utf-8") : bytesOf(content, body, format);
-    if (!Buffer.isBuffer(bytes)) throw unencodable({ file, content, ...bytes, encoding: this.#encoding() });
-    const text = isAsGiven ? content : (this.#textOf(bytes) ?? content);
+    const kept = isAsGiven && body !== null ? piecesAround(body, this.text, content) : null;
+    const bytes = kept ?? (isAsGiven ? encodeText(content, "utf-8") : bytesOf(content, body, format));
+    if ("character" in bytes) throw unencodable({ file, content, ...bytes, encoding: this.#encoding() });
+    const own = Buffer.isBuffer(bytes) ? [bytes] : bytes;
     const around = this.part === null ? null : this.bytes;
-    const pieces = around === null ? [bytes] : [around.subarray(0, start), bytes, around.subarray(end)];
-    this.#rewritten = { content, pieces, isSame: body?.equals(bytes) ?? false, text };
+    const pieces = around === null ? own : [around.subarray(0, start), ...own, around.subarray(end)];
+    const isSame = Buffer.isBuffer(bytes) ? (body?.equals(bytes) ?? false) : content === this.text;
+    const text = isAsGiven || !Buffer.isBuffer(bytes) ? content : (this.#textOf(bytes) ?? content);
+    this.#rewritten = { content, pieces, isSame, text };
     return this.#rewritten;
   }
 

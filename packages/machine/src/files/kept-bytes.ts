@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Unencodable } from "../encodings/encodings.ts";
 import { decodeBytes, encodeText, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
 import { formatOf, type TextFormat } from "../encodings/text-format.ts";
-import { matchingLines } from "./diff.ts";
+import { equalEnd, equalStart, matchingLines } from "./diff.ts";
 
 interface OldLine {
   readonly text: string;
@@ -52,6 +52,20 @@ export function isPlain(body: Uint8Array, { encoding, markBytes }: TextFormat, n
   const start = end === 0 ? 0 : body.lastIndexOf(0x0a, end - 1) + 1;
   const endsAlike = newText.endsWith("\n") === end < body.length;
   return endsAlike || decodeBytes(body.subarray(start, end), "utf-8") !== lastLine(newText).text;
+}
+
+/** In a smaller text, more writes cost more than encoding it. */
+const FEWEST_KEPT_BYTES = 64 * 1024;
+
+/** The bytes of a large plain text before and after what changes in it are kept as they are; null for other texts. */
+export function piecesAround(body: Buffer, oldText: string | null, newText: string): Buffer[] | null {
+  // Only where each character is one byte do both have the same positions.
+  if (body.length < FEWEST_KEPT_BYTES || oldText?.length !== body.length) return null;
+  const shorter = Math.min(oldText.length, newText.length);
+  const head = equalStart(oldText, newText, shorter);
+  const tail = equalEnd(oldText, newText, shorter - head);
+  const middle = encodeText(newText.slice(head, newText.length - tail), "utf-8");
+  return Buffer.isBuffer(middle) ? [body.subarray(0, head), middle, body.subarray(body.length - tail)] : null;
 }
 
 interface Manner {

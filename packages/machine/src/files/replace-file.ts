@@ -34,6 +34,8 @@ export interface NewContent {
   isOf(descriptor: number): Promise<boolean>;
   /** Called once while the disk takes the new content, for work that needs no disk. */
   meanwhile?(): void;
+  /** Called when the new file has its name, with its stats. */
+  settled?(stats: BigIntStats): void;
 }
 
 /** A change of a file that is about to happen. */
@@ -136,8 +138,10 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     else {
       await assertUnchanged(target, replacement);
       renameSync(temporary, target);
-      attributes?.settle(descriptor);
     }
+    const stats = fstatSync(descriptor, { bigint: true });
+    attributes?.settle(stats);
+    replacement.content.settled?.(stats);
     // The name is in place; a system that cannot sync folders has done what it can.
     await sync(folder.descriptor).catch(() => {});
     return kept?.note ? [...notes, kept.note] : notes;
