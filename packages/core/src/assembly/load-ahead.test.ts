@@ -13,12 +13,15 @@ const limits = (works: boolean): LoadAheadNeeds["commands"] => ({
 });
 
 /** Takes all steps. Returns the calls that were tried, and the folders that were made for them. */
-async function tried({ works = true, fails = false } = {}) {
-  const { LoadAhead } = await import("./load-ahead.ts");
+async function tried({ works = true, fails = false, isElsewhere = false } = {}) {
+  const [{ LoadAhead }, { nodeMachine }] = await Promise.all([
+    import("./load-ahead.ts"),
+    import("@burin/machine/files/node-machine"),
+  ]);
   const calls: FunctionCall[] = [];
   const folders: string[] = [];
   let closed = 0;
-  const openIn: LoadAheadNeeds["openIn"] = (root) => ({
+  const open: LoadAheadNeeds["open"] = ({ root }) => ({
     runCalls: async ([call]) => {
       if (fails) throw new Error("cannot be opened");
       if (call) calls.push(call);
@@ -30,7 +33,8 @@ async function tried({ works = true, fails = false } = {}) {
       closed += 1;
     },
   });
-  const ahead = new LoadAhead({ commands: limits(works), openIn });
+  const home = { environment: process.env, machine: isElsewhere ? { ...nodeMachine } : nodeMachine };
+  const ahead = new LoadAhead({ commands: limits(works), home, open });
   while (await ahead.step());
   expect(closed).toBe(calls.length);
   return { names: calls.map(({ name }) => name), folders };
@@ -44,6 +48,10 @@ describe("calls that are tried while a program waits", () => {
     expect(names).toEqual(["search_file_content", "edit", "run_shell_command"]);
     expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
     expect((await tried()).names).toEqual([]);
+  });
+
+  it("P24 are not made where another machine does the calls", async () => {
+    expect((await tried({ isElsewhere: true })).names).toEqual([]);
   });
 
   it("P24 run a command only where the sandbox works", async () => {
@@ -64,28 +72,26 @@ describe("calls that are tried while a program waits", () => {
   });
 
   it("P24 succeed with the real tools, which find no program in the project", async () => {
-    const [{ LoadAhead }, { ToolSet }, { resolveHome }] = await Promise.all([
+    const [{ LoadAhead }, { ToolSet }, { nodeMachine }] = await Promise.all([
       import("./load-ahead.ts"),
       import("./tool-set.ts"),
-      import("./home.ts"),
+      import("@burin/machine/files/node-machine"),
     ]);
-    const home = temporaryFolder();
     const project = temporaryFolder();
+    const PATH = `${join(project, "bin")}:${process.env.PATH}`;
     const states: string[] = [];
-    const openIn: LoadAheadNeeds["openIn"] = (root, PATH) => {
-      expect(PATH).not.toContain(project);
-      const environment = { ...process.env, PATH, BURIN_HOME: home };
-      const options = { root, approvalMode: "yolo", environment } as const;
-      const tools = new ToolSet(options, resolveHome(options));
+    const open: LoadAheadNeeds["open"] = (options, home) => {
+      expect(home.environment.PATH).not.toContain(project);
+      const tools = new ToolSet(options, home);
       const onCall: OnCall = (call) => void states.push(`${call.name} ${call.status}`);
       return {
         runCalls: (calls, signal) => tools.runCalls(calls, signal, onCall),
         close: () => tools.close(),
       };
     };
-    const path = `${join(project, "bin")}:${process.env.PATH}`;
+    const environment = { ...process.env, PATH, BURIN_HOME: temporaryFolder() };
     const commands = { ...limits(true), roots: [project] };
-    const ahead = new LoadAhead({ commands, path, openIn });
+    const ahead = new LoadAhead({ commands, home: { environment, machine: nodeMachine }, open });
     while (await ahead.step());
     expect(states.filter((state) => /success|error|denied|cancelled/.test(state))).toEqual([
       "search_file_content success",

@@ -3,10 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { nodeMachine } from "@burin/machine/files/node-machine";
 import type { MachineCommands } from "@burin/machine/machine";
 import { endAtExit } from "@burin/machine/processes/at-exit";
 import { pathOutside } from "@burin/machine/processes/helper-program";
 import type { RunCalls } from "../scheduler/scheduler.ts";
+import { type Home, resolveHome } from "./home.ts";
+import type { ToolboxOptions } from "./options.ts";
 
 /** A faster reply needs nothing of this, or could not wait for it. */
 const PAUSE_MS = 15;
@@ -24,16 +27,13 @@ const TRIALS: readonly ((file: string) => Pick<FunctionCall, "name" | "args">)[]
 /** Once for each process. */
 let areTried = false;
 
-type OpenIn = (root: string, path: string) => { readonly runCalls: RunCalls; close(): Promise<void> };
-
 export interface LoadAheadNeeds {
   readonly commands: Pick<MachineCommands, "sandbox" | "roots">;
-  /** Where programs are. */
-  readonly path?: string | undefined;
-  /** Opens tools that work in that folder and ask nothing. Absent where another machine does the calls. */
-  readonly openIn?: OpenIn;
+  readonly home: Pick<Home, "environment" | "machine">;
+  /** Opens other tools. */
+  open(options: ToolboxOptions, home: Home): { readonly runCalls: RunCalls; close(): Promise<void> };
   /** Called while the first request is away, or never. */
-  readonly first?: () => unknown;
+  first?(): unknown;
 }
 
 interface Step {
@@ -62,10 +62,10 @@ export class LoadAhead {
     ];
     const loads = code.map((load) => ({ pauseMs: STEP_MS, do: load }));
     this.#left = [...loads, { pauseMs: THOUGHT_MS, do: () => needs.commands.sandbox() }];
-    const { openIn } = needs;
-    if (openIn === undefined || areTried) return;
+    // Another machine does its calls elsewhere.
+    if (needs.home.machine !== nodeMachine || areTried) return;
     areTried = true;
-    this.#left.push(...TRIALS.map((trial) => ({ pauseMs: STEP_MS, do: () => this.#try(trial, openIn) })));
+    this.#left.push(...TRIALS.map((trial) => ({ pauseMs: STEP_MS, do: () => this.#try(trial) })));
   }
 
   /** Takes the next step. Resolves to whether there are more. */
@@ -95,7 +95,7 @@ export class LoadAhead {
    * V8 compiles a function when it first runs, and Node loads what it needs then: that is most of the time of a first
    * call. So some are made in a folder of their own, a command only where the sandbox works.
    */
-  async #try(trial: (typeof TRIALS)[number], openIn: OpenIn): Promise<void> {
+  async #try(trial: (typeof TRIALS)[number]): Promise<void> {
     const root = mkdtempSync(join(tmpdir(), "burin-trial-"));
     const remove = () => rmSync(root, { recursive: true, force: true });
     const forget = endAtExit(remove);
@@ -103,10 +103,12 @@ export class LoadAhead {
       const file = join(root, "a.txt");
       writeFileSync(file, "a\n");
       const call = { id: "", ...trial(file) };
-      const { commands, path = "" } = this.#needs;
+      const { commands, home, open } = this.#needs;
       if (call.name === "run_shell_command" && !(await commands.sandbox()).sandbox) return;
       // No program of the project runs unasked.
-      const tools = openIn(root, pathOutside(path, commands.roots));
+      const PATH = pathOutside(home.environment.PATH ?? "", commands.roots);
+      const options = { root, approvalMode: "yolo", environment: { ...home.environment, PATH } } as const;
+      const tools = open(options, resolveHome(options));
       await tools.runCalls([call], new AbortController().signal, () => {});
       await tools.close();
     } finally {

@@ -8,7 +8,6 @@ import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
 import { lazily } from "@burin/machine/files/lazily";
-import { nodeMachine } from "@burin/machine/files/node-machine";
 import type { ReadMemory } from "@burin/machine/files/read-record";
 import type { MachineCommands } from "@burin/machine/machine";
 import { openWorkspace } from "@burin/machine/node-workspace";
@@ -26,7 +25,7 @@ import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./git-news.ts";
-import { type Home, resolveHome } from "./home.ts";
+import type { Home } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import type { ForServers } from "./join-mcp.ts";
 import type { LentTo } from "./join-subagent-tools.ts";
@@ -86,18 +85,12 @@ export class ToolSet {
   readonly onAway = async (signal: AbortSignal) => (await this.ahead()).during(signal);
   readonly ahead = once(async () => {
     const { LoadAhead } = await import("./load-ahead.ts");
-    const { commands } = this;
-    const first = () => this.gitNews?.look(this.#closing.signal);
-    const { environment, machine } = this.#home;
-    const openIn = (root: string, PATH: string) => {
-      const options = { root, approvalMode: "yolo", environment: { ...environment, PATH } } as const;
-      return new ToolSet(options, resolveHome(options));
-    };
-    const path = environment.PATH;
-    return new LoadAhead({ commands, path, first, ...(machine === nodeMachine && { openIn }) });
+    const open = (options: ToolboxOptions, home: Home) => new ToolSet(options, home);
+    return new LoadAhead({ commands: this.commands, home: this.#home, first: this.#look, open });
   });
   /** What only git knows about the folder; only for a session. */
   readonly gitNews: GitNews | undefined;
+  readonly #look = () => this.gitNews?.look(this.#closing.signal);
   readonly #closing = new AbortController();
   readonly #home: Home;
   readonly #grants: Grants;
@@ -133,8 +126,7 @@ export class ToolSet {
     const { roots } = this.workspace;
     if (parts.tellsGit) this.gitNews = new GitNews({ ...home, roots });
     // With a user at the screen, there is time before the first request, once the screen is drawn.
-    const look = () => void this.gitNews?.look(this.#closing.signal);
-    if (parts.awaitsAnswers) setTimeout(look, IDLE_MS).unref();
+    if (parts.awaitsAnswers) setTimeout(this.#look, IDLE_MS).unref();
     this.current = new CurrentMode(options.approvalMode ?? "default", others.onMode);
     this.commands = this.#openCommands();
     this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
