@@ -93,11 +93,12 @@ export class FileChanges {
     if (isSame && before !== null && !(await this.#read(file)).bytes?.equals(before)) throw changed(file);
     const isKnown = change.isWholeKnown || seen === "all";
     let whole = current.hash;
-    let bytes: Buffer | null = null;
+    let bytes: Buffer | undefined;
     const meanwhile = () => {
       whole = hashOf(...after);
-      const size = after.reduce((sum, { length }) => sum + length, 0);
-      bytes = size > QUICK_BYTES ? null : Buffer.concat(after, size);
+      const [only, ...others] = after;
+      if (after.reduce((sum, { length }) => sum + length, 0) > QUICK_BYTES) return;
+      bytes = others.length === 0 ? only : Buffer.concat(after);
     };
     const { roots, environment } = this.#access;
     const keep = this.#onChange;
@@ -105,8 +106,8 @@ export class FileChanges {
       keep && ((pending) => keep({ ...pending, hashes: { present: current.hash, coming: whole } }));
     const place = { file, real, roots, environment, onChange };
     const settled = (now: BigIntStats) => {
-      const written = { realPath: real, bytes, stats: now };
-      this.#last = bytes === null ? null : HeldFile.written(written, { hash: whole, text });
+      if (bytes === undefined) return;
+      this.#last = HeldFile.written({ realPath: real, bytes, stats: now }, { hash: whole, text });
     };
     const fresh = { ...heldContent(before, after, signal), meanwhile, settled };
     const notes = isSame ? [] : await replaceFile({ ...place, stats, content: fresh });
