@@ -1,9 +1,13 @@
+import { setFlagsFromString } from "node:v8";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteText } from "../terminal/output.ts";
 
 declare const BURIN_VERSION: string;
+
+/** How much a function runs before V8 optimizes it: a sixth of the default, as calls repeat the same work. */
+const INTERRUPT_BUDGET = 10_000;
 
 /** Serves other programs: one over stdio until it disconnects, or several over HTTP until the user interrupts. */
 export async function runServe({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
@@ -17,6 +21,7 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
   }
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
   const ground = groundOf(options, io);
+  if (face === "mcp") setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));
   else if (isHttp) await serveHttp(ground, own.port);
   else {
