@@ -1,4 +1,3 @@
-import { placesOf } from "./lines.ts";
 import { lineOf, type Stretch } from "./windows.ts";
 
 /** The part of the file most like the old text, for the answer to a failed edit. */
@@ -23,7 +22,8 @@ interface NumberedLine {
 const MOST_DIFFERENCES = 6;
 const MOST_LINES = 20_000;
 const MOST_COMPARED = 200;
-const MOST_STARTS = 5;
+/** A word that the old text has in more lines says too little. */
+const MOST_TWINS = 5;
 
 export function closestRegion(
   content: string,
@@ -37,7 +37,7 @@ export function closestRegion(
       return filled(content.slice(from, end), lineOf(content, from));
     })
     .slice(0, MOST_LINES);
-  const start = bestStart(wanted, there);
+  const start = likeliestStart(wanted, there);
   if (start === undefined) return undefined;
   const region = there.slice(Math.max(0, start), start + wanted.length);
   const differences: LineDifference[] = [];
@@ -57,50 +57,26 @@ function filled(text: string, first: number): NumberedLine[] {
   });
 }
 
-/**
- * Each line that both have suggests where the old text would begin; if there is none, the line most similar to the
- * longest one does.
- */
-function bestStart(wanted: readonly NumberedLine[], there: readonly NumberedLine[]): number | undefined {
-  const known = placesOf(wanted.slice(0, MOST_COMPARED).map(({ text }) => text));
-  const votes = new Map<number, number>();
-  for (const [index, { text }] of there.entries()) {
-    for (const own of known.get(text) ?? []) {
-      votes.set(index - own, (votes.get(index - own) ?? 0) + text.length);
-    }
+/** Each word that both have suggests where the old text would begin, the more the longer it is. */
+function likeliestStart(wanted: readonly NumberedLine[], there: readonly NumberedLine[]): number | undefined {
+  const known = new Map<string, Set<number>>();
+  for (const [index, { text }] of wanted.slice(0, MOST_COMPARED).entries()) {
+    for (const word of wordsIn(text)) known.set(word, (known.get(word) ?? new Set()).add(index));
   }
-  const ranked = [...votes].sort(([, one], [, other]) => other - one).slice(0, MOST_STARTS);
-  const starts = [...ranked.map(([start]) => start), ...startByLongest(wanted, there)];
-  let [best, most] = [undefined as number | undefined, 0];
-  for (const start of starts) {
-    let alike = 0;
-    for (const [index, { text }] of wanted.slice(0, MOST_COMPARED).entries()) {
-      alike += likeness(text, there[start + index]?.text ?? "");
+  const votes = new Map<number, number>();
+  let best: number | undefined;
+  for (const [index, { text }] of there.entries()) {
+    for (const word of wordsIn(text)) {
+      const lines = known.get(word);
+      for (const own of lines && lines.size <= MOST_TWINS ? lines : []) {
+        const start = index - own;
+        votes.set(start, (votes.get(start) ?? 0) + word.length);
+        if (best === undefined || (votes.get(start) ?? 0) > (votes.get(best) ?? 0)) best = start;
+      }
     }
-    if (alike > most) [best, most] = [start, alike];
   }
   return best;
 }
 
-function startByLongest(wanted: readonly NumberedLine[], there: readonly NumberedLine[]): number[] {
-  let longest = 0;
-  wanted.forEach(({ text }, index) => {
-    if (text.length > (wanted[longest]?.text.length ?? 0)) longest = index;
-  });
-  let [best, most] = [-1, 0.3];
-  there.slice(0, 2000).forEach(({ text }, index) => {
-    const alike = likeness(wanted[longest]?.text ?? "", text);
-    if (alike > most) [best, most] = [index, alike];
-  });
-  return best < 0 ? [] : [best - longest];
-}
-
-/** The share of words that two lines have in common, 0 to 1. */
-function likeness(one: string, other: string): number {
-  if (one === other) return 1;
-  const [own, foreign] = [one, other].map((text) => new Set(text.slice(0, 500).split(/\b|\s+/)));
-  if (own === undefined || foreign === undefined) return 0;
-  let shared = 0;
-  for (const word of own) if (foreign.has(word)) shared += 1;
-  return (2 * shared) / (own.size + foreign.size);
-}
+/** The words of a line, and the line itself, which says as much as all of them. */
+const wordsIn = (text: string) => new Set([text, ...(text.slice(0, 500).match(/\w+/g) ?? [])]);

@@ -117,15 +117,9 @@ function mistypedWord(given: string, there: string): readonly [] | readonly [wor
 
 function isSlip(word: string, right: string): boolean {
   if (word[0] !== right[0] || word.at(-1) !== right.at(-1)) return false;
-  const { head } = commonEnds(word, right);
-  const [wordEnd, rightEnd] = [word.slice(head), right.slice(head)];
-  const swapped = (wordEnd[1] ?? "") + (wordEnd[0] ?? "") + wordEnd.slice(2);
-  return (
-    wordEnd.slice(1) === rightEnd.slice(1) ||
-    wordEnd.slice(1) === rightEnd ||
-    wordEnd === rightEnd.slice(1) ||
-    swapped === rightEnd
-  );
+  const { head, tail } = commonEnds(word, right);
+  const apart = Math.max(word.length, right.length) - head - tail;
+  return apart < 2 || (apart === 2 && word[head] === right[head + 1] && word[head + 1] === right[head]);
 }
 
 function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
