@@ -32,7 +32,7 @@ const RULES = [
 ];
 
 /** @typedef {{ status: string, stage?: string, replacements?: { start: number, end: number, text: string }[] }} Match */
-/** @typedef {{ file: string, oldText: string, newText: string, expected: number, outdated?: boolean }} Edit */
+/** @typedef {{ file: string, oldText: string, newText: string, expected: number, outdated?: boolean, where?: string }} Edit */
 
 /**
  * @typedef {object} Matcher
@@ -51,11 +51,12 @@ export async function loadMatcher() {
       rules: RULES,
       seesPlaceholder: ({ file, oldText, newText, expected }) =>
         findEdit({ content: file, oldText, newText, expected }).status === "omission",
-      apply: ({ file, oldText, newText, expected, outdated }, leaveOut) => {
+      apply: ({ file, oldText, newText, expected, outdated, where = "" }, leaveOut) => {
         const request = { content: file, oldText, newText, expected };
         /** @type {Match} */
         const match = findEdit({
           ...request,
+          isMarkdown: /\.(?:md|mdx|markdown)(?::\d+)?$/i.test(where),
           ...(outdated === true ? { isOutdated: true } : {}),
           ...(leaveOut === undefined ? {} : { leaveOut }),
         });

@@ -59,24 +59,26 @@ function filled(text: string, first: number): NumberedLine[] {
 
 /** Each word that both have suggests where the old text would begin, the more the longer it is. */
 function likeliestStart(wanted: readonly NumberedLine[], there: readonly NumberedLine[]): number | undefined {
-  const known = new Map<string, Set<number>>();
-  for (const [index, { text }] of wanted.slice(0, MOST_COMPARED).entries()) {
-    for (const word of wordsIn(text)) known.set(word, (known.get(word) ?? new Set()).add(index));
+  const known = new Map<string, number[]>();
+  for (const [word, index] of wordsIn(wanted.slice(0, MOST_COMPARED))) {
+    known.set(word, [...(known.get(word) ?? []), index].slice(0, MOST_TWINS + 1));
   }
   const votes = new Map<number, number>();
-  let best: number | undefined;
-  for (const [index, { text }] of there.entries()) {
-    for (const word of wordsIn(text)) {
-      const lines = known.get(word);
-      for (const own of lines && lines.size <= MOST_TWINS ? lines : []) {
-        const start = index - own;
-        votes.set(start, (votes.get(start) ?? 0) + word.length);
-        if (best === undefined || (votes.get(start) ?? 0) > (votes.get(best) ?? 0)) best = start;
-      }
+  let [best, most] = [undefined as number | undefined, 0];
+  for (const [word, index] of wordsIn(there)) {
+    const lines = known.get(word) ?? [];
+    for (const own of lines.length > MOST_TWINS ? [] : lines) {
+      const sum = (votes.get(index - own) ?? 0) + word.length;
+      votes.set(index - own, sum);
+      if (sum > most) [best, most] = [index - own, sum];
     }
   }
   return best;
 }
 
-/** The words of a line, and the line itself, which says as much as all of them. */
-const wordsIn = (text: string) => new Set([text, ...(text.slice(0, 500).match(/\w+/g) ?? [])]);
+/** The words of each line, and the line itself, which says as much as all of them. */
+function* wordsIn(lines: readonly NumberedLine[]): Generator<[word: string, index: number]> {
+  for (const [index, { text }] of lines.entries()) {
+    for (const word of new Set([text, ...(text.slice(0, 500).match(/\w+/g) ?? [])])) yield [word, index];
+  }
+}

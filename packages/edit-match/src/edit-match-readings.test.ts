@@ -59,6 +59,27 @@ const KNOWN: readonly Required<Row>[] = [
     new: "const  a = 1; for (const each of list) { call(each, 12); stop(); } wait(for, it); const  b = 2;",
     result: "const a = 1; for (const each of list) { call(each, 12); stop(); } wait(for, it); const b = 2;\n",
   },
+  {
+    what: "an escaped old_string, where new_string has quotes with and without a backslash",
+    content: 'start();\nf("a \\" b",\n  r\n);\nend();\n',
+    old: 'start();\nf(\\"a \\\\\\" b\\",\n  r\n);\nend();',
+    new: 'start();\ng("a \\" b", r);\nend();',
+    result: 'start();\ng("a \\" b", r);\nend();\n',
+  },
+  {
+    what: "a fence around code that loses only the spaces at its end",
+    content: "one();\ntwo(); \nthree();\n",
+    old: "two(); \nthree();\n",
+    new: "```c\ntwo();\nthree();\n```",
+    result: "one();\ntwo();\nthree();\n",
+  },
+  {
+    what: "lines that become a blank line, where the file has other line ends",
+    content: "one();\r\n/* a\r\n */\r\ntwo();\r\n",
+    old: "/* a\n */\n",
+    new: "\n",
+    result: "one();\r\n\r\ntwo();\r\n",
+  },
 ];
 
 const DOUBTS: readonly Row[] = [
@@ -110,6 +131,42 @@ const DOUBTS: readonly Row[] = [
     old: "[three](c)  third",
     new: "[two](b) second\n\n[more](d) new\n\n[three](c)  third",
   },
+  {
+    what: "the file has the corrected word already, and only spaces at a line end are new",
+    content: "It is similar to\nthat one\n",
+    old: "It is simmilar to\nthat one\n",
+    new: "It is similar to\nthat one  \n",
+  },
+  {
+    what: "a place lacks the blank line above, and the other one has spaces at a line end",
+    content: "/**\n * a\n */\nf();\n\n/**  \n * b\n */\ng();\n",
+    old: "\n/**\n",
+    new: "\nmore();\n\n/**\n",
+  },
+];
+
+/** In a Markdown file, by its path. */
+const FENCED: readonly Omit<Row, "content">[] = [
+  {
+    what: "around the same command",
+    old: "    % make test\n",
+    new: "```\nmake test\n```\n",
+    result: "```\nmake test\n```\n",
+  },
+  {
+    what: "around a command for a sentence",
+    old: "Run it with:\n",
+    new: "```\nnpx it\n```\n",
+    result: "```\nnpx it\n```\n",
+  },
+  {
+    what: "around lines of which one stays",
+    old: "One\nTwo\n",
+    new: "```\nOne\nTwo 2\n```\n",
+    result: "One\nTwo 2\n",
+  },
+  { what: "around a heading", old: "## Persistence\n", new: "```\n## Backend\n```\n" },
+  { what: "around a like sentence", old: "Run npm install it\n", new: "```\nnpm install it\n```\n" },
 ];
 
 describe("what a text says as a whole", () => {
@@ -119,6 +176,33 @@ describe("what a text says as a whole", () => {
 
   it.each(DOUBTS)("P1 P31 is refused where $what", (row) => {
     expect(resultOf(row)).toBeUndefined();
+  });
+
+  it.each(FENCED)("P1 P31 a fence that only new_string has in a Markdown file: $what", (row) => {
+    const request = { content: `# A\n\n${row.old}\nEnd.\n`, oldText: row.old, newText: row.new, expected: 1 };
+    const match = findEdit({ ...request, isMarkdown: true });
+    if (row.result === undefined) expect(match).toEqual({ status: "omission", placeholder: "```" });
+    else expect(match).toMatchObject({ replacements: [{ text: row.result }] });
+  });
+
+  it("P1 a fence that only new_string has is not written into a block of code", () => {
+    const content = "# A\n\n```js\none();\ntwo();\n```\n";
+    const match = findEdit({
+      content,
+      oldText: "two();",
+      newText: "```js\nthree();\n```",
+      expected: 1,
+      isMarkdown: true,
+    });
+    expect(match).toMatchObject({ replacements: [{ text: "three();" }] });
+  });
+
+  it("P2 dots after a line that stays are a placeholder where the new text leaves another bracket open", () => {
+    const entry = (name: string) => `"${name}": {\n  "optional": true\n},\n`;
+    const newText = `"one": {\n  ...\n${entry("two")}${entry("three")}`;
+    const content = entry("one") + entry("three");
+    const match = findEdit({ content, oldText: content, newText, expected: 1 });
+    expect(match).toEqual({ status: "omission", placeholder: "..." });
   });
 
   it("P2 dots in new code are no placeholder where all lines of old_string are kept", () => {

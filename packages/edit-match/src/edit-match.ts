@@ -21,7 +21,7 @@ import { findExactly } from "./exact.ts";
 import type { Depth } from "./fold.ts";
 import { findPlaces, type Place, type Search, SearchedFile, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
-import { type Reading, readingsOf, withoutForeign, withoutNewFence } from "./reading.ts";
+import { newFence, type Reading, readingsOf, withoutForeign } from "./reading.ts";
 import { findSlips } from "./slip.ts";
 import { withLineEnd } from "./write.ts";
 
@@ -49,11 +49,12 @@ const STEPS: readonly Step[] = [
 ];
 
 export function findEdit(request: EditRequest): EditMatch {
-  const { content, oldText, newText, expected, leaveOut = [] } = request;
+  const { oldText, newText, expected, leaveOut = [] } = request;
   if (oldText === "" || expected < 1) return { status: "none", alreadyApplied: false };
   const placeholder = leaveOut.includes("placeholders") ? undefined : placeholderIn(oldText, newText);
   if (placeholder !== undefined) return { status: "omission", placeholder };
-  const bare = leaveOut.includes("code fences") ? undefined : withoutNewFence(content, request);
+  const { bare, isUnclear = false } = leaveOut.includes("code fences") ? {} : newFence(request);
+  if (isUnclear) return { status: "omission", placeholder: "```" };
   const meant = { ...request, newText: bare ?? newText };
   const exact = findExactly(meant, bare === undefined ? "exact" : "code fences");
   if (exact !== undefined) return exact;

@@ -11,6 +11,8 @@ export interface EditRequest {
    * the model.
    */
   readonly isOutdated?: boolean;
+  /** Whether the file is a text in which code stands in fences; if absent, its own fences say so. */
+  readonly isMarkdown?: boolean;
   /** The names of rules to leave out, to measure their effect; docs/edit-matching.md lists them all. */
   readonly leaveOut?: readonly string[];
 }

@@ -177,6 +177,8 @@ function isClear(sides: Sides, { blocks, newFrom, newTo }: Hunk): boolean {
 }
 
 const MOST_TRIED = 200;
+/** Of its characters a line that was changed keeps more than this at its ends. */
+export const LEAST_ALIKE = 0.4;
 
 /** For lines of the new text in a hunk, the old line that was changed to them. */
 function* partnersOf(
@@ -185,7 +187,7 @@ function* partnersOf(
 ): Generator<[fresh: number, block: Block]> {
   const lines = blocks.filter(isOneToOne);
   // A single line became the other single one, however little they have in common.
-  const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : 0.4;
+  const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : LEAST_ALIKE;
   let next = 0;
   for (let fresh = newFrom; fresh < newTo && fresh - newFrom < MOST_TRIED; fresh += 1) {
     const tried = lines.slice(next, next + MOST_TRIED);
@@ -201,7 +203,7 @@ function* partnersOf(
   }
 }
 
-function likeness(old: string, fresh: string): number {
+export function likeness(old: string, fresh: string): number {
   const [one, other] = [old.trim(), fresh.trim()];
   // A line of signs alone did not become one with words.
   if (/\w/.test(one) !== /\w/.test(other)) return 0;

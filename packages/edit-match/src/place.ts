@@ -9,6 +9,8 @@ export interface Said {
   /** How many blank lines at the beginning and the end only the old text has: a slip if the file has none. */
   readonly above: number;
   readonly below: number;
+  /** How many it has there, whatever the new text has. */
+  readonly around: readonly [above: number, below: number];
   /** Whether lines are removed with their ends, because nothing replaces them. */
   readonly takesEnd: boolean;
 }
@@ -17,22 +19,18 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   if (isBlank(oldText)) return undefined;
   const [old, fresh] = [parted(oldText), parted(newText)];
   const [oldTail, newTail] = [old.below.length, fresh.below.length];
+  const [above, below] = [old.above.length, Math.max(0, oldTail - 1)];
+  const known = { oldLines: old.lines, around: [above, below] } as const;
   if (isBlank(newText)) {
-    const takesEnd = oldTail > 0;
-    const newLines = takesEnd ? [] : [""];
-    return {
-      oldLines: old.lines,
-      newLines,
-      above: old.above.length,
-      below: Math.max(0, oldTail - 1),
-      takesEnd,
-    };
+    // What is left of as many blank lines as the old text has around its own ones.
+    const blanks = oldTail === 0 ? 1 : Math.max(0, newText.split("\n").length - 1 - above - below);
+    return { ...known, newLines: Array(blanks).fill(""), above, below, takesEnd: blanks === 0 };
   }
-  const [more, further] = [fresh.above.slice(old.above.length).reverse(), fresh.below.slice(oldTail)];
+  const [more, further] = [fresh.above.slice(above).reverse(), fresh.below.slice(oldTail)];
   return {
-    oldLines: old.lines,
+    ...known,
     newLines: [...more, ...fresh.lines, ...further],
-    above: old.above.length > fresh.above.length ? old.above.length : 0,
+    above: above > fresh.above.length ? above : 0,
     below: oldTail > newTail ? Math.max(1, oldTail - 1) : 0,
     takesEnd: false,
   };
@@ -185,25 +183,26 @@ export function placeAround(
     [oldAt, fileAt] = [block.oldTo, block.fileTo];
   }
   const sides = { oldLines, newLines, fileLines, blocks, depth, content };
-  const isOpen = !fitsAround(content, stretch, said);
-  return { ...stretch, sides, isOpen, mistakes: new Set([...slips, ...mistakesIn(sides)]) };
+  const [above, below] = blanksAround(content, stretch);
+  // Blank lines of the old text that are also in the file may be meant to be removed.
+  const isOpen = (said.above > 0 && above >= said.above) || (said.below > 0 && below >= said.below);
+  const lacksBlanks = above < said.around[0] || below < said.around[1];
+  const mistakes = new Set([...slips, ...(lacksBlanks ? ["blank lines"] : []), ...mistakesIn(sides)]);
+  return { ...stretch, sides, isOpen, mistakes };
 }
 
-/** What comes after the last line end of a file is not a line. */
-const END = "$";
-
-/** Blank lines of the old text that are also in the file may be meant to be removed. */
-function fitsAround(content: string, { start, end }: Stretch, { above, below }: Said): boolean {
+/** How many blank lines are above and below a part of the file. */
+function blanksAround(content: string, { start, end }: Stretch): [above: number, below: number] {
   const before = content
     .slice(Math.max(0, start - 200), start)
     .split("\n")
     .slice(0, -1);
-  const after = `${content.slice(end, end + 200)}${END}`.split("\n").slice(1);
-  const isTaken = (lines: readonly string[], gone: number) =>
-    gone > 0 &&
-    isBlank(lines[0] ?? END) &&
-    lines.slice(1, gone).every((line) => isBlank(line) || line === END);
-  return !isTaken(before.reverse(), above) && !isTaken(after, below);
+  const after = content
+    .slice(end, end + 200)
+    .split("\n")
+    .slice(1, -1);
+  const count = (lines: readonly string[]) => [...lines, "a"].findIndex((line) => !isBlank(line));
+  return [count(before.reverse()), count(after)];
 }
 
 function mistakesIn({ oldLines, fileLines, blocks, depth }: Sides): Set<string> {

@@ -139,10 +139,11 @@ function standsFor({ oldLines, newLines }: Texts, kept: Int32Array | undefined, 
   // A body of only dots comes after its head: at the edge of several lines, dots stand for what is beyond.
   const isLast = at === newLines.length - 1 && gone.length > 0 && !/[:{(]$/.test(newLines[at - 1] ?? "");
   if (newLines.length > 1 && (at === 0 || isLast)) return true;
+  const mayLack = gone.length === 0 || countIn(gone, /[[\](){}]/g) > 0;
+  if (mayLack && openBrackets(oldLines) !== openBrackets(newLines)) return true;
   const isKept = (line = -1) => line >= 0;
   if (isKept(kept[at - 1]) || isKept(kept[at + 1])) return gone.length > 0;
   const from = kept.slice(0, at).findLast(isKept) ?? -1;
   const to = kept.slice(at).find(isKept) ?? oldLines.length;
-  const mayLack = gone.length === 0 || countIn(gone, /[[\](){}]/g) > 0;
-  return to - from > 1 || (mayLack && openBrackets(oldLines) !== openBrackets(newLines));
+  return to - from > 1;
 }

@@ -1,6 +1,8 @@
+import type { EditRequest } from "./edit.ts";
 import { decodeEntities } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, isHalf } from "./lines.ts";
+import { LEAST_ALIKE, likeness } from "./merge.ts";
 
 interface EditTexts {
   readonly oldText: string;
@@ -42,15 +44,20 @@ type Read = (text: string) => string;
 
 /**
  * A mistake in single characters. The new text has it too, unless it is nearer to the old text without it than to the
- * one with it.
+ * one with it, or keeps no line with it and has characters that the old text has by mistake alone.
  */
 function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): EditTexts {
   const [toRead, toOld] = [read, oldText].map((text) => commonEnds(newText, text));
-  const isPlain = toRead && toOld && toRead.head + toRead.tail > toOld.head + toOld.tail;
-  return { oldText: read, newText: isPlain ? newText : repair(newText) };
+  const isNearer = toRead && toOld && toRead.head + toRead.tail > toOld.head + toOld.tail;
+  const lines = new Set(newText.split("\n"));
+  const keepsMistake = oldText.split("\n").some((line) => lines.has(line) && repair(line) !== line);
+  const [had, has] = [oldText, newText].map((text) => new Set(text.replace(ESCAPED_SIGN, "")));
+  const isBare = [...new Set(read.match(/[^\w\s]/g))].some((sign) => !had?.has(sign) && has?.has(sign));
+  return { oldText: read, newText: isNearer || (isBare && !keepsMistake) ? newText : repair(newText) };
 }
 
 const ESCAPES = /\\[\s\S]/g;
+const ESCAPED_SIGN = /\\[\s\S]|&#?\w+;/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
 function unescaping(signs: string): Read {
@@ -144,19 +151,30 @@ function isOfSeveralLines(text: string): boolean {
   return text.trim().includes("\n");
 }
 
+const FENCES = /^[ \t]*(?:```|~~~)/gm;
+const MARKDOWN = /^\s*(?:#{1,6} |[-*+>|] |\d+\. )/;
+
 /**
- * A fence around the new text alone is not meant to be written, unless the file has fences and the text is a
- * different one.
+ * The new text without a fence that only it has. In a text about code it may be meant: around the same lines it is,
+ * around other ones next to lines that stay it is not, and around a line like the old one either may be.
  */
-export function withoutNewFence(content: string, { oldText, newText }: EditTexts): string | undefined {
-  const newBare = newText.includes("```") ? withoutFence(newText) : undefined;
-  if (newBare === undefined || withoutFence(oldText) !== undefined) return undefined;
-  const [had, has] = [oldText, newBare].map((text) => text.split("\n").map((line) => line.trim()));
-  const isLike = has?.some((line) => line !== "" && had?.includes(line));
-  const isOnlyFenced = has?.join("\n").trim() === had?.join("\n").trim();
-  if (/^[ \t]*```/m.test(content) && (!isLike || isOnlyFenced)) return undefined;
-  const fresh = oldText.endsWith("\n") ? `${newBare}\n` : newBare;
-  return fresh === oldText ? undefined : fresh;
+export function newFence(request: EditRequest): { readonly bare?: string; readonly isUnclear?: true } {
+  const { content, oldText, newText } = request;
+  const bare = newText.includes("```") || newText.includes("~~~") ? withoutFence(newText) : undefined;
+  if (bare === undefined || withoutFence(oldText) !== undefined) return {};
+  const linesOf = (text: string) =>
+    text
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/^\W+|\s+$/g, ""));
+  const [had, has] = [linesOf(oldText), linesOf(bare)];
+  const isText = request.isMarkdown ?? content.search(FENCES) >= 0;
+  if (isText && has.join("\n") === had.join("\n")) return {};
+  const above = content.slice(0, content.indexOf(oldText)).match(FENCES)?.length ?? 0;
+  // In a block of code another one cannot begin.
+  const isMeant = isText && above % 2 === 0 && !has.some((line) => line !== "" && had.includes(line));
+  if (!isMeant) return { bare: oldText.endsWith("\n") ? `${bare}\n` : bare };
+  return MARKDOWN.test(bare) || likeness(oldText, bare) > LEAST_ALIKE ? { isUnclear: true } : {};
 }
 
 function withoutFence(text: string): string | undefined {

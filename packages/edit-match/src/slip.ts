@@ -101,6 +101,9 @@ function mistyped(search: Search, { lines, keys, first }: Try, at: number): Plac
   const isKept = said.newLines.join("\n").split(word).length <= 2;
   const spelled = (line: string) => line.replace(word, right);
   const oldLines = said.oldLines.map(spelled);
+  // The file may have the correction already.
+  const trimmed = (lines: readonly string[]) => lines.map((line) => line.trimEnd()).join("\n");
+  if (trimmed(oldLines) === trimmed(said.newLines)) return undefined;
   const read = { ...search, said: { ...said, oldLines, newLines: said.newLines.map(spelled) } };
   const stretch = { start: from.start, end: to.end };
   return isKept ? placeAround(read, stretch, { apart: [], slips: ["a typo"] }) : undefined;

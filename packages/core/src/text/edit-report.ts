@@ -34,11 +34,17 @@ export function failureReport({ match, expected, isOutdated }: FailedMatch): Fai
     case "omission":
       return {
         type: "omission",
-        message: `Failed to edit, new_string has "${match.placeholder}" in place of lines of old_string: they would be deleted. Nothing was written. Write the lines out in new_string, or leave them out of both strings.${again}`,
+        message: `${omission(match.placeholder)}${again}`,
       };
     case "none":
       return { type: "no_occurrence", message: noOccurrence(match) + again };
   }
+}
+
+function omission(placeholder: string): string {
+  return placeholder.startsWith("```")
+    ? "Failed to edit, new_string is one code fence, which may be meant or not. Nothing was written. Leave the fence out, or put a line next to it that stays into both strings."
+    : `Failed to edit, new_string has "${placeholder}" in place of lines of old_string: they would be deleted. Nothing was written. Write the lines out in new_string, or leave them out of both strings.`;
 }
 
 function wrongCount(match: Extract<EditMatch, { status: "ambiguous" }>, expected: number): string {

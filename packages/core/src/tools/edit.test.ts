@@ -207,6 +207,19 @@ describe("edit: when it fails", () => {
     );
   });
 
+  it("P1 P31 a fence around new_string alone is left out of code, and asked about in Markdown", async () => {
+    for (const [name, written] of [
+      ["a.c", "## b\n"],
+      ["a.md", "## a\n"],
+    ] as const) {
+      const path = join(root, name);
+      await writeFile(path, "## a\n");
+      const { error } = await edit({ old: "## a", new: "```\n## b\n```", path });
+      expect(await readFile(path, "utf8")).toBe(written);
+      expect(error?.message ?? "").toMatch(name === "a.c" ? /^$/ : /Leave the fence out, or put a line/);
+    }
+  });
+
   it("does not edit what is not text", async () => {
     await writeFile(file, Buffer.from([0, 1, 2, 0, 255, 254, 0]));
     expect((await edit({ old: "a", new: "b" })).error?.type).toBe("not_text");

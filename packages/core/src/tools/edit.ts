@@ -53,6 +53,7 @@ export interface EditOptions {
 
 interface WantedEdit extends ChangedText {
   readonly expected: number;
+  readonly isMarkdown: boolean;
 }
 
 /** What a call would do to the file in its last known state. */
@@ -292,12 +293,15 @@ function ofEmpty(failure: ToolError): ToolError {
   return { ...failure, message };
 }
 
-function editsOf({ edits, ...one }: EditParams): readonly WantedEdit[] {
+const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
+
+function editsOf({ file_path, edits, ...one }: EditParams): readonly WantedEdit[] {
   return (edits ?? [one]).map(
     ({ old_string: oldText = "", new_string: newText = "", expected_replacements: expected = 1 }) => ({
       oldText,
       newText,
       expected,
+      isMarkdown: MARKDOWN.test(file_path),
     }),
   );
 }
