@@ -22,7 +22,8 @@ export function chosen(
   { content, expected }: EditRequest,
   candidates: readonly Candidate[],
 ): EditMatch | undefined {
-  const best = candidates.filter((one) => !candidates.some((other) => isSurer(other, one)));
+  const isTooMany = candidates.length >= MOST_PLACES;
+  const best = candidates.filter((one) => isTooMany || !candidates.some((other) => isSurer(other, one)));
   const places = new Map<string, Candidate[]>();
   for (const candidate of best) {
     const { start, end } = candidate.place;
@@ -35,7 +36,7 @@ export function chosen(
   const overlap = sorted.some(
     ([one], at) => (sorted[at - 1]?.[0]?.place.end ?? -1) > (one?.place.start ?? 0),
   );
-  if (places.size !== expected || overlap || candidates.length >= MOST_PLACES) {
+  if (places.size !== expected || overlap || isTooMany) {
     const lines = starts.slice(0, 20).map((at) => lineOf(content, at));
     return { status: "ambiguous", found: places.size === expected ? expected + 1 : places.size, lines };
   }
