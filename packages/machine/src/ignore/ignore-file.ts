@@ -32,21 +32,21 @@ export class IgnoreFile {
 
   /** `folder` is relative to the ignore file's folder and ends with `/`. Returns null when no rule matches. */
   verdict(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
-    let best = -1;
-    const look = (numbers: readonly number[] | undefined) => {
-      for (const number of numbers ?? []) {
-        if (number > best && (isFolder || !this.#rules[number]?.foldersOnly)) best = number;
-      }
-    };
-    look(this.#names.get(name));
+    let best = this.#later(this.#names.get(name), -1, isFolder);
     if (this.#endings.size > 0) {
       const dot = name.lastIndexOf(".");
-      if (dot !== -1) look(this.#endings.get(name.slice(dot)));
+      if (dot !== -1) best = this.#later(this.#endings.get(name.slice(dot)), best, isFolder);
     }
-    if (this.#pathFolders.has(folder)) look(this.#paths.get(folder + name));
+    if (this.#pathFolders.has(folder)) best = this.#later(this.#paths.get(folder + name), best, isFolder);
     best = this.#globs.lastMatch(folder, name, { above: best, isFolder });
     if (best === -1) return null;
     return this.#rules[best]?.keeps ? "kept" : "ignored";
+  }
+
+  /** The last of these rules that counts, or `best` if that comes after it. */
+  #later(numbers: readonly number[] | undefined, best: number, isFolder: boolean): number {
+    const last = numbers?.findLast((number) => isFolder || !this.#rules[number]?.foldersOnly);
+    return Math.max(last ?? -1, best);
   }
 
   #add(line: string): void {

@@ -54,6 +54,7 @@ export class IgnoreGlobs {
     { above, isFolder }: { readonly above: number; readonly isFolder: boolean },
   ): number {
     let best = above;
+    if (this.#rules.size === 0) return best;
     for (const rule of this.#candidates(folder + name)) {
       if (rule.number < best || (rule.foldersOnly && !isFolder)) continue;
       if (matches(rule, rule.onPath ? folder + name : name)) best = rule.number;

@@ -163,18 +163,18 @@ export class FolderRules {
     const { git, own, settings, path } = this.#state;
     const layers = { git: below(git), own: below(own), settings: below(settings) };
     const visibility = this.visibilityOf(name, true);
-    return new FolderRules({ ...this.#state, ...layers, visibility }).withFilesOf(join(path, name), holds);
+    return new FolderRules({ ...this.#state, ...layers, visibility }).withFilesOf(pathIn(path, name), holds);
   }
 
   /** These rules with those of the ignore files in `path`, which is this folder. */
   withFilesOf(path: string, holds: (name: string) => boolean): FolderRules {
     const { ownNames, environment, ...above } = this.#state;
-    const gitFile = join(path, ".gitignore");
+    const gitFile = pathIn(path, ".gitignore");
     const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;
     const isNewTop = environment !== null && above.path !== path && holds(".git") && isGitTop(path);
     const inside = { git: text === null ? [] : [layerOf(text, gitFile)], own: [] as Layer[] };
     for (const ownName of ownNames) {
-      const file = join(path, ownName);
+      const file = pathIn(path, ownName);
       const ownText = holds(ownName) ? readSmallFile(file, true) : null;
       if (ownText !== null) inside.own.unshift(layerOf(ownText, file));
     }
@@ -193,6 +193,11 @@ export class FolderRules {
     const base = this.visibility === "shown" ? this : this.opened();
     return new FolderRules({ ...base.#state, settings, visibility: "shown" });
   }
+}
+
+/** `join` would look for dots in both, in each folder of a walk. */
+function pathIn(folder: string, name: string): string {
+  return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }
 
 function layerOf(text: string, place: string): Layer {
