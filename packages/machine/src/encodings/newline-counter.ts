@@ -33,10 +33,10 @@ interface Assembly {
 const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: Assembly };
 
 const STEP = 16;
-/** Smaller chunks cause more waiting: with 1 MB a large file takes a tenth longer. Each reader has two. */
+/** Smaller chunks cause more waiting. Who writes a long output has two; a reader needs a part of one. */
 const CHUNK_BYTES = 2 * 1024 * 1024;
 
-/** Two buffers to read into in turn, and the number of newlines in what was read. */
+/** Two buffers to fill in turn, and the number of newlines in what was read. */
 export class NewlineCounter {
   readonly buffers: readonly [Buffer, Buffer];
   readonly #count: (at: number, end: number) => number;

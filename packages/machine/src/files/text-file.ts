@@ -3,7 +3,7 @@ import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { decodeBytes, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
 import { countNewlines, lendCounter, returnCounter } from "../encodings/newline-counter.ts";
 import { narrowEncoding, type TextFormat } from "../encodings/text-format.ts";
-import { fill, readSome } from "./read-opened.ts";
+import { readSome } from "./read-opened.ts";
 import { hashOf, type ShownLines } from "./read-record.ts";
 
 /** A file whose first bytes have been read already. */
@@ -38,40 +38,36 @@ export async function readLines(
   return window.finish();
 }
 
-/** Parts of the counter's buffers, with room between them for what counting touches behind a part. */
-const PARTS = [
-  { which: 0, start: 0 },
-  { which: 0, start: 1024 * 1024 },
-  { which: 1, start: 0 },
-] as const;
-const PART_BYTES = 1024 * 1024 - 64;
+/** It stays in the processor's cache from the read to the scan. */
+const PART_BYTES = 512 * 1024;
+/** Another thread waits for a disk that takes longer for a part. */
+const QUICK_SECONDS = 0.005;
+/** How long nothing else goes on meanwhile. */
+const SLICE_SECONDS = 0.008;
 
-/** While one part is scanned, two are read, so that no thread waits to be told what comes next. */
-async function addRest({ descriptor, head }: StartedFile, window: LineWindow, signal: AbortSignal) {
+/**
+ * After a part that came quickly, the next is read on this thread: the system's cache gives it in a fraction of the
+ * time that another thread needs to hand it over.
+ */
+async function addRest({ descriptor }: StartedFile, window: LineWindow, signal: AbortSignal) {
   const counter = lendCounter();
-  let position = head.length;
-  const readPart = ({ which, start }: (typeof PARTS)[number]) => {
-    const pending = fill(descriptor, counter.buffers[which].subarray(start, start + PART_BYTES), position);
-    // It is awaited in its turn.
-    pending.catch(() => {});
-    position += PART_BYTES;
-    return pending;
-  };
-  const parts = PARTS.map((part) => ({ ...part, pending: readPart(part) }));
+  const room = counter.buffers[0].subarray(0, PART_BYTES);
+  let isQuick = false;
+  let sliceEnd = 0;
   try {
     for (;;) {
-      for (const part of parts) {
-        const bytes = await part.pending;
+      if (process.uptime() > sliceEnd) {
+        await new Promise((resolve) => setImmediate(resolve));
         signal.throwIfAborted();
-        const { which, start } = part;
-        window.add(bytes, (from) => counter.count(which, start + from, start + bytes.length));
-        if (bytes.length < PART_BYTES) return;
-        part.pending = readPart(part);
+        sliceEnd = process.uptime() + SLICE_SECONDS;
       }
+      const asked = process.uptime();
+      const count = await readSome(descriptor, room, isQuick);
+      if (count === 0) return;
+      isQuick = process.uptime() - asked < QUICK_SECONDS;
+      window.add(room.subarray(0, count), (from) => counter.count(0, from, count));
     }
   } finally {
-    // The descriptor is closed next; a pending read would then use whatever file gets its number.
-    await Promise.allSettled(parts.map(({ pending }) => pending));
     returnCounter(counter);
   }
 }
