@@ -37,6 +37,8 @@ export interface MachineCommands {
   hasNetworkFor(request: CommandRequest): boolean;
   /** Which limits commands run in, or this one does. */
   sandbox(request?: CommandRequest): Promise<SandboxFact>;
+  /** A new folder of this computer for files of a moment. Absent where its commands run on another one. */
+  temporaryFolder?(): Promise<string>;
   /** Throws a WorkspaceError when the directory does not exist. */
   start(request: CommandRequest): Promise<RunningCommand>;
   /** Lets a command continue in the background. Resolves to its id. */

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
-import { nodeMachine } from "@burin/machine/files/node-machine";
 import type { MachineCommands } from "@burin/machine/machine";
 import { endAtExit } from "@burin/machine/processes/at-exit";
 import { pathOutside } from "@burin/machine/processes/helper-program";
@@ -28,8 +26,8 @@ const TRIALS: readonly ((file: string) => Pick<FunctionCall, "name" | "args">)[]
 let areTried = false;
 
 export interface LoadAheadNeeds {
-  readonly commands: Pick<MachineCommands, "sandbox" | "roots">;
-  readonly home: Pick<Home, "environment" | "machine">;
+  readonly commands: Pick<MachineCommands, "sandbox" | "roots" | "temporaryFolder">;
+  readonly home: Pick<Home, "environment">;
   /** Opens other tools. */
   open(options: ToolboxOptions, home: Home): { readonly runCalls: RunCalls; close(): Promise<void> };
   /** Called while the first request is away, or never. */
@@ -62,10 +60,12 @@ export class LoadAhead {
     ];
     const loads = code.map((load) => ({ pauseMs: STEP_MS, do: load }));
     this.#left = [...loads, { pauseMs: THOUGHT_MS, do: () => needs.commands.sandbox() }];
+    const makeFolder = needs.commands.temporaryFolder;
     // Another machine does its calls elsewhere.
-    if (needs.home.machine !== nodeMachine || areTried) return;
+    if (makeFolder === undefined || areTried) return;
     areTried = true;
-    this.#left.push(...TRIALS.map((trial) => ({ pauseMs: STEP_MS, do: () => this.#try(trial) })));
+    const tries = TRIALS.map((trial) => async () => this.#try(trial, await makeFolder()));
+    this.#left.push(...tries.map((one) => ({ pauseMs: STEP_MS, do: one })));
   }
 
   /** Takes the next step. Resolves to whether there are more. */
@@ -95,8 +95,7 @@ export class LoadAhead {
    * V8 compiles a function when it first runs, and Node loads what it needs then: that is most of the time of a first
    * call. So some are made in a folder of their own, a command only where the sandbox works.
    */
-  async #try(trial: (typeof TRIALS)[number]): Promise<void> {
-    const root = mkdtempSync(join(tmpdir(), "burin-trial-"));
+  async #try(trial: (typeof TRIALS)[number], root: string): Promise<void> {
     const remove = () => rmSync(root, { recursive: true, force: true });
     const forget = endAtExit(remove);
     try {

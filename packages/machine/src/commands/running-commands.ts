@@ -86,6 +86,13 @@ export class RunningCommands {
     return this.#limits.state(this.#isReadOnly(request));
   }
 
+  /** A new folder, removed by the caller, or after a crash by the next Burin. */
+  async temporaryFolder(): Promise<string> {
+    const folder = makeTemporary(this.#options.home);
+    this.#supervisor.ledger.note({ temporary: folder });
+    return folder;
+  }
+
   /** Rejects when the program cannot be started, or needs limits and there are none. */
   async startServer({ sandbox, ...request }: ServerRequest): Promise<ServerProcess> {
     const { startServer } = await import("../processes/server-processes.ts");
