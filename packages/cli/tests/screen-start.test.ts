@@ -111,6 +111,14 @@ describe("the first start", () => {
     expect(written).toContain(`"baseUrl": "${room.server.baseUrl}"`);
   });
 
+  it("P13 ends and says why, where nothing can be kept and the folder above is said to be missing", async () => {
+    const terminal = await room.open([{ text: "Hello." }], { env: { BURIN_HOME: "/proc/none/burin" } });
+    terminal.type("hi\r");
+    await terminal.shows("The log of this session cannot be written");
+    terminal.type("/quit\r");
+    expect(await terminal.ended()).toBe(0);
+  });
+
   it("asks again for a key that the service refuses", async () => {
     const models = createServer(({ headers }, response) => {
       const isRight = headers.authorization === "Bearer right";

@@ -1,6 +1,6 @@
-import { appendFileSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { readText } from "@burin/core";
+import { appendFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { makeFolders, readText } from "@burin/core";
 
 const MOST_KEPT = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -79,7 +79,7 @@ function entryOf(line: string): string[] {
 function keep(file: string, prompt: string): void {
   if (prompt.length > LONGEST_KEPT) return;
   try {
-    mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(file));
     appendFileSync(file, `${JSON.stringify(prompt)}\n`, { mode: 0o600 });
   } catch {
     // A history that cannot be stored still works for this run.

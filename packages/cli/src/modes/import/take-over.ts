@@ -1,6 +1,6 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { changeSettings, loadSettings, openGrants, readText, writeSession } from "@burin/core";
+import { changeSettings, loadSettings, makeFolders, openGrants, readText, writeSession } from "@burin/core";
 import { type Found, type FoundSession, fields, list } from "./found.ts";
 import { eventsOf } from "./talk-events.ts";
 
@@ -34,7 +34,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** Adds to the user's data; existing data stays as it is. */
 export async function takeOver(offer: Offer, ours: Ours): Promise<void> {
   const { found } = offer;
-  mkdirSync(ours.home, { recursive: true, mode: 0o700 });
+  makeFolders(ours.home);
   // Only the user's own settings: no project is in this folder.
   const { settings } = await loadSettings({ home: ours.home, root: ours.home });
   const file = join(ours.home, "settings.json");

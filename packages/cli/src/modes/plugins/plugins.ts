@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { burinHome, changeSettings, type JsonSchema, loadSettings } from "@burin/core";
+import { burinHome, changeSettings, type JsonSchema, loadSettings, makeFolders } from "@burin/core";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, lines, noteText, type Output, report } from "../../terminal/output.ts";
@@ -172,13 +172,13 @@ async function install({ plugin, source, before }: Installing, home: string): Pr
     throw new UsageError(`nothing was installed, because you have ${taken.join(", ")} already.`);
   if (before !== null) await takeAway(before, home);
   const record: Installed = { name, version, source, fingerprint, skills, commands, servers: aliases, hooks };
-  mkdirSync(join(place, "data"), { recursive: true, mode: 0o700 });
+  makeFolders(join(place, "data"));
   writeFileSync(join(place, RECORD), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   const used = [...added.keys()];
   for (const [path, { bytes, mode }] of plugin.files) {
     const isUsed = used.some((one) => path === one || path.startsWith(join(one, sep)));
     for (const to of [join(place, "files", path), ...(isUsed ? [join(home, path)] : [])]) {
-      mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+      makeFolders(dirname(to));
       writeFileSync(to, bytes, { mode });
     }
   }
