@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -121,6 +121,10 @@ describe("burin doctor", () => {
       const { ok, about } = await doctor([], { BURIN_HOME: join(top, "file", "home") });
       expect(ok).toBe(false);
       expect(about("home")).toMatchObject([{ state: "fail" }]);
+      await symlink(join(top, "nowhere"), join(top, "link"));
+      expect((await doctor([], { BURIN_HOME: join(top, "link") })).about("home")).toMatchObject([
+        { state: "fail", message: expect.stringContaining("cannot be written: no such file or directory") },
+      ]);
       expect((await doctor([], { BURIN_HOME: join(top, "new", "home") })).about("home")).toMatchObject([
         { state: "ok", message: expect.stringContaining("does not exist yet") },
       ]);

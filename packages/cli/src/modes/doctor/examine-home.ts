@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../terminal/exit-code.ts";
 import { type Finding, findings } from "./finding.ts";
@@ -20,9 +20,9 @@ export function examineHome(home: string): Finding {
   }
 }
 
-/** The folder itself, or the nearest existing one above it. */
+/** The folder itself, or the nearest existing one above it; a link that leads nowhere is no folder. */
 function nearest(folder: string): string {
-  const found = statSync(folder, { throwIfNoEntry: false });
+  const found = lstatSync(folder, { throwIfNoEntry: false });
   return found !== undefined || dirname(folder) === folder ? folder : nearest(dirname(folder));
 }
 
