@@ -20,7 +20,7 @@ export function examineHome(home: string): Finding {
   }
 }
 
-/** The folder itself, or the nearest existing one above it; a link that leads nowhere is no folder. */
+/** The folder itself, or the nearest existing one above it; a link that leads nowhere is not one. */
 function nearest(folder: string): string {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   return found !== undefined || dirname(folder) === folder ? folder : nearest(dirname(folder));

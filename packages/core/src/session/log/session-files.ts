@@ -68,10 +68,7 @@ export async function findSession(home: string, root: string, id?: string): Prom
   if (id === undefined) {
     const last = here[0];
     if (last === undefined)
-      throw new SessionError(
-        "not_found",
-        `There is no session of ${root} to continue; see burin sessions list --all.`,
-      );
+      throw new SessionError("not_found", `There is no session of ${root}; see burin sessions list --all.`);
     return last;
   }
   const found = matching(here, id);
