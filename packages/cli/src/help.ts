@@ -19,7 +19,6 @@ const ELSEWHERE = Object.entries({
   "--version": "-V",
   "--yes": "--yolo --dangerously-skip-permissions",
   "--approval-mode": "--permission-mode --full-auto",
-  "--allow": "--allowed-tools --allowedTools",
   "--include-directories": "--add-dir",
   "--root": "--cwd --cd -C",
   "--resume": "--session",

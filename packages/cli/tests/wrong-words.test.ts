@@ -21,6 +21,7 @@ describe("a command line that cannot be meant", () => {
     ["tools --deny edit(", '--deny: "edit(" is not a rule'],
     ["--modle x -p hi", "there is no option --modle; did you mean --model? See burin --help."],
     ["--prompt=hi", "did you mean -p?"],
+    ["--allowedTools Bash -p hi", "did you mean --allow?"],
     ["tools --yolo", "did you mean --yes?"],
     ["mcp add -e K=v a b", "there is no option -e. See burin help mcp."],
     ["mcp add --scop project a b", "did you mean --scope? See burin help mcp."],
