@@ -1,3 +1,4 @@
+import { closeSync, fstatSync } from "node:fs";
 import { constants } from "node:os";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 
@@ -23,7 +24,6 @@ export function isInterrupted(): boolean {
 
 /** At its exit Node restores its terminal, and aborts when that is gone; a closed descriptor it leaves alone. */
 function closeLostTerminals(): void {
-  const { closeSync, fstatSync } = process.getBuiltinModule("node:fs");
   const { isatty } = process.getBuiltinModule("node:tty");
   for (const descriptor of [0, 1, 2]) {
     try {
@@ -41,6 +41,6 @@ export function exit(code: ExitCode): never {
   if (name !== null && process.getActiveResourcesInfo().includes("GetAddrInfoReqWrap")) {
     process.on("exit", () => process.removeAllListeners(name).kill(process.pid, name));
   }
-  process.on("exit", closeLostTerminals);
+  if (name === "SIGHUP" || code === EXIT.failed) process.on("exit", closeLostTerminals);
   process.exit(code === EXIT.interrupted ? 128 + constants.signals[name ?? "SIGINT"] : code);
 }

@@ -26,8 +26,9 @@ export function newLogState(): LogState {
 
 /** A broken line is skipped: a number missing after it means a lost record, otherwise a crash cut off a write. */
 export function* readLog(path: string, state: LogState = newLogState()): Generator<LogRecord> {
-  const descriptor = opened(path);
+  let descriptor = -1;
   try {
+    descriptor = openRegular(path);
     let rest: Buffer[] = [];
     let restBytes = 0;
     for (let size = FIRST_CHUNK_BYTES; ; size = Math.min(2 * size, MOST_CHUNK_BYTES)) {
@@ -54,22 +55,10 @@ export function* readLog(path: string, state: LogState = newLogState()): Generat
     yield* recordIn(Buffer.concat(rest), state);
     state.isTorn = state.lastNumber === before;
   } catch (error) {
-    throw notRead(path, error);
+    throw asSessionError(error, `The log ${path} cannot be read`);
   } finally {
-    closeSync(descriptor);
+    if (descriptor !== -1) closeSync(descriptor);
   }
-}
-
-function opened(path: string): number {
-  try {
-    return openRegular(path);
-  } catch (error) {
-    throw notRead(path, error);
-  }
-}
-
-function notRead(path: string, error: unknown): unknown {
-  return asSessionError(error, `The log ${path} cannot be read`);
 }
 
 /** The record in the last line; null when it is incomplete, or too long to be worth reading for this. */
