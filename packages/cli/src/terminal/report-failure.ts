@@ -20,7 +20,7 @@ export function reportFailure(error: unknown, { argv, output, soFar }: Failed): 
     error instanceof SettingsError ||
     error instanceof SessionError ||
     error instanceof WorkspaceError;
-  // A full disk or a missing permission is no fault of Burin, wherever it shows.
+  // A full disk or a missing permission is not a fault of Burin, wherever it shows.
   const isOfSystem = error instanceof Error && "syscall" in error;
   const format = formatIn(argv);
   const other = isOfSystem ? "system" : "internal";
