@@ -133,7 +133,7 @@ async function askedNeedlessly() {
     try {
       make(arena);
       const toolbox = await openToolbox(arena, way, join(arena.base, root));
-      const looks = folders.flatMap(inFolder).filter((command) => !command.includes(" -C "));
+      const looks = folders.flatMap(inFolder);
       for (const command of [...GIT, ...OTHERS, ...looks]) {
         const { verdict, reason } = await toolbox.explain(command);
         if (verdict !== "allow") faults.push(`${name}: needlessly asked for ${command}: ${reason}`);

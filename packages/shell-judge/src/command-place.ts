@@ -101,6 +101,12 @@ export class CommandReach implements Reach {
     return reach;
   }
 
+  from(folder: string): CommandReach {
+    const reach = this.inner();
+    reach.#current = this.#current.map((one) => resolved(one, folder));
+    return reach;
+  }
+
   /** The commands in order, each judged from where it would run. */
   *inTurn(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
     for (const command of commands) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CommandPlace } from "./command-place.ts";
 import { judgeCommand } from "./command-policy.ts";
+import { parseRule } from "./rules.ts";
 
 /** `sub/link` and `top` lead out of the root, and a file is called `-rf`. */
 const PLACE: CommandPlace = {
@@ -29,6 +30,11 @@ describe("what only reads", () => {
       "date -Iseconds",
       "date -u -d 'last monday' '+%F %T'",
       "date +%s",
+      "date -r a +%F",
+      "fd",
+      "fd -e ts -t f x src",
+      "fdfind -HI --max-depth=2 '^a' sub",
+      "fd -p x",
       "grep -5 x a",
       "cut -f1 -",
       "npm --version",
@@ -181,6 +187,18 @@ describe("what may do more than its words say", () => {
       "uniq a b",
       "uniq *",
       "date 0101",
+      "date -r *",
+      "date -r top",
+      "fd -x rm",
+      "fd x -X rm",
+      "fd --exec rm",
+      "fd -HIx rm",
+      "fd -l",
+      "fd x /etc",
+      "fd x top",
+      "fd --search-path /etc x",
+      "fd --ignore-file=/etc/x y",
+      "fd --base-directory .. y",
       "date +%s 0101",
       "date -s 0101",
       "date -d x --reference=a",
@@ -231,6 +249,30 @@ describe("what may do more than its words say", () => {
     expect(judged(command)).toMatchObject({
       verdict: "ask",
       part: /link/.test(command) ? "cat link" : "cat top",
+    });
+  });
+
+  describe("git that goes to a folder itself", () => {
+    const planted = { nature: "program", what: "git would run a program" } as const;
+    const repositoryFault = (folder: string) => (folder.startsWith("/project/planted") ? planted : null);
+    const verdict = (command: string, allow: string[] = []) => {
+      const rules = { allow: allow.map(parseRule), ask: [], deny: [] };
+      return judgeCommand({ command, mode: "default", rules, place: { ...PLACE, repositoryFault } }).verdict;
+    };
+
+    it.each([
+      ...["git -C sub status", "git -C /project/sub log -- ../a", "git --no-pager -C sub diff a.txt"],
+      ...["git -C sub -C deeper log", "git -C sub --no-pager show HEAD", "cd sub && git -C .. status"],
+    ])("P21 only reads there, as after a cd: %s", (command) => expect(verdict(command)).toBe("allow"));
+
+    it.each([
+      ...["git -C planted status", "git -C sub -C ../planted log", "git -C sub push", "git -C sub"],
+      ...["git -C /etc log", "git -C top log", "git -C .. log", "git -C sub/../sub log", "git -C '' log"],
+      ...["git -C sub diff link", "git -C sub diff ../../x", "git -C sub grep x *", "git -C * log"],
+      ...["git -C -p log", "git -C ~ log", "git -C sub -c a=b log", "git -C sub log --output=x", "git -C"],
+    ])("P21 asks: %s", (command) => {
+      expect(verdict(command)).toBe("ask");
+      expect(verdict(command, ["run_shell_command(git -C)"])).toBe("ask");
     });
   });
 

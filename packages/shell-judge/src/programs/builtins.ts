@@ -78,16 +78,19 @@ function matching(pattern: RegExp, what: string): ProgramReader {
   };
 }
 
-/** It shows a time in a format. Any other word may set the clock or name a file. */
-const date: ProgramReader = (words) =>
-  words.flatMap(({ value, isGlob }, index) => {
-    const isShown = /^(?:\+|-[uR]$|-I|-d$|--(?:date|utc|universal|rfc-\w+|iso-\w+)\b)/.test(value);
-    const isTime = /^-(?:d|-date)$/.test(words[index - 1]?.value ?? "");
+/** It shows a time, also that of a file, in a format. Any other word may set the clock or name a file to read. */
+const date: ProgramReader = (words, reach) =>
+  words.flatMap((word, index) => {
+    const { value, isGlob } = word;
+    const isShown = /^(?:\+|-[uRr]$|-I|-d$|--(?:date|utc|universal|rfc-\w+|iso-\w+)\b)/.test(value);
+    const before = words[index - 1]?.value ?? "";
+    if (before === "-r" && !isGlob) return pathFinding(word, index, reach);
+    const isTime = /^-(?:d|-date)$/.test(before);
     if (index === 0 || (!isGlob && (isShown || isTime))) return [];
     return [launchFinding(`\`${value}\` may set the clock or name a file`, index)];
   });
 
-const NOT_NAMED = /^-|^$|(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
+export const NOT_NAMED = /^-|^$|(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
 
 /** Only into a named folder: without one it goes to the home folder, and `-` is the previous folder. */
 const cd: ProgramReader = (words, reach): readonly Finding[] => {

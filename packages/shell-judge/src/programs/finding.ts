@@ -41,6 +41,8 @@ export const BEYOND_RULES = Number.POSITIVE_INFINITY;
 
 /** Questions about the place in which a command runs. */
 export interface Reach {
+  /** The same questions about a folder below, to which a program goes itself. */
+  from(folder: string): Reach;
   /** Why a path is not certainly inside the root, or null. */
   outside(path: string, isGlob: boolean): string | null;
   /** Why paths in a folder are not certainly inside the root although the folder is, or null. */

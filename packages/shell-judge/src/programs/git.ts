@@ -1,3 +1,4 @@
+import { NOT_NAMED } from "./builtins.ts";
 import {
   type Argument,
   BEYOND_RULES,
@@ -55,6 +56,7 @@ export function gitSubcommand(words: readonly (string | null)[]): number {
 
 /** Reading subcommands are allowed when nothing in them or in the repository can start a program. */
 export const git: ProgramReader = (words, reach) => {
+  if (readsElsewhere(words, reach)) return [];
   const at = gitSubcommand(words.map(({ value }) => value));
   const findings = globalFindings(words.slice(0, at));
   const name = words[at]?.value;
@@ -79,6 +81,17 @@ export const git: ProgramReader = (words, reach) => {
   }
   return [...findings, ...own.map((finding) => shifted(finding, at))];
 };
+
+/** With `-C` it goes to a folder itself: whether it then only reads, as after a `cd`. */
+function readsElsewhere(words: readonly Argument[], reach: Reach): boolean {
+  const at = words.findIndex(({ value }, index) => index > 0 && !HARMLESS_GLOBALS.has(value));
+  const [program, folder] = [words[0], words[at + 1]];
+  if (words[at]?.value !== "-C" || program === undefined || folder === undefined) return false;
+  // The shell would look for names that match, and other programs would print names, from where it is itself.
+  const isPlain = words.every(({ isGlob, below }) => !isGlob && below === undefined);
+  if (!isPlain || NOT_NAMED.test(folder.value) || pathFinding(folder, at, reach).length > 0) return false;
+  return git([program, ...words.slice(at + 2)], reach.from(folder.value)).length === 0;
+}
 
 function shifted(finding: Finding, by: number): Finding {
   return finding.nature === "unknown" ? finding : { ...finding, upTo: finding.upTo + by };

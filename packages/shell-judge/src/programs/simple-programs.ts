@@ -120,6 +120,18 @@ const RG = listed("pattern then paths", {
   long: RG_LONG,
 });
 
+const FD_LONG = `
+  hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob regex
+  fixed-strings absolute-path full-path follow print0 max-depth= min-depth= exact-depth= exclude= type=
+  extension= size= changed-within= changed-before= max-results= color= threads= prune quiet
+  one-file-system strip-cwd-prefix path-separator= show-errors version`;
+const FD = listed("pattern then paths", {
+  flags: "HIusiFgapL01qV",
+  following: ["-L", "--follow"],
+  values: "detESj",
+  long: FD_LONG,
+});
+
 const SORT_LONG = `
   reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort ignore-case
   general-numeric-sort month-sort random-sort check stable zero-terminated dictionary-order
@@ -216,6 +228,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   paste: listed("paths", { flags: "sz", values: "d", long: "delimiters= serial zero-terminated" }),
   ...alike("grep egrep fgrep", GREP),
   rg: RG,
+  ...alike("fd fdfind", FD),
   sort: listed("paths", { flags: "bdfghiMnRrVcCmsuz", values: "ktS", long: SORT_LONG }),
   uniq: listed(
     "paths",
