@@ -251,6 +251,20 @@ describe("definitions of subagents", () => {
     expect(trusted.answers).toMatchObject([{ status: "success", llmContent: "here" }]);
   });
 
+  it("P24 P46 one in the place of a built-in that changes nothing changes nothing either, unless it says so", async () => {
+    const words = "description: looks around\n---\nYou are mine.\n";
+    const tried = async (front: string) => {
+      await define(join(root, ".burin"), "explore.md", `---\n${front}${words}`);
+      const lines = [{ calls: [task("explore")] }, { text: "ok" }];
+      const mine = { "You are mine.": [{ calls: [write()] }, { text: "tried" }] };
+      await run(models(lines, mine).model, { isTrusted: true, approvalMode: "yolo" });
+      return (await readdir(root)).includes("b.txt");
+    };
+    expect(await tried("")).toBe(false);
+    expect(await tried("approval-mode: default\n")).toBe(false);
+    expect(await tried("approval-mode: yolo\n")).toBe(true);
+  });
+
   it.each([
     ["no description", "---\nname: x\n---\nWords.\n", "no `description`"],
     ["no words", "---\ndescription: x\n---\n", "no text below the front matter"],

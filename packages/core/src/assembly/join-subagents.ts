@@ -22,7 +22,7 @@ interface SubagentGround {
 }
 
 export interface JoinedSubagents extends Subagents {
-  /** Definitions in files replace the built-in ones. */
+  /** Definitions in files replace the built-in ones, but for a mode that they do not name. */
   add(definitions: readonly SubagentDefinition[]): void;
 }
 
@@ -34,7 +34,10 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
       return [...definitions.values()];
     },
     add: (added) => {
-      for (const definition of added) definitions.set(definition.name, definition);
+      for (const definition of added) {
+        const approvalMode = definition.approvalMode ?? definitions.get(definition.name)?.approvalMode;
+        definitions.set(definition.name, { ...definition, approvalMode });
+      }
     },
     async run(order, signal, onStep) {
       const { prompt, subagent_type, callId: parentCallId } = order;
