@@ -185,6 +185,18 @@ describe("what a text says as a whole", () => {
     else expect(match).toMatchObject({ replacements: [{ text: row.result }] });
   });
 
+  it("P1 P31 a block of code between the end of another one and a text is written", () => {
+    const content = "# A\n\n```\none\n```\nText.\n";
+    const match = findEdit({
+      content,
+      oldText: "```\nText.",
+      newText: "```\ntwo\n```",
+      expected: 1,
+      isMarkdown: true,
+    });
+    expect(match).toMatchObject({ stage: "exact", replacements: [{ text: "```\ntwo\n```" }] });
+  });
+
   it("P1 a fence that only new_string has is not written into a block of code", () => {
     const content = "# A\n\n```js\none();\ntwo();\n```\n";
     const match = findEdit({

@@ -36,5 +36,6 @@ export type EditMatch =
     }
   | { readonly status: "none"; readonly alreadyApplied: boolean; readonly closest?: ClosestRegion }
   | { readonly status: "ambiguous"; readonly found: number; readonly lines: readonly number[] }
+  /** The line that stands for others, or a fence that may be meant. */
   | { readonly status: "omission"; readonly placeholder: string }
   | { readonly status: "no_change" };

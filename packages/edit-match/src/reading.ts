@@ -108,16 +108,11 @@ const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/** Odd spaces are a slip if the file does not have them, or the text has no others; so is another Unicode normal form. */
+/** Odd spaces are a slip if the file does not have them. */
 export function withoutForeign(content: string, { oldText, newText }: EditTexts): Reading {
-  const isAll = !/\S \S/.test(oldText);
-  const isForeign = (signs: RegExp) => oldText.search(signs) >= 0 && (isAll || content.search(signs) < 0);
+  const isForeign = (signs: RegExp) => oldText.search(signs) >= 0 && content.search(signs) < 0;
   const foreign = FOREIGN.filter(([signs]) => isForeign(signs));
-  const form = (["NFC", "NFD"] as const).find((one) => content.normalize(one) === content);
-  const formed = (text: string) =>
-    form !== undefined && oldText.normalize(form) !== oldText ? text.normalize(form) : text;
-  const plain = (text: string) =>
-    foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), formed(text));
+  const plain = (text: string) => foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), text);
   const repairs = foreign.length > 0 ? ["invisible characters"] : [];
   return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
@@ -161,7 +156,7 @@ const MARKDOWN = /^\s*(?:#{1,6} |[-*+>|] |\d+\. )/;
 export function newFence(request: EditRequest): { readonly bare?: string; readonly isUnclear?: true } {
   const { content, oldText, newText } = request;
   const bare = newText.includes("```") || newText.includes("~~~") ? withoutFence(newText) : undefined;
-  if (bare === undefined || withoutFence(oldText) !== undefined) return {};
+  if (bare === undefined || /^\s*(?:```|~~~)/.test(oldText)) return {};
   const linesOf = (text: string) =>
     text
       .trim()

@@ -32,10 +32,7 @@ export function failureReport({ match, expected, isOutdated }: FailedMatch): Fai
     case "ambiguous":
       return { type: "wrong_count", message: wrongCount(match, expected) + again };
     case "omission":
-      return {
-        type: "omission",
-        message: `${omission(match.placeholder)}${again}`,
-      };
+      return { type: "omission", message: omission(match.placeholder) + again };
     case "none":
       return { type: "no_occurrence", message: noOccurrence(match) + again };
   }
