@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { once } from "@burin/contract/async/once";
 import type { AsyncEntry } from "@napi-rs/keyring";
 
 const SERVICE = "burin-mcp";
@@ -6,19 +7,15 @@ const SERVICE = "burin-mcp";
 const PATIENCE_MS = 3000;
 
 type Entries = new (service: string, user: string) => AsyncEntry;
-let entries: Entries | null | undefined;
 
 /** The optional package is native and never bundled; null if it is not installed or does not load. */
-function loaded(): Entries | null {
-  if (entries !== undefined) return entries;
+const loaded = once((): Entries | null => {
   try {
-    const loadedPackage = createRequire(import.meta.url)("@napi-rs/keyring") as { AsyncEntry: Entries };
-    entries = loadedPackage.AsyncEntry;
+    return (createRequire(import.meta.url)("@napi-rs/keyring") as { AsyncEntry: Entries }).AsyncEntry;
   } catch {
-    entries = null;
+    return null;
   }
-  return entries;
-}
+});
 
 /** Whether its package is installed; does not test the system's keychain. */
 export function hasKeychain(): boolean {
