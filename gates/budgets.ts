@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3700,
-  "edit-match": 2620,
-  "shell-judge": 4020,
-  machine: 12030,
-  models: 6030,
+  contract: 3550,
+  "edit-match": 2610,
+  "shell-judge": 4060,
+  machine: 12170,
+  models: 6070,
   testing: 1260,
   web: 2060,
-  mcp: 2290,
-  core: 14190,
-  serve: 2230,
+  mcp: 2260,
+  core: 14230,
+  serve: 2170,
   fleet: 4040,
-  cli: 14560,
+  cli: 14670,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -21,7 +21,7 @@ export const PROTECTED: Readonly<Record<string, string>> = {
   "keys and settings of ssh": ".ssh/",
   keys: ".gnupg/ .aws/ .kube/ .docker/config.json",
   "settings that can name programs to run":
-    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .psqlrc .condarc crontab .config/mise .config/mise.toml .mise/ .tool-versions rust-toolchain rust-toolchain.toml .hg/hgrc-not-shared .hg/sharedpath .jj/ .mvn/ .sbtopts .jvmopts .bazelrc .bazeliskrc tools/bazel .yarn/releases .yarn/plugins .yarn/sdks",
+    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .psqlrc .condarc crontab .config/mise .config/mise.toml .mise/ .tool-versions rust-toolchain rust-toolchain.toml .hg/hgrc-not-shared .hg/sharedpath repo/config.toml .jj/workspace-config.toml .mvn/ .sbtopts .jvmopts .bazelrc .bazeliskrc tools/bazel .yarn/releases .yarn/plugins .yarn/sdks",
   "a profile of the shell":
     ".config/fish .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
   "programs that start by themselves": ".config/autostart .config/systemd library/launchagents",

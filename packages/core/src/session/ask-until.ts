@@ -103,6 +103,13 @@ export interface Check {
 export function checkedRun(check: Check, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
   const { command, signal, budget } = check;
   return askUntil(prompt, ask, async (end, { count: attempts, hasWorked }) => {
+    const changed = await check.fault();
+    if (changed !== null) {
+      // The model cannot fix that.
+      const error = { type: "check_failed", message: `The check "${command}" was not run: ${changed}.` };
+      const result = { command, passed: false, exitCode: null, attempts };
+      return { end: { ...end, status: "error", error, check: result } };
+    }
     const { passed, exitCode, said } = await runCheck(check);
     const result: CheckResult = { command, passed, exitCode, attempts };
     if (passed) return { end: { ...end, check: result } };
@@ -123,10 +130,8 @@ export function checkedRun(check: Check, prompt: string | null, ask: Ask): Async
   });
 }
 
-async function runCheck({ command, fault, shell, signal, budget }: Check) {
+async function runCheck({ command, shell, signal, budget }: Check) {
   const tool = shell();
-  const changed = await fault();
-  if (changed !== null) return { passed: false, exitCode: null, said: `It was not run: ${changed}.` };
   if (!tool) return { passed: false, exitCode: null, said: "There is no tool here that runs commands." };
   budget?.start();
   const timeout = Math.max(1, Math.min(MOST_CHECK_MS, Math.ceil(budget?.millisecondsLeft ?? MOST_CHECK_MS)));

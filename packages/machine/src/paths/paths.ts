@@ -196,9 +196,10 @@ export const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 export function namesAt(folder: string): string[] | null {
   let descriptor: number | null = null;
   try {
-    if (NAMES_DESCRIPTORS) descriptor = openSync(folder, FOLDER);
-    const held = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
-    return realpathSync.native(held) === folder ? readdirSync(held) : null;
+    if (!NAMES_DESCRIPTORS) return realpathSync.native(folder) === folder ? readdirSync(folder) : null;
+    descriptor = openSync(folder, FOLDER);
+    const held = `/proc/self/fd/${descriptor}`;
+    return readlinkSync(held) === folder ? readdirSync(held) : null;
   } catch {
     return null;
   } finally {
