@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3550,
-  "edit-match": 2610,
+  "edit-match": 2620,
   "shell-judge": 4060,
   machine: 12170,
   models: 6070,

@@ -165,6 +165,23 @@ const FENCED: readonly Omit<Row, "content">[] = [
     new: "```\nOne\nTwo 2\n```\n",
     result: "One\nTwo 2\n",
   },
+  {
+    what: "around a like command, with a language of code",
+    old: "npm install it\n",
+    new: "```sh\nnpm install it@2\n```\n",
+    result: "```sh\nnpm install it@2\n```\n",
+  },
+  {
+    what: "around commands of which one stays, with a language of code",
+    old: "npm install it\n",
+    new: "```sh\nnpm install it\nnpx it\n```\n",
+    result: "```sh\nnpm install it\nnpx it\n```\n",
+  },
+  {
+    what: "around a like sentence, named a text",
+    old: "Run npm install it\n",
+    new: "```md\nRun npm install it!\n```\n",
+  },
   { what: "around a heading", old: "## Persistence\n", new: "```\n## Backend\n```\n" },
   { what: "around a like sentence", old: "Run npm install it\n", new: "```\nnpm install it\n```\n" },
 ];

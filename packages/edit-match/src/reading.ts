@@ -167,7 +167,10 @@ export function newFence(request: EditRequest): { readonly bare?: string; readon
   if (isText && has.join("\n") === had.join("\n")) return {};
   const above = content.slice(0, content.indexOf(oldText)).match(FENCES)?.length ?? 0;
   // In a block of code another one cannot begin.
-  const isMeant = isText && above % 2 === 0 && !has.some((line) => line !== "" && had.includes(line));
+  const mayBegin = isText && above % 2 === 0;
+  // Around a text as a whole a model puts the text's own language, or none.
+  if (mayBegin && !/^\s*\W+(?:md|mdx|markdown|te?xt)?\n/i.test(newText)) return {};
+  const isMeant = mayBegin && !has.some((line) => line !== "" && had.includes(line));
   if (!isMeant) return { bare: oldText.endsWith("\n") ? `${bare}\n` : bare };
   return MARKDOWN.test(bare) || likeness(oldText, bare) > LEAST_ALIKE ? { isUnclear: true } : {};
 }
