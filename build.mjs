@@ -88,7 +88,7 @@ const LIBRARY_GROUPS = [
       "files/read-opened",
       "messages/parts",
       "agent/answer-room",
-      "scheduler/function-response",
+      "scheduler/(?:call-outcome|decision|function-response)",
     ],
   ],
   ["locks", "disk/path-lock", "vouched-files", "wait-for-output"],

@@ -149,6 +149,6 @@ describe("what run_shell_command starts", () => {
 
   it("P26 a daemon is named in the answer of the command that started it", async () => {
     const { text } = await run({ command: daemon(word()) });
-    expect(text).toMatch(/Left running as bg_1: \d+ \(sh -c trap/);
+    expect(text).toMatch(/Left running as bg_1: \d+ \((?:setsid )?sh -c trap/);
   });
 });

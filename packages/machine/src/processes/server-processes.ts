@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import type { ChildEnd } from "./run-process.ts";
-import { lastOf, pauseAndRead, type Supervisor } from "./supervisor.ts";
+import { drained, lastOf, pauseAndRead, type Supervisor } from "./supervisor.ts";
 
 export interface ServerRequest {
   readonly command: string;
@@ -47,11 +47,15 @@ export async function startServer(supervisor: Supervisor, start: ServerStart): P
   const { streams, input, ended } = run.child;
   const [output, errors] = streams;
   if (output === undefined || input === null) throw new Error("The server was started without its streams.");
+  const errorTail = lastOf(errors, MOST_TAIL_BYTES);
+  const areErrorsRead = new Promise((resolve) => errors?.once("close", resolve));
   const end = async () => {
     input.end();
     await Promise.race([ended, pauseAndRead(PATIENCE_MS)]);
     // Even if it has ended by itself: it may have started others.
     await run.end();
+    // Its last words, which say why it has ended, may come after the news of its end.
+    await drained(areErrorsRead, () => errorTail().length);
     run.release();
   };
   let ending: Promise<void> | null = null;
@@ -59,7 +63,7 @@ export async function startServer(supervisor: Supervisor, start: ServerStart): P
     input,
     output,
     ended,
-    errorTail: lastOf(errors, MOST_TAIL_BYTES),
+    errorTail,
     end: () => {
       ending ??= end();
       return ending;
