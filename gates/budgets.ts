@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3550,
-  "edit-match": 2620,
+  "edit-match": 2630,
   "shell-judge": 4060,
   machine: 12180,
   models: 6070,

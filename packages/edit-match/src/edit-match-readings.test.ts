@@ -4,6 +4,13 @@ import { findEdit } from "./edit-match.ts";
 
 const KNOWN: readonly Required<Row>[] = [
   {
+    what: "new lines get the normal form of the file",
+    content: "import a;\n\nfunctio\u0302n f() {\n  a();\n",
+    old: "import a;\n\nfuncti\u00f4n f() {\n",
+    new: "import a;\n\n// j\u00e4n\nfuncti\u00f4n f() {\n",
+    result: "import a;\n\n// ja\u0308n\nfunctio\u0302n f() {\n  a();\n",
+  },
+  {
     what: "a diff in which lines only come",
     content: "/*\n * one\n * two\n */\n",
     old: "  * one\n  * two",

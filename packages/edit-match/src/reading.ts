@@ -49,15 +49,20 @@ type Read = (text: string) => string;
 function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): EditTexts {
   const [toRead, toOld] = [read, oldText].map((text) => commonEnds(newText, text));
   const isNearer = toRead && toOld && toRead.head + toRead.tail > toOld.head + toOld.tail;
+  if (isNearer) return { oldText: read, newText };
+  const signs = BARE_SIGNS.filter((sign) => read.includes(sign) && newText.includes(sign));
+  const bare = (text: string) => (signs.length === 0 ? "" : text.replace(ESCAPED_SIGN, ""));
+  const [had, has] = [bare(oldText), bare(newText)];
   const lines = new Set(newText.split("\n"));
-  const keepsMistake = oldText.split("\n").some((line) => lines.has(line) && repair(line) !== line);
-  const [had, has] = [oldText, newText].map((text) => new Set(text.replace(ESCAPED_SIGN, "")));
-  const isBare = [...new Set(read.match(/[^\w\s]/g))].some((sign) => !had?.has(sign) && has?.has(sign));
-  return { oldText: read, newText: isNearer || (isBare && !keepsMistake) ? newText : repair(newText) };
+  const isKept = (line: string) => lines.has(line) && repair(line) !== line;
+  const isBare = signs.some((sign) => !had.includes(sign) && has.includes(sign));
+  const isRight = isBare && !oldText.split("\n").some(isKept);
+  return { oldText: read, newText: isRight ? newText : repair(newText) };
 }
 
 const ESCAPES = /\\[\s\S]/g;
 const ESCAPED_SIGN = /\\[\s\S]|&#?\w+;/g;
+const BARE_SIGNS = [..."\"'`$<>&/"];
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
 function unescaping(signs: string): Read {
@@ -108,11 +113,16 @@ const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/** Odd spaces are a slip if the file does not have them. */
+/** Odd spaces are a slip if the file does not have them, or the text has no others; so is another Unicode normal form. */
 export function withoutForeign(content: string, { oldText, newText }: EditTexts): Reading {
-  const isForeign = (signs: RegExp) => oldText.search(signs) >= 0 && content.search(signs) < 0;
+  const isAll = !/\S \S/.test(oldText);
+  const isForeign = (signs: RegExp) => oldText.search(signs) >= 0 && (isAll || content.search(signs) < 0);
   const foreign = FOREIGN.filter(([signs]) => isForeign(signs));
-  const plain = (text: string) => foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), text);
+  const form = (["NFC", "NFD"] as const).find((one) => content.normalize(one) === content);
+  const formed = (text: string) =>
+    form !== undefined && oldText.normalize(form) !== oldText ? text.normalize(form) : text;
+  const plain = (text: string) =>
+    foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), formed(text));
   const repairs = foreign.length > 0 ? ["invisible characters"] : [];
   return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
