@@ -202,34 +202,22 @@ describe("what a text says as a whole", () => {
     expect(resultOf(row)).toBeUndefined();
   });
 
+  const inMarkdown = (content: string, oldText: string, newText: string) =>
+    findEdit({ content, oldText, newText, expected: 1, isMarkdown: true });
+
   it.each(FENCED)("P1 P31 a fence that only new_string has in a Markdown file: $what", (row) => {
-    const request = { content: `# A\n\n${row.old}\nEnd.\n`, oldText: row.old, newText: row.new, expected: 1 };
-    const match = findEdit({ ...request, isMarkdown: true });
+    const match = inMarkdown(`# A\n\n${row.old}\nEnd.\n`, row.old, row.new);
     if (row.result === undefined) expect(match).toEqual({ status: "omission", placeholder: "```" });
     else expect(match).toMatchObject({ replacements: [{ text: row.result }] });
   });
 
   it("P1 P31 a block of code between the end of another one and a text is written", () => {
-    const content = "# A\n\n```\none\n```\nText.\n";
-    const match = findEdit({
-      content,
-      oldText: "```\nText.",
-      newText: "```\ntwo\n```",
-      expected: 1,
-      isMarkdown: true,
-    });
+    const match = inMarkdown("# A\n\n```\none\n```\nText.\n", "```\nText.", "```\ntwo\n```");
     expect(match).toMatchObject({ stage: "exact", replacements: [{ text: "```\ntwo\n```" }] });
   });
 
   it("P1 a fence that only new_string has is not written into a block of code", () => {
-    const content = "# A\n\n```js\none();\ntwo();\n```\n";
-    const match = findEdit({
-      content,
-      oldText: "two();",
-      newText: "```js\nthree();\n```",
-      expected: 1,
-      isMarkdown: true,
-    });
+    const match = inMarkdown("# A\n\n```js\none();\ntwo();\n```\n", "two();", "```js\nthree();\n```");
     expect(match).toMatchObject({ replacements: [{ text: "three();" }] });
   });
 
