@@ -238,8 +238,11 @@ export function blanksInBlankLine(draft, random) {
 
 /** The blanks are at the end of a line that is changed; new_string has the new line without. @type {Mistake} */
 export function trailingOnChanged(draft, random) {
-  const spots = draft.rows.flatMap(({ kind, text }, at) => (kind === "old" && isFilled(text) ? [at] : []));
   const news = newLines(draft);
+  // A line that comes back is one that moves: it keeps the file's bytes.
+  const spots = draft.rows.flatMap(({ kind, text }, at) =>
+    kind === "old" && isFilled(text) && !news.includes(text) ? [at] : [],
+  );
   if (spots.length === 0 || news.some((line) => /\s$/.test(line)) || !news.some(isFilled)) return undefined;
   const index = random.pick(spots);
   const line = draft.rows[index]?.text ?? "";

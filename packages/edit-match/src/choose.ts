@@ -66,11 +66,10 @@ function isSurer(one: Candidate, other: Candidate): boolean {
 const isSlip = ({ mistakes }: Candidate) => mistakes.has("a typo") || mistakes.has("a line left out");
 
 /** The lines of the old text that differ in the file; those with other line breaks count as one. */
-function linesApart({ sides: { oldLines, fileLines, blocks } }: Place): Set<number> {
-  const lines = new Set<number>();
+function linesApart({ lacksBlanks, sides: { oldLines, fileLines, blocks } }: Place): Set<number> {
+  const lines = new Set(lacksBlanks ? [-1] : []);
   for (const block of blocks) {
-    const isSame =
-      isOneToOne(block) && oldLines[block.oldFrom]?.trimEnd() === fileLines[block.fileFrom]?.trimEnd();
+    const isSame = isOneToOne(block) && oldLines[block.oldFrom] === fileLines[block.fileFrom];
     if (!isSame) lines.add(block.oldFrom);
   }
   return lines;

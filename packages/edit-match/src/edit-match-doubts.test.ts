@@ -249,6 +249,73 @@ const DOUBTS: readonly Doubt[] = [
     old: "    stop();\n    go(1);\n    end();",
     new: "    stop();\n    hold();\n    go(2);\n    end();",
   },
+  {
+    doubt: "one of two places has another space, and the other one others at a line end",
+    content: "one(1);\ntwo (2);\nsave(3);\n\n// again\none(1);\ntwo\u00a0(2);\nsave(3);  \n",
+    old: "one(1);\ntwo (2);\nsave(3);  ",
+    new: "one(1);\ntwo (2);\nmore(4);\nsave(3);  ",
+  },
+  {
+    doubt: "a line has the indentation of old_string, among lines that new_string has as the file",
+    content: "  if (a) {\n    let x;\n      // note\n    two();\n  }\n",
+    old: "if (a) {\n  let x;\n    // note\n  two();\n}",
+    new: "  if (a) {\n    // note\n    three();\n  }",
+  },
+  {
+    doubt: "new_string is further out as a whole, and only some of its lines are where the file has them",
+    content: "if (one) {\n    /**\n     * note\n     */\n    two(1);\n}\n",
+    old: "  if (one) {\n          /**\n            * note\n            */\n          two(1);\n  }",
+    new: "if (one) {\n        /**\n          * note\n          */\n        two(2);\n}",
+  },
+  {
+    doubt: "lines move further in, and one of them as far as the file has it",
+    content: "open(1);\nwhile (a) {\n    find(1);\n    more(2);\n}\n",
+    old: "open(1);\nwhile (a) {\n  find(1);\n  more(2);\n}",
+    new: "open(1);\n  while (a) {\n    find(1);\n    more(3);\n  }\n}",
+  },
+  {
+    doubt: "a block ends below all that stays, which may have moved into it",
+    content: "  expect(0);\n\n  let a = from(1);\n  expect(\n      a);\n",
+    old: "let a = from(1);\nexpect(\n    a);",
+    new: "  let a = from(n);\n  expect(\n      a);\n}",
+  },
+  {
+    doubt: "a block comes around what is shifted, below a line that is not",
+    content: "def url(a)\n    # note\n    ask(a)\nend\n",
+    old: "def url(a)\n  # note\n  ask(a)\nend",
+    new: "def url(a)\n  unless known(a)\n    # note\n    keep(a)\n  end\n  get(a)\nend",
+  },
+  {
+    doubt: "a line that old_string leaves out is among lines that come",
+    content: "first: 1,\n// later\n// note\nsecond: 2,\n",
+    old: "first: 1,\n// note\nsecond: 2,",
+    new: "first: 1,\n// since 3\nthird: 3,\n// later\n// note\nsecond: 2,",
+  },
+  {
+    doubt: "of two blank lines around what goes the first has spaces",
+    content: "  trailing: true;\n}\n    \nconst a = {\n  b: 1,\n};\n\n/**\n * Emits.\n",
+    old: "  trailing: true;\n}\n\nconst a = {\n  b: 1,\n};\n\n/**\n * Emits.",
+    new: "  trailing: false;\n}\n\n/**\n * Emits.",
+  },
+  {
+    doubt: "a space behind a bracket is behind a comma now",
+    content: "case 1: {\n  print((p+2)->buff);\n  break;\n}\n",
+    old: "case 1: {\n  print( (p+2)->buff);\n  break;\n}",
+    new: "case 1: {\n  printI(p, (p+2)->buff);\n  break;\n}",
+  },
+  {
+    doubt: "new_string stands elsewhere, and a line was left out here",
+    content:
+      "  wait(1);\n  run(c);\n}\n\n#endif\n\n\n#if (THREADS)\n\nint\nset(2);\n\n  wait(1);\n  if (a) {\n    run(c);\n  }\n}\n\n#endif\n\n\nint\n",
+    old: "  wait(1);\n  run(c);\n}\n\n#endif\n\n\nint",
+    new: "  wait(1);\n  if (a) {\n    run(c);\n  }\n}\n\n#endif\n\n\nint",
+  },
+  {
+    doubt: "a line of brackets that stays has spaces behind it, and comes for another one",
+    content: "a: seq(\n  one,\n  two,\n)), \nb,\n\nc: seq(\n  x,\n  choice(\n    y,\n  ),\n),\nb,\n",
+    old: "a: seq(\n  one,\n  two,\n)),\nb,\n\nc: seq(\n  x,\n  choice(\n    y,\n  ),\n),\nb,",
+    new: "a: seq(\n  x,\n  choice(\n    y,\n  ),\n)),\nb,",
+  },
 ];
 
 describe("doubtful edits", () => {

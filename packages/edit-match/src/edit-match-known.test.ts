@@ -349,11 +349,20 @@ const KNOWN: readonly Row[] = [
     result: "one('\u8c48');\ncafe\u0301(3);\n",
   },
   {
-    what: "a line with the indentation of old_string, among lines that new_string has as the file",
-    content: "  if (a) {\n    let x;\n      // note\n    two();\n  }\n",
-    old: "if (a) {\n  let x;\n    // note\n  two();\n}",
-    new: "  if (a) {\n    // note\n    three();\n  }",
-    result: "  if (a) {\n    // note\n    three();\n  }\n",
+    what: "a bracket with spaces behind it that stays with the lines of words below it",
+    content:
+      "    }\n  }  \n\n  warn() {\n    return 1;\n  }\n\n  css() {\n    return 2;\n  }\n\n  map() {\n    return 3;\n  }\n}\n",
+    old: "    }\n  }\n\n  warn() {\n    return 1;\n  }\n\n  css() {\n    return 2;\n  }\n\n  map() {\n    return 3;\n  }\n}",
+    new: "\n      if (a) {\n        if (b) {\n          c();\n        }\n      }\n\n      stop();\n    }\n  }\n\n  warn() {\n    return 1;\n  }\n}",
+    result:
+      "\n      if (a) {\n        if (b) {\n          c();\n        }\n      }\n\n      stop();\n    }\n  }  \n\n  warn() {\n    return 1;\n  }\n}\n",
+  },
+  {
+    what: "a new_string that is right beside an old_string with a doubled escape",
+    content: 'go(1);\nif (a) {\n  write("has+=(\\"-%s"+end);\n}\n',
+    old: 'go(1);\nif (a) {\n  write(\\"has+=(\\\\"-%s\\"+end);\n}',
+    new: 'go(1);\nwrite("has+=(\\"-%s"+end);',
+    result: 'go(1);\nwrite("has+=(\\"-%s"+end);\n',
   },
 ];
 

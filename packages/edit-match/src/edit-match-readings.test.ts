@@ -164,7 +164,6 @@ const FENCED: readonly Omit<Row, "content">[] = [
     what: "around a command for a sentence",
     old: "Run it with:\n",
     new: "```\nnpx it\n```\n",
-    result: "```\nnpx it\n```\n",
   },
   {
     what: "around lines of which one stays",
@@ -188,6 +187,17 @@ const FENCED: readonly Omit<Row, "content">[] = [
     what: "around a like sentence, named a text",
     old: "Run npm install it\n",
     new: "```md\nRun npm install it!\n```\n",
+  },
+  {
+    what: "around another sentence, named a text",
+    old: "Each month a snapshot is made.\n",
+    new: "```markdown\nOnce a year a release is cut.\n```\n",
+  },
+  {
+    what: "around a list with other marks, named a text",
+    old: "Names:\n\n-   one\n",
+    new: "```md\nNames:\n\n- one\n```\n",
+    result: "Names:\n\n- one\n",
   },
   { what: "around a heading", old: "## Persistence\n", new: "```\n## Backend\n```\n" },
   { what: "around a like sentence", old: "Run npm install it\n", new: "```\nnpm install it\n```\n" },

@@ -35,7 +35,8 @@ export function learn(triples: readonly Triple[], { newLines, depth }: Sides): L
   const filled = parts.filter(({ old }) => old.body !== "");
   const indentMap = new IndentMap(filled);
   const indents = mannerOf(parts, "indent") ?? unshownIndents(parts, freshParts);
-  const isMoved = indents === "as file" && indentMap.isOneWay && movesAll(filled, freshParts);
+  const isMoved =
+    indents === "as file" && (movesAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
   const signs = mannerOf(parts, "body") ?? "as old";
   const signMap = new SignMap(parts, depth);
   const trails = new Map<string, Set<string>>();
@@ -55,16 +56,27 @@ export function learn(triples: readonly Triple[], { newLines, depth }: Sides): L
   };
 }
 
-/** Whether lines around all that stay come or go: what stays may have moved by as much as the old text is shifted. */
-function movesAll(parts: readonly TripleParts[], [come]: readonly LineParts[]): boolean {
+/** Whether some lines are further in or out than in the file, and all that are so in the old text by as much. */
+function movesAlike(parts: readonly TripleParts[]): boolean {
+  const [fromOld, fromFile] = (["old", "file"] as const).map((side) => {
+    const moves = parts.map(
+      ({ fresh, [side]: { indent } }) => (fresh ?? { indent }).indent.length - indent.length,
+    );
+    return new Set(moves.filter((move) => move !== 0));
+  });
+  return (fromFile?.size ?? 0) > 0 && (fromOld?.size ?? 0) < 2;
+}
+
+/** Whether lines around what is shifted come, or go: what stays may have moved by as much. */
+function wrapsShifted(parts: readonly TripleParts[], freshParts: readonly LineParts[]): boolean {
   const [first] = parts;
-  const goes = first !== undefined && first.old.indent.length > first.file.indent.length;
-  const outer = goes ? first.old : come;
+  const isFurtherIn = ({ old, file }: TripleParts) => old.indent.length > file.indent.length;
+  const comes = ({ indent }: LineParts) =>
+    !parts.some((part) => part.file.indent === indent || (part.old.indent === indent && isFurtherIn(part))) &&
+    parts.some(({ old }) => old.indent === indent);
   const isInside = ({ old, fresh }: TripleParts) =>
-    !fresh || (goes ? old : fresh).indent.length > (outer?.indent.length ?? 0);
-  return (
-    !(goes && first.fresh) && parts.some(({ old }) => old.indent === outer?.indent) && parts.every(isInside)
-  );
+    !fresh || old.indent.length > (first?.old.indent.length ?? 0);
+  return freshParts.some(comes) || (first !== undefined && isFurtherIn(first) && parts.every(isInside));
 }
 
 /** Whether the new text is written like the old one, or like the file. */

@@ -126,6 +126,8 @@ function blankBlocks(block: Block): Block[] {
 
 const SAME = 3;
 const ALIKE = 2;
+/** A line with words says more than as many lines of brackets. */
+const WORDS = 4;
 const MOST_COMPARED = 4_000_000;
 
 export interface Texts {
@@ -139,13 +141,21 @@ export interface Texts {
  * For each line of the new text the same line of the old one, or -1: keeps the most lines, and of these as many
  * exact ones as possible; without a depth only exact ones. No result if the texts are too long.
  */
-export function keptLines({ oldLines, newLines, there = [] }: Texts, depth?: Depth): Int32Array | undefined {
+export function keptLines(
+  { oldLines, newLines, there = oldLines }: Texts,
+  depth?: Depth,
+): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
   const [from, to] = [oldLines.length, newLines.length];
   const most = Math.min(from, to);
-  const fresh = new Set<string | undefined>(newLines);
-  const isSame = (old: number, at: number) =>
-    oldLines[old] === newLines[at] && (there[old] === oldLines[old] || !fresh.has(there[old]));
+  const [had, has] = [placesOf(oldLines), placesOf(newLines)];
+  const isTwin = (line: string) => [had, has].some((lines) => (lines.get(line)?.length ?? 0) > 1);
+  // Which of like lines has other bytes in the file is not known by their being first or last.
+  const doubted = new Set(oldLines.filter((line, at) => there[at] !== line && isTwin(line)));
+  const isSame = (old: number, at: number) => {
+    const [line = "", file = line] = [oldLines[old], there[old]];
+    return line === newLines[at] && !doubted.has(line) && (file === line || !has.has(file));
+  };
   let [head, tail] = [0, 0];
   while (head < most && isSame(head, head)) head += 1;
   while (tail < most - head && isSame(from - 1 - tail, to - 1 - tail)) tail += 1;
@@ -156,8 +166,9 @@ export function keptLines({ oldLines, newLines, there = [] }: Texts, depth?: Dep
   if (one.length * other.length > MOST_COMPARED) return undefined;
   const [oneKeys, otherKeys] = [one, other].map((lines) => depth && lines.map((line) => keyOf(line, depth)));
   const worth = (i: number, j: number) => {
-    if (one[i] === other[j] || there[head + i] === other[j]) return SAME;
-    return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? ALIKE : 0;
+    const times = /\w/.test(other[j] ?? "") ? WORDS : 1;
+    if (one[i] === other[j] || there[head + i] === other[j]) return SAME * times;
+    return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? ALIKE * times : 0;
   };
   for (const [oldAt, newAt] of commonLines([one.length, other.length], worth)) {
     kept[head + newAt] = head + oldAt;

@@ -64,14 +64,11 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
 }
 
-/**
- * A line that both texts have, anywhere, must have the file's bytes; except for spaces at its end, which few
- * notice.
- */
+/** A line that both texts have, anywhere, must have the file's bytes. */
 function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }: MergedLine): boolean {
   if (isBlank(fresh)) return true;
   const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
-  const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom]?.trimEnd() === text.trimEnd();
+  const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom] === text;
   return same.length === 0 || same.some(isFiles);
 }
 
@@ -98,7 +95,12 @@ function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
   };
   for (const [index, block] of blocks.entries()) {
     const at =
-      keptAt[index] ?? restoredAt(sides, block, { from: next, to: nextKept(keptAt, index, newLines.length) });
+      keptAt[index] ??
+      restoredAt(sides, block, {
+        from: next,
+        to: nextKept(keptAt, index, newLines.length),
+        isBetween: [changed.length > 0, index + 1 < blocks.length && keptAt[index + 1] === undefined],
+      });
     if (at === undefined) changed.push(block);
     else {
       const first = at.from === -1 ? next : at.from;
@@ -152,7 +154,7 @@ function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
 function restoredAt(
   sides: Sides,
   block: Block,
-  { from, to }: { from: number; to: number },
+  { from, to, isBetween }: { from: number; to: number; isBetween: readonly [boolean, boolean] },
 ): KeptAt | undefined {
   if (isOneToOne(block) || block.isElided === true) return undefined;
   const lines = sides.fileLines.slice(block.fileFrom, block.fileTo);
@@ -163,8 +165,10 @@ function restoredAt(
       found.push(at);
   }
   const [at = from] = found;
-  // Further away it may be another line that only looks the same.
-  const isBeside = at === from || at + lines.length === to;
+  const ends = [at === from, at + lines.length === to];
+  // Further away it may only look the same; so may one that old_string has nothing of, beside lines that come.
+  const isNamed = block.oldFrom < block.oldTo;
+  const isBeside = ends.some(Boolean) && ends.every((isEnd, side) => isEnd || isNamed || isBetween[side]);
   return found.length === 1 && isBeside ? { from: at, count: lines.length } : undefined;
 }
 
@@ -321,7 +325,15 @@ function changedBody(
   while (to > from && (old.starts[to - 1] ?? 0) >= oldTail) to -= 1;
   while (isWithinCharacter(old, to)) to += 1;
   const before = seamAt(old, file, { unit: from, isWithin: from === to });
-  const after = from === to ? before : seamAt(old, file, { unit: to, isWithin: false });
+  const [was, is] = [old.source, fresh].map((text) =>
+    text
+      .slice(0, text.length - ends.tail)
+      .trimEnd()
+      .at(-1),
+  );
+  // Spaces behind a bracket say nothing about those behind a comma.
+  const isWithin = was !== is && /[([{]/.test(was ?? "");
+  const after = from === to ? before : seamAt(old, file, { unit: to, isWithin });
   if (before === undefined || after === undefined) return undefined;
   const keepsBefore = head >= before.old.end;
   const keepsAfter = oldTail <= after.old.start && !(keepsBefore && from === to);

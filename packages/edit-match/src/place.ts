@@ -51,6 +51,8 @@ export interface Place extends Stretch {
   readonly mistakes: ReadonlySet<string>;
   /** It is one of the places, but it is unknown what should happen to the blank lines around it. */
   readonly isOpen: boolean;
+  /** The old text has more blank lines around its own ones. */
+  readonly lacksBlanks: boolean;
 }
 
 export interface Search {
@@ -188,7 +190,7 @@ export function placeAround(
   const isOpen = (said.above > 0 && above >= said.above) || (said.below > 0 && below >= said.below);
   const lacksBlanks = above < said.around[0] || below < said.around[1];
   const mistakes = new Set([...slips, ...(lacksBlanks ? ["blank lines"] : []), ...mistakesIn(sides)]);
-  return { ...stretch, sides, isOpen, mistakes };
+  return { ...stretch, sides, isOpen, lacksBlanks, mistakes };
 }
 
 /** How many blank lines are above and below a part of the file. */

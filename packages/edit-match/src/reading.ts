@@ -2,7 +2,6 @@ import type { EditRequest } from "./edit.ts";
 import { decodeEntities } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, isHalf } from "./lines.ts";
-import { LEAST_ALIKE, likeness } from "./merge.ts";
 
 interface EditTexts {
   readonly oldText: string;
@@ -61,7 +60,7 @@ function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): E
 }
 
 const ESCAPES = /\\[\s\S]/g;
-const ESCAPED_SIGN = /\\[\s\S]|&#?\w+;/g;
+const ESCAPED_SIGN = /\\+[^\\]|&#?\w+;/g;
 const BARE_SIGNS = [..."\"'`$<>&/"];
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
@@ -157,11 +156,10 @@ function isOfSeveralLines(text: string): boolean {
 }
 
 const FENCES = /^[ \t]*(?:```|~~~)/gm;
-const MARKDOWN = /^\s*(?:#{1,6} |[-*+>|] |\d+\. )/;
 
 /**
  * The new text without a fence that only it has. In a text about code it may be meant: around the same lines it is,
- * around other ones next to lines that stay it is not, and around a line like the old one either may be.
+ * next to lines that stay it is not, and around other ones either may be.
  */
 export function newFence(request: EditRequest): { readonly bare?: string; readonly isUnclear?: true } {
   const { content, oldText, newText } = request;
@@ -174,15 +172,17 @@ export function newFence(request: EditRequest): { readonly bare?: string; readon
       .map((line) => line.replace(/^\W+|\s+$/g, ""));
   const [had, has] = [linesOf(oldText), linesOf(bare)];
   const isText = request.isMarkdown ?? content.search(FENCES) >= 0;
-  if (isText && has.join("\n") === had.join("\n")) return {};
+  // Around a text as a whole a model puts the text's own language, or none.
+  const [, language = ""] = /^\s*[`~]+([\w+.-]*)/.exec(newText) ?? [];
+  const isOfText = /^(?:md|mdx|markdown|te?xt)$/i.test(language);
+  if (isText && !isOfText && has.join("\n") === had.join("\n")) return {};
   const above = content.slice(0, content.indexOf(oldText)).match(FENCES)?.length ?? 0;
   // In a block of code another one cannot begin.
   const mayBegin = isText && above % 2 === 0;
-  // Around a text as a whole a model puts the text's own language, or none.
-  if (mayBegin && !/^\s*\W+(?:md|mdx|markdown|te?xt)?\n/i.test(newText)) return {};
+  if (mayBegin && !isOfText && language !== "") return {};
   const isMeant = mayBegin && !has.some((line) => line !== "" && had.includes(line));
   if (!isMeant) return { bare: oldText.endsWith("\n") ? `${bare}\n` : bare };
-  return MARKDOWN.test(bare) || likeness(oldText, bare) > LEAST_ALIKE ? { isUnclear: true } : {};
+  return { isUnclear: true };
 }
 
 function withoutFence(text: string): string | undefined {

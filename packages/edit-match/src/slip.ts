@@ -1,7 +1,7 @@
 import { fold, foldedText } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, keyOf } from "./lines.ts";
-import { linesIn, type Place, placeAround, type Search, type SearchedFile } from "./place.ts";
+import { findPlaces, linesIn, type Place, placeAround, type Search, type SearchedFile } from "./place.ts";
 import type { Stretch } from "./windows.ts";
 
 interface FileLine {
@@ -28,7 +28,12 @@ export function findSlips(file: SearchedFile, search: Search): Place[] {
   });
   const slips = tries.flatMap((tried) => slipAt(search, tried) ?? []);
   const isRival = (tried: Try) => slips.some((slip) => isOtherwise(tried, slip));
-  return slips.some(({ mistakes }) => mistakes.has("a line left out")) && tries.some(isRival) ? [] : slips;
+  if (!slips.some(({ mistakes }) => mistakes.has("a line left out"))) return slips;
+  // Where the new text is already, the change seems to be done.
+  const done = findPlaces(file, { ...search, said: { ...said, oldLines: said.newLines } });
+  const isElsewhere = (place: Stretch) =>
+    slips.some((slip) => place.end < slip.start || slip.end < place.start);
+  return tries.some(isRival) || done.some(isElsewhere) ? [] : slips;
 }
 
 /** Whether all lines of the text but one occur elsewhere as they are; that place is as near as a slip. */
