@@ -1,10 +1,9 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { isBlank, isOneToOne } from "./lines.ts";
+import { isBlank, isOneToOne, placesOf } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
 import { MOST_PLACES, type Place } from "./place.ts";
 import type { Reading } from "./reading.ts";
-import { lineOf } from "./windows.ts";
-import { matched, replacementOf } from "./write.ts";
+import { ambiguous, matched, replacementOf } from "./write.ts";
 
 /** A place where the old text may belong, and the mistakes that were ignored to find it. */
 export interface Candidate {
@@ -23,32 +22,26 @@ export function chosen(
   candidates: readonly Candidate[],
 ): EditMatch | undefined {
   const isTooMany = candidates.length >= MOST_PLACES;
-  const best = candidates.filter((one) => isTooMany || !candidates.some((other) => isSurer(other, one)));
-  const places = new Map<string, Candidate[]>();
-  for (const candidate of best) {
-    const { start, end } = candidate.place;
-    places.set(`${start} ${end}`, [...(places.get(`${start} ${end}`) ?? []), candidate]);
+  const best = candidates
+    .filter((one) => isTooMany || !candidates.some((other) => isSurer(other, one)))
+    .sort(({ place: one }, { place: other }) => one.start - other.start || one.end - other.end);
+  const places = [...placesOf(best.map(({ place }) => `${place.start} ${place.end}`)).values()].map((found) =>
+    found.flatMap((at) => best[at] ?? []),
+  );
+  const firsts = places.flatMap(([first]) => first ?? []);
+  const overlap = firsts.some(({ place }, at) => (firsts[at - 1]?.place.end ?? -1) > place.start);
+  if (places.length !== expected || overlap || isTooMany) {
+    const found = places.length === expected ? expected + 1 : places.length;
+    return ambiguous(
+      content,
+      found,
+      firsts.map(({ place }) => place.start),
+    );
   }
-  const sorted = [...places.values()].sort(
-    ([one], [other]) => (one?.place.start ?? 0) - (other?.place.start ?? 0),
-  );
-  const starts = sorted.map(([one]) => one?.place.start ?? 0);
-  const overlap = sorted.some(
-    ([one], at) => (sorted[at - 1]?.[0]?.place.end ?? -1) > (one?.place.start ?? 0),
-  );
-  if (places.size !== expected || overlap || isTooMany) {
-    const lines = starts.slice(0, 20).map((at) => lineOf(content, at));
-    return { status: "ambiguous", found: places.size === expected ? expected + 1 : places.size, lines };
-  }
-  const replacements = sorted.map((readings) => agreed(content, readings));
-  if (replacements.some((one) => one === undefined)) return undefined;
-  const mistakes = new Set(sorted.flatMap(([one]) => [...(one?.mistakes ?? [])]));
-  const stage = mistakes.size === 0 ? "line endings" : [...mistakes].join(", ");
-  return matched(
-    content,
-    stage,
-    replacements.flatMap((one) => one ?? []),
-  );
+  const replacements = places.flatMap((readings) => agreed(content, readings) ?? []);
+  if (replacements.length < places.length) return undefined;
+  const mistakes = new Set(firsts.flatMap((first) => [...first.mistakes]));
+  return matched(content, mistakes.size === 0 ? "line endings" : [...mistakes].join(", "), replacements);
 }
 
 /** By the number of mistakes, or of lines that have some. */
@@ -76,16 +69,13 @@ function linesApart({ lacksBlanks, sides: { oldLines, fileLines, blocks } }: Pla
 }
 
 function agreed(content: string, candidates: readonly Candidate[]): Replacement | undefined {
-  const texts = new Map<string, Replacement | undefined>();
-  for (const { place, takesEnd } of candidates) {
+  const ways = candidates.map(({ place, takesEnd }) => {
     const merged = place.isOpen ? undefined : mergeLines(place.sides);
-    const replacement =
-      merged === undefined || doublesLine(content, place, merged)
-        ? undefined
-        : replacementOf(content, place, { merged, takesEnd });
-    texts.set(JSON.stringify(replacement), replacement);
-  }
-  return texts.size === 1 ? [...texts.values()][0] : undefined;
+    const isClear = merged && !doublesLine(content, place, merged);
+    return isClear && replacementOf(content, place, { merged, takesEnd });
+  });
+  const [first, ...others] = ways.map((way) => JSON.stringify(way || null));
+  return others.every((other) => other === first) ? ways[0] || undefined : undefined;
 }
 
 /**

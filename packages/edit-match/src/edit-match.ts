@@ -19,33 +19,30 @@ import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
 import { findElided } from "./elided.ts";
 import { findExactly } from "./exact.ts";
 import type { Depth } from "./fold.ts";
-import { findPlaces, MOST_PLACES, type Place, type Search, SearchedFile, saidLines } from "./place.ts";
+import { findPlaces, MOST_PLACES, type Place, type Search, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
 import { newFence, type Reading, readingsOf, withoutForeign } from "./reading.ts";
 import { findSlips } from "./slip.ts";
+import { SearchedFile } from "./windows.ts";
 import { withLineEnd } from "./write.ts";
 
 export { applyReplacements } from "./write.ts";
 export type { ClosestRegion, EditMatch, EditRequest, Replacement };
 
 interface Step {
-  /** The readings of both texts that this step uses; the first one is as they were sent. */
-  readonly readings: (all: readonly Reading[]) => readonly Reading[];
+  /** Which readings of both texts this step uses; the first one is as they were sent. */
+  readonly readings: readonly [from: number, to?: number];
   /** What is ignored besides white space and look-alike characters: see fold.ts. */
   readonly depths: readonly Depth[];
   readonly find: (file: SearchedFile, search: Search) => readonly Place[];
 }
 
-const first = (all: readonly Reading[]) => all.slice(0, 1);
-const others = (all: readonly Reading[]) => all.slice(1);
-const each = (all: readonly Reading[]) => all;
-
 const STEPS: readonly Step[] = [
-  { readings: first, depths: ["signs"], find: findPlaces },
-  { readings: others, depths: ["signs"], find: findPlaces },
-  { readings: each, depths: ["backslashes", "escapes", "entities"], find: findPlaces },
-  { readings: each, depths: ["signs"], find: findElided },
-  { readings: each, depths: ["signs"], find: findSlips },
+  { readings: [0, 1], depths: ["signs"], find: findPlaces },
+  { readings: [1], depths: ["signs"], find: findPlaces },
+  { readings: [0], depths: ["backslashes", "escapes", "entities"], find: findPlaces },
+  { readings: [0], depths: ["signs"], find: findElided },
+  { readings: [0], depths: ["signs"], find: findSlips },
 ];
 
 export function findEdit(request: EditRequest): EditMatch {
@@ -69,7 +66,7 @@ function findByReading(request: EditRequest): EditMatch {
     : withoutForeign(content, request);
   const file = new SearchedFile(content);
   const notFound = (alreadyApplied: boolean): EditMatch => {
-    const closest = closestRegion(content, texts.oldText, file.windows.around(texts.oldText, true));
+    const closest = closestRegion(content, texts.oldText, file.around(texts.oldText, true));
     return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
   };
   if (isApplied(content, texts.oldText, texts.newText)) return notFound(true);
@@ -81,7 +78,7 @@ function findByReading(request: EditRequest): EditMatch {
     const known = [...found];
     const isOpen = (one: Candidate) =>
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => isBeside(one, other));
-    found.push(...candidatesOf(file, step.readings(readings), step).filter(isOpen));
+    found.push(...candidatesOf(file, readings.slice(...step.readings), step).filter(isOpen));
   }
   return (found.length > 0 ? chosen(request, found) : undefined) ?? notFound(false);
 }

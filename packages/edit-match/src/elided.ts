@@ -1,6 +1,7 @@
 import { type Block, isBlank } from "./lines.ts";
-import { findPlaces, linesIn, type Place, placeAround, type Search, type SearchedFile } from "./place.ts";
+import { findPlaces, linesIn, type Place, placeAround, type Search } from "./place.ts";
 import { omission } from "./placeholder.ts";
+import type { SearchedFile } from "./windows.ts";
 
 /** Whether a line stands for others. Dots that are in the file stand for themselves. */
 function isDots(line: string, content: string): boolean {

@@ -1,8 +1,6 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { lineOf } from "./windows.ts";
-import { lineEndAt, matched, withLineEnd } from "./write.ts";
-
-const MAX_SHOWN = 20;
+import { startsOf } from "./windows.ts";
+import { ambiguous, lineEndAt, matched, withLineEnd } from "./write.ts";
 
 /** The edit if the old text occurs exactly; no result if it does not occur at all. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
@@ -14,21 +12,11 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
   if (starts.length !== expected || starts.some((start, at) => start !== fromEnd[at])) {
     // If it matters which of overlapping places are used, all count: the number must not match by chance.
     const found = starts.length === expected ? all.length : starts.length;
-    return {
-      status: "ambiguous",
-      found,
-      lines: starts.slice(0, MAX_SHOWN).map((at) => lineOf(content, at)),
-    };
+    return ambiguous(content, found, starts);
   }
   if (newText === oldText) return { status: "no_change" };
   const replacements = starts.map((start) => replaced(request, start));
   return matched(content, stage, replacements);
-}
-
-function startsOf(content: string, oldText: string): number[] {
-  const starts: number[] = [];
-  for (let at = content.indexOf(oldText); at >= 0; at = content.indexOf(oldText, at + 1)) starts.push(at);
-  return starts;
 }
 
 function withoutOverlaps(starts: readonly number[], length: number): number[] {

@@ -1,18 +1,3 @@
-/**
- * A text in a normalized form: without white space (except for one space that separates two words), with plain
- * characters for look-alike ones, letters separate from their accents. Each unit knows its source, so that a match
- * of folded texts leads back to the original ones.
- */
-export interface Folded {
-  readonly source: string;
-  /** UTF-16 codes of the units. */
-  readonly codes: Uint16Array;
-  /** Where the source of a unit begins and ends; empty for the further units of one character. */
-  readonly starts: Int32Array;
-  readonly ends: Int32Array;
-  readonly length: number;
-}
-
 /** What is ignored besides white space and look-alike characters. */
 export type Depth = "signs" | "backslashes" | "escapes" | "entities";
 
@@ -59,20 +44,14 @@ export function decodeEntities(text: string): string {
   );
 }
 
-function plainOf(code: number): string {
-  const sign = String.fromCharCode(code);
-  const known = PLAIN.get(sign);
-  if (known !== undefined) return known;
-  if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);
-  return sign.normalize("NFD");
-}
-
 const plainByCode = new Map<number, string>();
 
-function cachedPlainOf(code: number): string {
+function plainOf(code: number): string {
   const known = plainByCode.get(code);
   if (known !== undefined) return known;
-  const plain = plainOf(code);
+  const sign = String.fromCharCode(code);
+  const isWide = code >= 0xff01 && code <= 0xff5e;
+  const plain = PLAIN.get(sign) ?? (isWide ? String.fromCharCode(code - 0xfee0) : sign.normalize("NFD"));
   plainByCode.set(code, plain);
   return plain;
 }
@@ -92,25 +71,28 @@ function isDash(source: string, at: number): boolean {
   return source[at - 1] !== "-" && source[at + 1] === "-" && source[at + 2] !== "-";
 }
 
-class Folder {
-  readonly #source: string;
-  readonly #codes: Uint16Array;
-  readonly #starts: Int32Array;
-  readonly #ends: Int32Array;
-  #length = 0;
+/**
+ * A text in a normalized form: without white space (except for one space that separates two words), with plain
+ * characters for look-alike ones, letters separate from their accents. Each unit knows its source, so that a match
+ * of folded texts leads back to the original ones.
+ */
+export class Folded {
+  readonly source: string;
+  /** UTF-16 codes of the units. */
+  readonly codes: Uint16Array;
+  /** Where the source of a unit begins and ends; empty for the further units of one character. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  length = 0;
   #isParted = false;
 
-  constructor(source: string) {
-    this.#source = source;
+  constructor(source: string, depth: Depth) {
+    this.source = source;
     // A space may come before each character, and no character has more than four units.
     const most = !/[^\t-\r -~]/.test(source) ? source.length : source.length * 4;
-    this.#codes = new Uint16Array(most);
-    this.#starts = new Int32Array(most);
-    this.#ends = new Int32Array(most);
-  }
-
-  fold(depth: Depth): Folded {
-    const source = this.#source;
+    this.codes = new Uint16Array(most);
+    this.starts = new Int32Array(most);
+    this.ends = new Int32Array(most);
     let isFirst = true;
     for (let at = 0; at < source.length; ) {
       const code = source.charCodeAt(at);
@@ -130,8 +112,15 @@ class Folder {
       }
       isFirst = isBlankCode(code) && (isFirst || code === LINE_END);
     }
-    const length = this.#length;
-    return { source, codes: this.#codes, starts: this.#starts, ends: this.#ends, length };
+  }
+
+  /** The units as a text, to compare and to look up; without spaces between words if lines are counted. */
+  get text(): string {
+    let text = "";
+    for (let at = 0; at < this.length; at += 8192) {
+      text += String.fromCharCode(...this.codes.subarray(at, Math.min(this.length, at + 8192)));
+    }
+    return text;
   }
 
   /** A character whose source is from `start` to `end`. */
@@ -139,7 +128,7 @@ class Folder {
     if (isBlankCode(code)) this.#isParted = true;
     else if (code < 0x80) this.#put(code, start, end);
     else {
-      const plain = cachedPlainOf(code);
+      const plain = plainOf(code);
       if (plain === " ") this.#isParted = true;
       else
         for (let part = 0; part < plain.length; part += 1) {
@@ -149,24 +138,24 @@ class Folder {
   }
 
   #put(code: number, start: number, end: number): void {
-    const last = this.#length - 1;
-    if (this.#isParted && last >= 0 && isWordCode(code) && isWordCode(this.#codes[last] ?? 0)) {
-      this.#write(BLANK, this.#ends[last] ?? start, start);
+    const last = this.length - 1;
+    if (this.#isParted && last >= 0 && isWordCode(code) && isWordCode(this.codes[last] ?? 0)) {
+      this.#write(BLANK, this.ends[last] ?? start, start);
     }
     this.#isParted = false;
     this.#write(code, start, end);
   }
 
   #write(code: number, start: number, end: number): void {
-    this.#codes[this.#length] = code;
-    this.#starts[this.#length] = start;
-    this.#ends[this.#length] = end;
-    this.#length += 1;
+    this.codes[this.length] = code;
+    this.starts[this.length] = start;
+    this.ends[this.length] = end;
+    this.length += 1;
   }
 
   /** All backslashes before a character belong to it; before n, r and t an odd one may make white space of it. */
   #takeEscape(start: number, depth: Depth): number {
-    const source = this.#source;
+    const source = this.source;
     let at = start;
     while (source.charCodeAt(at) === BACKSLASH) at += 1;
     const next = source.charCodeAt(at);
@@ -181,23 +170,10 @@ class Folder {
 
   #takeEntity(start: number): number {
     ENTITY_HERE.lastIndex = start;
-    const [entity = "&"] = ENTITY_HERE.exec(this.#source) ?? [];
+    const [entity = "&"] = ENTITY_HERE.exec(this.source) ?? [];
     this.#take(decodeEntities(entity).charCodeAt(0), start, start + entity.length);
     return start + entity.length;
   }
-}
-
-export function fold(source: string, depth: Depth): Folded {
-  return new Folder(source).fold(depth);
-}
-
-/** The units as a text, to compare and to look up; without spaces between words if lines are counted. */
-export function foldedText({ codes, length }: Folded): string {
-  let text = "";
-  for (let at = 0; at < length; at += 8192) {
-    text += String.fromCharCode(...codes.subarray(at, Math.min(length, at + 8192)));
-  }
-  return text;
 }
 
 /** Where the units of `part` occur in `whole`, at most so many times, including overlaps; in linear time. */

@@ -1,11 +1,11 @@
-import { type Depth, type Folded, fold, foldedText, isLookAlike } from "./fold.ts";
+import { type Depth, Folded, isLookAlike } from "./fold.ts";
 import { type LineParts, partsOf, type Sides } from "./lines.ts";
 
 /** A line of the old text, the same line in the file, and the line of the new text that it became. */
 export interface Triple {
-  readonly old: string;
-  readonly file: string;
-  readonly fresh?: string;
+  readonly old: LineParts;
+  readonly file: LineParts;
+  readonly fresh: LineParts | undefined;
 }
 
 /** A part of a line, and the line that contains it. */
@@ -15,22 +15,13 @@ interface Part {
   readonly end: number;
 }
 
-/**
- * What the whole edit shows about the model's spelling of the file; applied to what is new in the new text. Both
- * methods return nothing if the edit contradicts itself.
- */
-export interface Learned {
-  /** Whether the new text is indented like the file, and the old one differently. */
-  readonly isAsFile: boolean;
-  /** The indentation of a new line, or of one that was changed from a line of the file. */
-  indent(fresh: string, from?: { readonly old: string; readonly file: string }): string | undefined;
-  signs(part: Part): string | undefined;
-  /** Spaces at the end of a line. They never contradict: if in doubt, they are kept. */
-  trail(trail: string): string;
-}
+export type Learned = ReturnType<typeof learn>;
 
-export function learn(triples: readonly Triple[], { newLines, depth }: Sides): Learned {
-  const parts = triples.map(tripleParts);
+/**
+ * What the whole edit shows about the model's spelling of the file; applied to what is new in the new text. `indent`
+ * and `signs` return nothing if the edit contradicts itself.
+ */
+export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
   const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
   const filled = parts.filter(({ old }) => old.body !== "");
   const indentMap = new IndentMap(filled);
@@ -42,14 +33,18 @@ export function learn(triples: readonly Triple[], { newLines, depth }: Sides): L
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
   return {
+    /** Whether the new text is indented like the file, and the old one differently. */
     isAsFile: indents === "as file",
-    indent: (fresh, from) => {
+    /** The indentation of a new line, or of one that was changed from a line of the file. */
+    indent: (fresh: string, from?: { readonly old: string; readonly file: string }) => {
       if (isMoved) return undefined;
       if (fresh === from?.old && indents !== "as file") return from.file;
       return applied(indents, fresh, () => indentMap.apply(fresh));
     },
-    signs: (part) => applied(signs, part.line.slice(part.start, part.end), () => signMap.apply(part)),
-    trail: (trail) => {
+    signs: (line: string, start = 0, end = line.length) =>
+      applied(signs, line.slice(start, end), () => signMap.apply({ line, start, end })),
+    /** Spaces at the end of a line. They never contradict: if in doubt, they are kept. */
+    trail: (trail: string) => {
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
       return trail === "" || more.length > 0 ? trail : inFile;
     },
@@ -57,7 +52,7 @@ export function learn(triples: readonly Triple[], { newLines, depth }: Sides): L
 }
 
 /** Whether some lines are further in or out than in the file, and all that are so in the old text by as much. */
-function movesAlike(parts: readonly TripleParts[]): boolean {
+function movesAlike(parts: readonly Triple[]): boolean {
   const [fromOld, fromFile] = (["old", "file"] as const).map((side) => {
     const moves = parts.map(
       ({ fresh, [side]: { indent } }) => (fresh ?? { indent }).indent.length - indent.length,
@@ -68,39 +63,24 @@ function movesAlike(parts: readonly TripleParts[]): boolean {
 }
 
 /** Whether lines around what is shifted come, or go: what stays may have moved by as much. */
-function wrapsShifted(parts: readonly TripleParts[], freshParts: readonly LineParts[]): boolean {
+function wrapsShifted(parts: readonly Triple[], freshParts: readonly LineParts[]): boolean {
   const [first] = parts;
-  const isFurtherIn = ({ old, file }: TripleParts) => old.indent.length > file.indent.length;
+  const isFurtherIn = ({ old, file }: Triple) => old.indent.length > file.indent.length;
   const comes = ({ indent }: LineParts) =>
     !parts.some((part) => part.file.indent === indent || (part.old.indent === indent && isFurtherIn(part))) &&
     parts.some(({ old }) => old.indent === indent);
-  const isInside = ({ old, fresh }: TripleParts) =>
-    !fresh || old.indent.length > (first?.old.indent.length ?? 0);
+  const isInside = ({ old, fresh }: Triple) => !fresh || old.indent.length > (first?.old.indent.length ?? 0);
   return freshParts.some(comes) || (first !== undefined && isFurtherIn(first) && parts.every(isInside));
 }
 
 /** Whether the new text is written like the old one, or like the file. */
 type Manner = "as old" | "as file" | "mixed";
 
-interface TripleParts {
-  readonly old: LineParts;
-  readonly file: LineParts;
-  readonly fresh: LineParts | undefined;
-}
-
-function tripleParts({ old, file, fresh }: Triple): TripleParts {
-  return {
-    old: partsOf(old),
-    file: partsOf(file),
-    fresh: fresh === undefined ? undefined : partsOf(fresh),
-  };
-}
-
 /**
  * The manner that the first and the last line with evidence agree on: between them an edit may move lines on
  * purpose.
  */
-function mannerOf(parts: readonly TripleParts[], part: "indent" | "body"): Manner | undefined {
+function mannerOf(parts: readonly Triple[], part: "indent" | "body"): Manner | undefined {
   const votes = parts.flatMap(({ old, file, fresh }): Manner[] => {
     if (old.body === "" || fresh === undefined || old[part] === file[part]) return [];
     const [toOld, toFile] = [likeness(old[part], fresh[part], part), likeness(file[part], fresh[part], part)];
@@ -113,7 +93,7 @@ function mannerOf(parts: readonly TripleParts[], part: "indent" | "body"): Manne
  * Tabs, or spaces, that the file has nowhere here show that the new text is indented like the old one; unless its
  * lines moved by different amounts.
  */
-function unshownIndents(parts: readonly TripleParts[], freshParts: readonly LineParts[]): Manner {
+function unshownIndents(parts: readonly Triple[], freshParts: readonly LineParts[]): Manner {
   const isForeign = (sign: string) =>
     freshParts.some(({ indent }) => indent.startsWith(sign)) &&
     parts.some(({ old }) => old.indent.startsWith(sign)) &&
@@ -164,7 +144,7 @@ class IndentMap {
   readonly #isMostly: boolean;
   readonly #hasTabs: boolean;
 
-  constructor(parts: readonly TripleParts[]) {
+  constructor(parts: readonly Triple[]) {
     for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
     const pairs = [...this.#known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
     const shift = pairs.find(({ old, file }) => old !== file);
@@ -247,7 +227,7 @@ class SignMap {
   /** Where a new line may have lost an escape, as the old text has. */
   readonly #lost = new Set<RegExp>();
 
-  constructor(parts: readonly TripleParts[], depth: Depth) {
+  constructor(parts: readonly Triple[], depth: Depth) {
     this.#depth = depth;
     // If everything is written alike there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
@@ -255,7 +235,10 @@ class SignMap {
   }
 
   #learn(old: string, file: string): void {
-    for (const { written, inFile, start } of spellings(fold(old, this.#depth), fold(file, this.#depth))) {
+    for (const { written, inFile, start } of spellings(
+      new Folded(old, this.#depth),
+      new Folded(file, this.#depth),
+    )) {
       if (/^\w$/.test(written) && written === inFile) continue;
       const part = { line: old, start, end: start + written.length };
       for (const key of [written, ...besideOf(part)]) addTo(this.#known, key, inFile);
@@ -276,7 +259,7 @@ class SignMap {
     if (this.#depth === "escapes" && /\\[nrt]|\t/.test(body)) return undefined;
     if (!this.#changesAny) return body;
     if ([...this.#lost].some((sign) => sign.test(body))) return undefined;
-    const folded = fold(body, this.#depth);
+    const folded = new Folded(body, this.#depth);
     const pieces: string[] = [];
     let done = 0;
     for (let unit = 0; unit < folded.length; unit += 1) {
@@ -297,7 +280,7 @@ class SignMap {
     if (PLAIN_SIGN.test(written)) return this.#isLost(part, written) ? undefined : written;
     const known = this.#known.get(written);
     if (known !== undefined) return known.size === 1 ? [...known][0] : undefined;
-    const plain = isLookAlike(written) ? foldedText(fold(written, "signs")) : "";
+    const plain = isLookAlike(written) ? new Folded(written, "signs").text : "";
     if (this.#plain.has(plain)) return plain;
     return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;
   }
@@ -328,7 +311,7 @@ function besideOf({ line, start, end }: Part): [string, string] {
 /** The characters of two texts with the same folded form, side by side. */
 function spellings(old: Folded, file: Folded) {
   const found: { written: string; inFile: string; start: number }[] = [];
-  if (foldedText(old) !== foldedText(file)) return found;
+  if (old.text !== file.text) return found;
   for (let from = 0; from < old.length; ) {
     let to = from + 1;
     while (to < old.length && !(isOwnSign(old, to) && isOwnSign(file, to))) to += 1;

@@ -1,4 +1,4 @@
-import { type Depth, fold, foldedText } from "./fold.ts";
+import { type Depth, Folded } from "./fold.ts";
 
 /** A line in three parts, in which different mistakes are made. */
 export interface LineParts {
@@ -49,7 +49,7 @@ export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: Block): boolean
 
 /** Two lines with the same key are the same: their characters without white space. */
 export function keyOf(line: string, depth: Depth): string {
-  return foldedText(fold(line, depth)).replaceAll(" ", "");
+  return new Folded(line, depth).text.replaceAll(" ", "");
 }
 
 export function shifted(block: Block, oldBy: number, fileBy: number): Block {
@@ -139,11 +139,23 @@ export interface Texts {
 
 /**
  * For each line of the new text the same line of the old one, or -1: keeps the most lines, and of these as many
- * exact ones as possible; without a depth only exact ones. No result if the texts are too long.
+ * exact ones as possible; without a depth only exact ones. Of several equal lines the first one is kept, and in a
+ * second result the last one. No result if the texts are too long.
  */
-export function keptLines(
+export function keptLines(texts: Texts, depth?: Depth): (Int32Array | undefined)[] {
+  const { oldLines, newLines, there = oldLines } = texts;
+  const turned = {
+    oldLines: oldLines.toReversed(),
+    newLines: newLines.toReversed(),
+    there: there.toReversed(),
+  };
+  const mirrored = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
+  return [keptFromStart(texts, depth), keptFromStart(turned, depth)?.map(mirrored).reverse()];
+}
+
+function keptFromStart(
   { oldLines, newLines, there = oldLines }: Texts,
-  depth?: Depth,
+  depth: Depth | undefined,
 ): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
   const [from, to] = [oldLines.length, newLines.length];
@@ -165,10 +177,10 @@ export function keptLines(
   const other = newLines.slice(head, to - tail);
   if (one.length * other.length > MOST_COMPARED) return undefined;
   const [oneKeys, otherKeys] = [one, other].map((lines) => depth && lines.map((line) => keyOf(line, depth)));
+  const times = other.map((line) => (/\w/.test(line) ? WORDS : 1));
   const worth = (i: number, j: number) => {
-    const times = /\w/.test(other[j] ?? "") ? WORDS : 1;
-    if (one[i] === other[j] || there[head + i] === other[j]) return SAME * times;
-    return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? ALIKE * times : 0;
+    if (one[i] === other[j] || there[head + i] === other[j]) return SAME * (times[j] ?? 1);
+    return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? ALIKE * (times[j] ?? 1) : 0;
   };
   for (const [oldAt, newAt] of commonLines([one.length, other.length], worth)) {
     kept[head + newAt] = head + oldAt;
@@ -198,24 +210,6 @@ function commonLines(
     else j += 1;
   }
   return pairs;
-}
-
-/** The same counted from the end: of several equal lines, the last one is kept instead of the first. */
-export function keptLinesFromEnd(texts: Texts, depth?: Depth): Int32Array | undefined {
-  const { oldLines, newLines, there = [] } = texts;
-  const turnedTexts = {
-    oldLines: oldLines.toReversed(),
-    newLines: newLines.toReversed(),
-    there: there.toReversed(),
-  };
-  const mirrored = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
-  return keptLines(turnedTexts, depth)?.map(mirrored).reverse();
-}
-
-export function turned(partners: Int32Array, count: number): Int32Array {
-  const others = new Int32Array(count).fill(-1);
-  for (const [one, other] of partners.entries()) if (other >= 0) others[other] = one;
-  return others;
 }
 
 export function placesOf(keys: readonly string[]): Map<string, number[]> {

@@ -1,16 +1,6 @@
-import { type Depth, type Folded, fold } from "./fold.ts";
+import { type Depth, Folded } from "./fold.ts";
 import { type CommonEnds, commonEnds, type Learned, learn, type Triple } from "./learned.ts";
-import {
-  type Block,
-  isBlank,
-  isHalf,
-  isOneToOne,
-  keptLines,
-  keptLinesFromEnd,
-  partsOf,
-  type Sides,
-  turned,
-} from "./lines.ts";
+import { type Block, isBlank, isHalf, isOneToOne, keptLines, partsOf, type Sides } from "./lines.ts";
 import type { Stretch } from "./windows.ts";
 
 /** A line to write, the line of the new text it comes from, and the index of the file's line whose end it gets. */
@@ -37,18 +27,15 @@ export function mergeLines(sides: Sides): MergedLine[] | undefined {
   for (const block of sides.blocks) {
     if (isOneToOne(block)) there[block.oldFrom] = sides.fileLines[block.fileFrom];
   }
-  const texts = { ...sides, there };
-  const kept = keptLines(texts, sides.depth);
-  const merged = kept && mergeKept(sides, kept);
-  if (kept === undefined || merged === undefined) return undefined;
-  const late = keptLinesFromEnd(texts, sides.depth);
-  const other = late && mergeKept(sides, late);
+  const ways = keptLines({ ...sides, there }, sides.depth);
+  const [merged, other] = ways.map((kept) => kept && mergeKept(sides, kept));
   const textOf = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
-  return other && textOf(other) === textOf(merged) ? merged : undefined;
+  return merged && other && textOf(other) === textOf(merged) ? merged : undefined;
 }
 
 function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
-  const newOf = turned(kept, sides.oldLines.length);
+  const newOf = new Int32Array(sides.oldLines.length).fill(-1);
+  for (const [fresh, old] of kept.entries()) if (old >= 0) newOf[old] = fresh;
   const steps = stepsOf(sides, newOf);
   if (steps === undefined) return undefined;
   const partners = steps.flatMap((step) => ("hunk" in step ? [...partnersOf(sides, step.hunk)] : []));
@@ -94,13 +81,10 @@ function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
     changed = [];
   };
   for (const [index, block] of blocks.entries()) {
-    const at =
-      keptAt[index] ??
-      restoredAt(sides, block, {
-        from: next,
-        to: nextKept(keptAt, index, newLines.length),
-        isBetween: [changed.length > 0, index + 1 < blocks.length && keptAt[index + 1] === undefined],
-      });
+    const to =
+      keptAt.slice(index + 1).find((at) => at !== undefined && at.from >= 0)?.from ?? newLines.length;
+    const isBetween = [changed.length > 0, index + 1 < blocks.length && keptAt[index + 1] === undefined];
+    const at = keptAt[index] ?? restoredAt(sides, block, { from: next, to, isBetween });
     if (at === undefined) changed.push(block);
     else {
       const first = at.from === -1 ? next : at.from;
@@ -117,10 +101,6 @@ function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
 interface KeptAt {
   readonly from: number;
   readonly count: number;
-}
-
-function nextKept(keptAt: readonly (KeptAt | undefined)[], index: number, end: number): number {
-  return keptAt.slice(index + 1).find((at) => at !== undefined && at.from >= 0)?.from ?? end;
 }
 
 const LEAST_RESTORED = 4;
@@ -154,7 +134,7 @@ function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
 function restoredAt(
   sides: Sides,
   block: Block,
-  { from, to, isBetween }: { from: number; to: number; isBetween: readonly [boolean, boolean] },
+  { from, to, isBetween }: { from: number; to: number; isBetween: readonly boolean[] },
 ): KeptAt | undefined {
   if (isOneToOne(block) || block.isElided === true) return undefined;
   const lines = sides.fileLines.slice(block.fileFrom, block.fileTo);
@@ -221,8 +201,11 @@ function triplesOf(sides: Sides, newOf: Int32Array, partnerOf: ReadonlyMap<numbe
   return sides.blocks.filter(isOneLine).map(({ oldFrom, fileFrom }) => {
     const paired = newOf[oldFrom] ?? -1;
     const fresh = sides.newLines[paired >= 0 ? paired : (freshOf.get(oldFrom) ?? -1)];
-    const [old, file] = [sides.oldLines[oldFrom] ?? "", sides.fileLines[fileFrom] ?? ""];
-    return fresh === undefined ? { old, file } : { old, file, fresh };
+    return {
+      old: partsOf(sides.oldLines[oldFrom] ?? ""),
+      file: partsOf(sides.fileLines[fileFrom] ?? ""),
+      fresh: fresh === undefined ? undefined : partsOf(fresh),
+    };
   });
 }
 
@@ -277,27 +260,21 @@ function writtenLine(
     const isShown = indent === line || line.includes("\t") !== indent?.includes("\t");
     return isShown ? indent : undefined;
   }
-  if (from === undefined) {
-    const [indent, body] = [
-      learned.indent(fresh.indent),
-      learned.signs({ line: fresh.body, start: 0, end: fresh.body.length }),
-    ];
-    return indent === undefined || body === undefined
-      ? undefined
-      : indent + body + learned.trail(fresh.trail);
-  }
-  const old = partsOf(oldLine ?? "");
-  const file = partsOf(sides.fileLines[from.fileFrom] ?? "");
-  const indent = learned.indent(fresh.indent, { old: old.indent, file: file.indent });
-  const body = mergedBody({ old: old.body, file: file.body, fresh: fresh.body }, learned, sides.depth);
-  const isKept = fresh.body === old.body && fresh.trail === old.trail && indent === file.indent;
-  const trail = isKept ? file.trail : learned.trail(fresh.trail);
+  const old = from && partsOf(oldLine ?? "");
+  const file = from && partsOf(sides.fileLines[from.fileFrom] ?? "");
+  const indent = learned.indent(fresh.indent, old && file && { old: old.indent, file: file.indent });
+  const body =
+    old && file
+      ? mergedBody({ old: old.body, file: file.body, fresh: fresh.body }, learned, sides.depth)
+      : learned.signs(fresh.body);
+  const isKept = fresh.body === old?.body && fresh.trail === old.trail && indent === file?.indent;
+  const trail = isKept ? file?.trail : learned.trail(fresh.trail);
   return indent === undefined || body === undefined ? undefined : indent + body + trail;
 }
 
 /** Where the old line differs from the file, what the new one keeps of it is the file's too. */
 function mergedBody(
-  { old, file, fresh }: Required<Triple>,
+  { old, file, fresh }: Readonly<Record<"old" | "file" | "fresh", string>>,
   learned: Learned,
   depth: Depth,
 ): string | undefined {
@@ -306,9 +283,9 @@ function mergedBody(
   const ends = commonEnds(old, fresh);
   const inCommon = commonEnds(file, fresh);
   if (inCommon.head + inCommon.tail > ends.head + ends.tail) {
-    return learned.signs({ line: fresh, start: 0, end: fresh.length }) === fresh ? fresh : undefined;
+    return learned.signs(fresh) === fresh ? fresh : undefined;
   }
-  const folded = { old: fold(old, depth), file: fold(file, depth), fresh };
+  const folded = { old: new Folded(old, depth), file: new Folded(file, depth), fresh };
   if (folded.old.length !== folded.file.length) return undefined;
   return changedBody(folded, ends, learned);
 }
@@ -343,7 +320,7 @@ function changedBody(
   const [keptFrom, fileFrom] = keepsAfter
     ? [after.old.start, after.file.start]
     : [after.old.end, after.file.end];
-  const middle = learned.signs({ line: fresh, start, end: fresh.length - (old.source.length - keptFrom) });
+  const middle = learned.signs(fresh, start, fresh.length - (old.source.length - keptFrom));
   return middle === undefined
     ? undefined
     : file.source.slice(0, fileTo) + middle + file.source.slice(fileFrom);

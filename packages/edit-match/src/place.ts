@@ -1,6 +1,6 @@
-import { type Depth, type Folded, fold, positionsOf } from "./fold.ts";
+import { type Depth, Folded, positionsOf } from "./fold.ts";
 import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf, type Sides, shifted } from "./lines.ts";
-import { type Stretch, Windows } from "./windows.ts";
+import type { SearchedFile, Stretch } from "./windows.ts";
 
 /** The two texts of an edit in lines, without blank lines at their beginning or end that both have. */
 export interface Said {
@@ -61,37 +61,15 @@ export interface Search {
   readonly depth: Depth;
 }
 
-/** One file with its folded parts for each depth, shared by several readings. */
-export class SearchedFile {
-  readonly content: string;
-  readonly windows: Windows;
-  readonly #known = new Map<string, Folded>();
-
-  constructor(content: string) {
-    this.content = content;
-    this.windows = new Windows(content);
-  }
-
-  fold({ start, end }: Stretch, depth: Depth): Folded {
-    const key = `${start} ${end} ${depth}`;
-    let folded = this.#known.get(key);
-    if (folded === undefined) {
-      folded = fold(this.content.slice(start, end), depth);
-      this.#known.set(key, folded);
-    }
-    return folded;
-  }
-}
-
 /** More places than this are not told apart. */
 export const MOST_PLACES = 50;
 
 /** The places with the same characters as the old text. */
 export function findPlaces(file: SearchedFile, search: Search): Place[] {
   const text = search.said.oldLines.join("\n");
-  const wanted = fold(text, search.depth);
+  const wanted = new Folded(text, search.depth);
   const found: Stretch[] = [];
-  for (const stretch of file.windows.around(text)) {
+  for (const stretch of file.around(text)) {
     const folded = file.fold(stretch, search.depth);
     for (const at of positionsOf(wanted, folded, MOST_PLACES)) {
       const start = stretch.start + (folded.starts[at] ?? 0);

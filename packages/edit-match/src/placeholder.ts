@@ -1,4 +1,4 @@
-import { isBlank, keptLines, keptLinesFromEnd, type Texts } from "./lines.ts";
+import { isBlank, keptLines, type Texts } from "./lines.ts";
 
 const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(\*|\*|rem\b)\s*/i;
 const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
@@ -128,7 +128,7 @@ const countIn = (lines: readonly string[], signs: RegExp) => lines.join("\n").ma
  * gone. Of several equal lines either may be the kept one.
  */
 function standsForLines(texts: Texts, at: number): boolean {
-  return [keptLines(texts), keptLinesFromEnd(texts)].some((kept) => standsFor(texts, kept, at));
+  return keptLines(texts).some((kept) => standsFor(texts, kept, at));
 }
 
 function standsFor({ oldLines, newLines }: Texts, kept: Int32Array | undefined, at: number): boolean {

@@ -1,8 +1,8 @@
-import { fold, foldedText } from "./fold.ts";
+import { Folded } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, keyOf } from "./lines.ts";
-import { findPlaces, linesIn, type Place, placeAround, type Search, type SearchedFile } from "./place.ts";
-import type { Stretch } from "./windows.ts";
+import { findPlaces, linesIn, type Place, placeAround, type Search } from "./place.ts";
+import type { SearchedFile, Stretch } from "./windows.ts";
 
 interface FileLine {
   readonly key: string;
@@ -20,7 +20,7 @@ export function findSlips(file: SearchedFile, search: Search): Place[] {
   const { said, depth } = search;
   const keys = said.oldLines.filter((line) => !isBlank(line)).map((line) => keyOf(line, depth));
   if (keys.join("").length < LEAST_SIGNS) return [];
-  const tries = file.windows.around(said.oldLines.join("\n")).flatMap((stretch) => {
+  const tries = file.around(said.oldLines.join("\n")).flatMap((stretch) => {
     if (stretch.end - stretch.start > LONGEST_STRETCH) return [];
     const lines = filledLines(search, stretch);
     if (lines.length * keys.length > MOST_STEPS) return [];
@@ -97,8 +97,8 @@ function mistyped(search: Search, { lines, keys, first }: Try, at: number): Plac
   const given = search.said.oldLines.filter((line) => !isBlank(line))[at] ?? "";
   const { said, content, depth } = search;
   const [word, right = ""] = mistypedWord(
-    foldedText(fold(given, depth)),
-    foldedText(fold(content.slice(there.start, there.end), depth)),
+    new Folded(given, depth).text,
+    new Folded(content.slice(there.start, there.end), depth).text,
   );
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
   if (word === undefined || !from || !to || content.includes(word)) return undefined;

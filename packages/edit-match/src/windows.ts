@@ -1,3 +1,5 @@
+import { type Depth, Folded } from "./fold.ts";
+
 /** A part of the file. */
 export interface Stretch {
   readonly start: number;
@@ -17,21 +19,30 @@ interface Anchor {
   readonly places: readonly number[];
 }
 
-/**
- * The parts of the file in which the text can be: around its rarest words, on different lines, so that one of them
- * may be mistyped. The whole file if its words are everywhere, or if there are none.
- */
-export class Windows {
-  readonly #content: string;
+/** One file with what was found in it, shared by several readings. */
+export class SearchedFile {
+  readonly content: string;
   readonly #known = new Map<string, readonly number[]>();
+  readonly #folded = new Map<string, Folded>();
 
   constructor(content: string) {
-    this.#content = content;
+    this.content = content;
   }
 
-  /** With `isNear` only around words that are there, to show the nearest text. */
+  fold({ start, end }: Stretch, depth: Depth): Folded {
+    const key = `${start} ${end} ${depth}`;
+    const folded = this.#folded.get(key) ?? new Folded(this.content.slice(start, end), depth);
+    this.#folded.set(key, folded);
+    return folded;
+  }
+
+  /**
+   * The parts of the file in which the text can be: around its rarest words, on different lines, so that one of them
+   * may be mistyped. The whole file if its words are everywhere, or if there are none. With `isNear` only around
+   * words that are there, to show the nearest text.
+   */
   around(text: string, isNear = false): readonly Stretch[] {
-    const content = this.#content;
+    const { content } = this;
     const anchors = this.#anchorsOf(text, isNear ? 1 : 0);
     const whole = [{ start: 0, end: content.length }];
     if (anchors === undefined) return whole;
@@ -67,22 +78,16 @@ export class Windows {
   }
 
   #placesOf(word: string): readonly number[] {
-    const known = this.#known.get(word);
-    if (known !== undefined) return known;
-    const places: number[] = [];
-    for (let at = this.#content.indexOf(word); at >= 0; at = this.#content.indexOf(word, at + 1)) {
-      places.push(at);
-      if (places.length > MOST_TWINS) break;
-    }
+    const places = this.#known.get(word) ?? startsOf(this.content, word, MOST_TWINS + 1);
     this.#known.set(word, places);
     return places;
   }
 
   /** Extended to whole lines, if lines are not very long. */
   #inWholeLines({ start, end }: Stretch): Stretch {
-    const from = this.#content.lastIndexOf("\n", start) + 1;
-    const close = this.#content.indexOf("\n", end);
-    const to = close === -1 ? this.#content.length : close;
+    const from = this.content.lastIndexOf("\n", start) + 1;
+    const close = this.content.indexOf("\n", end);
+    const to = close === -1 ? this.content.length : close;
     return { start: start - from < 2000 ? from : start, end: to - end < 2000 ? to : end };
   }
 }
@@ -102,4 +107,12 @@ export function lineOf(text: string, at: number): number {
   let line = 1;
   for (let feed = text.indexOf("\n"); feed >= 0 && feed < at; feed = text.indexOf("\n", feed + 1)) line += 1;
   return line;
+}
+
+/** Where the part begins in the text, at most so many times, including overlaps. */
+export function startsOf(text: string, part: string, most = Number.POSITIVE_INFINITY): number[] {
+  const starts: number[] = [];
+  for (let at = text.indexOf(part); at >= 0 && starts.length < most; at = text.indexOf(part, at + 1))
+    starts.push(at);
+  return starts;
 }
