@@ -1,7 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
+import { BURIN, burin } from "./burin.ts";
 import {
   type Agent,
   closeRoom,
@@ -298,6 +299,27 @@ describe("burin import", () => {
     expect(gemini).toContain("extensions/ctx: ");
     await take("codex");
     expect(JSON.parse(await ours("settings.json")).mcpServers.win).toMatchObject({ startTimeout: 20_000 });
+  });
+
+  it("a full disk: says what was not written, ends with 1, leaves nothing half written, and takes it later", async () => {
+    await putRecord("claude");
+    const mcpServers = { here: { command: "server" } };
+    await put(".claude/settings.json", JSON.stringify({ permissions: { allow: ["Bash(ls)"] }, mcpServers }));
+    await put(".claude/CLAUDE.md", "Say please.\n".repeat(200));
+    // The system ends each write after a kilobyte, as a disk does that has no more room.
+    const words = [BURIN, "import", "--from", "claude", "--apply"];
+    const shell = ["-c", 'ulimit -f 1; "$@"', "bash", process.execPath, ...words];
+    const env = { PATH: process.env.PATH, ...HOME() };
+    const { status, stdout } = spawnSync("bash", shell, { cwd: root, env, encoding: "utf8" });
+    const [taken, refused] = stdout.split("Not written\n");
+    expect([status, taken]).toEqual([1, expect.stringContaining("here: server")]);
+    expect(taken).not.toMatch(/Sessions of|CLAUDE.md/);
+    expect(refused).toMatch(/^ {2}.*CLAUDE.md: .*\(EFBIG\).*\n {2}session claude-.*\(EFBIG\)\n$/);
+    const left = await readdir(join(top, "burin"), { recursive: true, withFileTypes: true });
+    expect(left.filter((one) => one.isFile()).map(({ name }) => name)).toEqual(["settings.json"]);
+    const later = await take("claude");
+    expect([later.code, later.stdout]).toEqual([0, expect.stringMatching(/^Taken .*\nSessions of /)]);
+    expect(await ours("AGENTS.md")).toContain("Say please.");
   });
 
   it("says that there is nothing to take", async () => {

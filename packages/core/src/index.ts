@@ -65,6 +65,7 @@ export type {
   RunningCommand,
   ShellEnd,
 } from "@burin/machine/commands/command-request";
+export { changeHomeFile } from "@burin/machine/disk/home-file";
 export { makeFolders } from "@burin/machine/disk/make-folders";
 export { lockPath } from "@burin/machine/disk/path-lock";
 export { readBeginning, readBytes, readText } from "@burin/machine/disk/regular-file";

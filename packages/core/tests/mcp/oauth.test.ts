@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Toolbox, ToolResult } from "../../src/index.ts";
@@ -90,6 +92,15 @@ describe("P51 logins to MCP servers", () => {
       expect(textOf(await echo(toolbox, "in"))).toContain("in");
     },
   );
+
+  it("a URL at which there is no server is not said to need no login", async () => {
+    const nothing = createServer((_, response) => response.writeHead(404).end("Not Found\n"));
+    await new Promise<void>((resolve) => nothing.listen(0, "127.0.0.1", resolve));
+    const { port } = nothing.address() as AddressInfo;
+    const toolbox = project.open({ far: { url: `http://127.0.0.1:${port}/mcp` } });
+    await expect(toolbox.mcp.login("far", { onAddress: () => {} })).rejects.toThrow("HTTP 404");
+    nothing.close();
+  });
 
   it("an answer to another login is refused", async () => {
     const pasted = Promise.resolve("http://127.0.0.1:1/callback?code=stolen&state=other");

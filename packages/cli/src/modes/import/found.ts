@@ -46,6 +46,8 @@ export class Found {
   readonly memories: { readonly file: string; readonly text: string }[] = [];
   readonly settings: { readonly path: readonly string[]; readonly value: unknown }[] = [];
   readonly left: { readonly what: string; readonly why: string }[] = [];
+  /** What could not be written. */
+  readonly failed: { readonly what: string; readonly why: string }[] = [];
 
   /** `why` is the reason in words, or an error with it. */
   leave(what: string, why: unknown): void {

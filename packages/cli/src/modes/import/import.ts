@@ -27,12 +27,12 @@ export async function runImport(request: SubcommandRequest, { output }: Io): Pro
   const from = String(own.from);
   if (!Object.hasOwn(AGENTS, from))
     throw new UsageError(`--from must be ${Object.keys(AGENTS).join(", ")}, not "${from}".`);
-  const found = await offer(from);
   const applied = own.apply === true;
-  if (applied) await takeOver(found, { home: burinHome(process.env), root });
-  const document = { ...plain(found), applied };
-  report(output, options.outputFormat, { document, rows: rowsOf(found, applied) });
-  return EXIT.done;
+  const offered = await offer(from);
+  const shown = applied ? await takeOver(offered, { home: burinHome(process.env), root }) : offered;
+  const document = { ...plain(shown), applied };
+  report(output, options.outputFormat, { document, rows: rowsOf(shown, applied) });
+  return shown.found.failed.length === 0 ? EXIT.done : EXIT.failed;
 }
 
 interface Chosen {
@@ -133,7 +133,8 @@ function overview(offers: readonly Offer[]): string[] {
 function rowsOf(offer: Offer, isApplied: boolean): string[] {
   const { from, name, folder, found, sessions } = offer;
   const isNothing = amounts(offer) === "";
-  const taken = isNothing ? "Nothing to take" : isApplied ? "Taken" : "To be taken";
+  const none = found.failed.length === 0 ? "Nothing to take" : "Nothing was taken";
+  const taken = isNothing ? none : isApplied ? "Taken" : "To be taken";
   const roots = [...new Set(sessions.map(({ root }) => root))];
   const rows = [
     `${taken} from ${name} (${folder})${isNothing ? "." : ":"}`,
@@ -142,16 +143,18 @@ function rowsOf(offer: Offer, isApplied: boolean): string[] {
       return block(`Sessions of ${root}`, held.map(shownSession));
     }),
     ...KINDS.flatMap(([, title, entries]) => block(title, entries(found))),
-    ...block(
-      "Left",
-      found.left.map(({ what, why }) => `${what}: ${why}`),
-    ),
+    ...block("Left", found.left.map(reasonFor)),
+    ...block("Not written", found.failed.map(reasonFor)),
   ];
   if (isNothing) return rows;
   if (!isApplied) return [...rows, `Nothing was changed. To take it: burin import --from ${from} --apply`];
   return sessions.length === 0
     ? rows
     : [...rows, "To go on: burin -c, or burin -r with the id of a session."];
+}
+
+function reasonFor({ what, why }: Found["left"][number]): string {
+  return `${what}: ${why}`;
 }
 
 function shownRule({ list, rule, of, isOfProject }: Found["rules"][number]): string {
@@ -172,7 +175,7 @@ function shownServer({ alias, definition }: Found["servers"][number]): string {
 }
 
 function plain({ from, folder, found, sessions }: Offer): object {
-  const { rules, settings, left } = found;
+  const { rules, settings, left, failed } = found;
   return {
     from,
     folder,
@@ -182,5 +185,6 @@ function plain({ from, folder, found, sessions }: Offer): object {
     memories: found.memories.map(({ file }) => file),
     settings,
     left,
+    failed,
   };
 }

@@ -1,7 +1,14 @@
-import { appendFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { changeSettings, loadSettings, makeFolders, openGrants, readText, writeSession } from "@burin/core";
-import { type Found, type FoundSession, fields, list } from "./found.ts";
+import {
+  changeHomeFile,
+  changeSettings,
+  loadSettings,
+  makeFolders,
+  openGrants,
+  writeSession,
+} from "@burin/core";
+import { messageOf } from "../../terminal/exit-code.ts";
+import { Found, type FoundSession, fields, list } from "./found.ts";
 import { eventsOf } from "./talk-events.ts";
 
 export interface OfferedSession extends FoundSession {
@@ -29,42 +36,69 @@ interface Ours {
   readonly root: string;
 }
 
-const MOST_BYTES = 16 * 1024 * 1024;
-
-/** Adds to the user's data; existing data stays as it is. */
-export async function takeOver(offer: Offer, ours: Ours): Promise<void> {
-  const { found } = offer;
-  makeFolders(ours.home);
+/** Adds to the user's data; existing data stays as it is. Returns what was added, and what was not. */
+export async function takeOver(offer: Offer, { home, root }: Ours): Promise<Offer> {
+  const { found, name } = offer;
+  makeFolders(home);
   // Only the user's own settings: no project is in this folder.
-  const { settings } = await loadSettings({ home: ours.home, root: ours.home });
-  const file = join(ours.home, "settings.json");
-  const set = async (path: readonly string[], value: unknown) => {
+  const { settings } = await loadSettings({ home, root: home });
+  const taken = new Found();
+  taken.left.push(...found.left);
+  const write: Write = async (what, work, keep) => {
     try {
-      await changeSettings(file, path, value);
+      await work();
+      keep();
     } catch (error) {
-      found.leave(path.join("."), error);
+      taken.failed.push({ what, why: messageOf(error) });
     }
   };
+  const file = join(home, "settings.json");
   for (const key of ["allow", "ask", "deny"] as const) {
-    const rules = found.rules.filter((one) => one.list === key && !one.isOfProject).map(({ rule }) => rule);
-    const all = [...new Set([...settings.permissions[key], ...rules])];
-    if (all.length > settings.permissions[key].length) await set(["permissions", key], all);
+    const added = found.rules.filter((one) => one.list === key && !one.isOfProject);
+    const all = [...new Set([...settings.permissions[key], ...added.map(({ rule }) => rule)])];
+    const isNew = all.length > settings.permissions[key].length;
+    const add = async () => isNew && changeSettings(file, ["permissions", key], all);
+    await write(`permissions.${key}`, add, () => taken.rules.push(...added));
   }
-  const granted = found.rules.filter(({ isOfProject }) => isOfProject).map(({ rule }) => rule);
-  if (granted.length > 0) await (await openGrants(ours.home)).add(granted, ours.root);
-  for (const { alias, definition } of found.servers) {
-    if (settings.mcpServers[alias] === undefined) await set(["mcpServers", alias], definition);
-    else found.leave(`MCP server ${alias}`, "your settings have one of that name");
+  const granted = found.rules.filter(({ isOfProject }) => isOfProject);
+  const rules = granted.map(({ rule }) => rule);
+  const grant = async () => rules.length > 0 && (await openGrants(home)).add(rules, root);
+  await write("rules of this folder", grant, () => taken.rules.push(...granted));
+  for (const server of found.servers) {
+    const what = `MCP server ${server.alias}`;
+    const add = () => changeSettings(file, ["mcpServers", server.alias], server.definition);
+    if (settings.mcpServers[server.alias] !== undefined)
+      taken.leave(what, "your settings have one of that name");
+    else await write(what, add, () => taken.servers.push(server));
   }
-  for (const { path, value } of found.settings) {
-    if (isUnset(settings, path)) await set(path, value);
-    else found.leave(path.join("."), "your settings say something else");
+  for (const setting of found.settings) {
+    const what = setting.path.join(".");
+    const add = () => changeSettings(file, setting.path, setting.value);
+    if (!isUnset(settings, setting.path)) taken.leave(what, "your settings say something else");
+    else await write(what, add, () => taken.settings.push(setting));
   }
-  takeMemories(offer, join(ours.home, basename(settings.context.fileNames[0] ?? "AGENTS.md")));
-  for (const { id, of, root, read } of offer.sessions) {
-    const events = eventsOf(read(), { id, root, from: `session ${of} of ${offer.name}` });
-    await writeSession({ home: ours.home, root, id, events, environment: process.env });
+  const words = join(home, basename(settings.context.fileNames[0] ?? "AGENTS.md"));
+  for (const memory of found.memories) {
+    const add = () => changeHomeFile(words, (before) => withMemory(before ?? "", memory.text, name));
+    await write(memory.file, add, () => taken.memories.push(memory));
   }
+  return { ...offer, found: taken, sessions: await takeSessions(offer, home, write) };
+}
+
+/** Does the work, and keeps the thing if that succeeded. */
+type Write = (what: string, work: () => Promise<unknown>, keep: () => void) => Promise<void>;
+
+async function takeSessions({ sessions, name }: Offer, home: string, write: Write) {
+  const taken: OfferedSession[] = [];
+  for (const session of sessions) {
+    const { id, of, root, read } = session;
+    const add = () => {
+      const events = eventsOf(read(), { id, root, from: `session ${of} of ${name}` });
+      return writeSession({ home, root, id, events, environment: process.env });
+    };
+    await write(`session ${id}`, add, () => taken.push(session));
+  }
+  return taken;
 }
 
 function isUnset(settings: object, path: readonly string[]): boolean {
@@ -74,12 +108,9 @@ function isUnset(settings: object, path: readonly string[]): boolean {
 }
 
 /** A text that was imported before is not added again. */
-function takeMemories({ name, found }: Offer, file: string): void {
-  for (const { text } of found.memories) {
-    const before = readText(file, MOST_BYTES) ?? "";
-    const words = text.trim();
-    if (words === "" || before.includes(words)) continue;
-    const gap = before === "" ? "" : `${before.endsWith("\n") ? "" : "\n"}\n`;
-    appendFileSync(file, `${gap}<!-- from ${name} -->\n\n${words}\n`, { mode: 0o600 });
-  }
+function withMemory(before: string, text: string, agent: string): string {
+  const words = text.trim();
+  if (words === "" || before.includes(words)) return before;
+  const gap = before === "" ? "" : `${before.endsWith("\n") ? "" : "\n"}\n`;
+  return `${before}${gap}<!-- from ${agent} -->\n\n${words}\n`;
 }

@@ -1,4 +1,4 @@
-import { utimes, writeFile } from "node:fs/promises";
+import { rm, utimes, writeFile } from "node:fs/promises";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { recordLine } from "./record-line.ts";
 import { makeSessionFolder, sessionPath } from "./session-files.ts";
@@ -36,6 +36,8 @@ export async function writeSession({ home, root, id, events, environment }: Told
     await writeFile(path, Buffer.concat(lines), { flag: "wx", mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    // Half a session would be taken for a whole one.
+    await rm(path, { force: true });
     throw error;
   }
   await utimes(path, last, last);
