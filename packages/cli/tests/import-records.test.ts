@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import zlib from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 import {
@@ -12,6 +13,7 @@ import {
   openRoom,
   PLACES,
   put,
+  putRecord,
   RECORDS,
   root,
   run,
@@ -22,6 +24,15 @@ import {
 beforeEach(openRoom);
 
 afterEach(closeRoom);
+
+/** A Zstandard frame with one block that is not compressed. */
+function zstandard(bytes: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(bytes.length);
+  const block = Buffer.alloc(4);
+  block.writeUInt32LE(bytes.length * 8 + 1);
+  return Buffer.concat([Buffer.from("28b52ffda0", "hex"), length, block.subarray(0, 3), bytes]);
+}
 
 describe("burin import, of records,", () => {
   it("takes the sessions of all folders when it is told to, each to its folder, and says what it leaves", async () => {
@@ -104,6 +115,54 @@ describe("burin import, of records,", () => {
     expect(messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual([
       expect.stringContaining("3"),
       expect.stringContaining("ok"),
+    ]);
+  });
+
+  it("Codex: takes records that it has compressed, each once, or says which Node.js can read them", async () => {
+    await putRecord("codex");
+    const plain = join(top, PLACES.codex());
+    const packed = `${plain}.zst`;
+    await writeFile(packed, zstandard(await readFile(plain)));
+    expect((await run("import")).stdout).toContain("codex   Codex: 1 session\n");
+    await rm(plain);
+    const { code, stdout } = await take("codex");
+    expect(code).toBe(0);
+    if (!("zstdDecompressSync" in zlib)) {
+      expect(stdout).toContain(`${packed}: it is compressed, which needs Node.js 22.15 or later`);
+      return;
+    }
+    expect(stdout).toContain(`codex-${ID}`);
+    expect((await goOn("-c", "-p", "Next.")).messages[1]?.content).toBe("Look at a.txt and say hello.");
+  });
+
+  it("Codex: a summary that only its service can read, and an empty one, leave what they have replaced", async () => {
+    const item = (payload: object, type = "response_item") =>
+      `${JSON.stringify({ timestamp: "2026-11-22T10:00:00.000Z", type, payload })}\n`;
+    const said = {
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text: "List the files." }],
+    };
+    const sealed = { type: "compaction", id: "cmp_1", encrypted_content: "gAAAAABq1111" };
+    const text = [
+      item({ cwd: root }, "session_meta"),
+      item(said),
+      item({ type: "function_call", call_id: "a", name: "exec_command", arguments: '{"cmd":"ls"}' }),
+      item({ type: "function_call_output", call_id: "a", output: "a.txt" }),
+      item({ message: "", replacement_history: [said, sealed], window_number: 2 }, "compacted"),
+      item({ message: "", replacement_history: [] }, "compacted"),
+      item({ type: "message", role: "assistant", content: [{ type: "output_text", text: "One file." }] }),
+    ].join("");
+    await put(PLACES.codex(), text);
+    await take("codex");
+    const { messages } = await goOn("-c", "-p", "Next.");
+    expect(messages.map(({ role }) => role)).toEqual([
+      "system",
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "user",
     ]);
   });
 

@@ -40,7 +40,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     variable: "CODEX_HOME",
     settings: "config.toml",
     memory: "AGENTS.md",
-    records: { below: "sessions", named: /^rollout-.*\.jsonl$/, talkIn: talkOfItems },
+    records: { below: "sessions", named: /^rollout-.*\.jsonl(?:\.zst)?$/, talkIn: talkOfItems },
     readMore: (found, { folder }) => {
       for (const file of filesBelow(join(folder, "rules"), /\.rules$/))
         addPrefixRules(found, textOf(file, found) ?? "");

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readBeginning, readText } from "@burin/core";
+import zlib from "node:zlib";
+import { readBeginning, readBytes, readText } from "@burin/core";
 import { parse as parseJsonWithComments } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { type Fields, type Found, fields } from "./found.ts";
@@ -11,12 +12,24 @@ const MOST_DEPTH = 4;
 /** The text of a file of another agent; null when there is none. A file that cannot be read is reported. */
 export function textOf(file: string, found: Found): string | null {
   try {
-    return readText(file, MOST_BYTES);
+    return file.endsWith(PACKED) ? unpacked(file).toString("utf8") : readText(file, MOST_BYTES);
   } catch (error) {
     found.leave(file, error);
     return null;
   }
 }
+
+/** Codex compresses a record after a week. */
+export const PACKED = ".zst";
+
+function unpacked(file: string): Buffer {
+  const { zstdDecompressSync: unpack } = zlib as typeof zlib & { readonly zstdDecompressSync?: Unpack };
+  if (unpack === undefined)
+    throw new Error("it is compressed, which needs Node.js 22.15 or later: run burin import with that");
+  return unpack(readBytes(file, MOST_BYTES) ?? Buffer.alloc(0), { maxOutputLength: MOST_BYTES });
+}
+
+type Unpack = (bytes: Buffer, limits: { readonly maxOutputLength: number }) => Buffer;
 
 /** A settings file in JSON, with comments, or in TOML; empty when there is none. A broken one is reported. */
 export function settingsIn(file: string, found: Found): Fields {
@@ -54,7 +67,7 @@ function objectIn(source: string): Fields | null {
 
 /** The same for the first lines of a file that may be long, one after the other. */
 export function* firstLinesOf(file: string, bytes: number): Generator<Fields> {
-  const head = readBeginning(file, bytes).toString("utf8");
+  const head = (file.endsWith(PACKED) ? unpacked(file) : readBeginning(file, bytes)).toString("utf8");
   for (const line of head.split("\n")) yield objectIn(line) ?? {};
 }
 

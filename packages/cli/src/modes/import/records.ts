@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { type Fields, type Found, fields, list, type Step, type Talk, text } from "./found.ts";
 import { callAndAnswer, stepsOf } from "./message-parts.ts";
-import { filesBelow, firstLinesOf, linesIn, textOf } from "./read-files.ts";
+import { filesBelow, firstLinesOf, linesIn, PACKED, textOf } from "./read-files.ts";
 
 /** The first lines are nearly always short, and there may be thousands of records. */
 const HEAD_BYTES = [16 * 1024, 1024 * 1024];
@@ -17,8 +17,11 @@ export interface Records {
 
 /** Adds the sessions whose records are below a folder. */
 export function addRecords(found: Found, place: string, { named, depth, folder, talkIn }: Records): void {
-  for (const file of filesBelow(place, named, depth)) {
-    const id = basename(file).replace(/^rollout-.{19}-(?=.{36}\.)|\.jsonl?$/g, "");
+  const files = filesBelow(place, named, depth);
+  for (const file of files) {
+    // While Codex compresses a record, both are there.
+    if (file.endsWith(PACKED) && files.includes(file.slice(0, -PACKED.length))) continue;
+    const id = basename(file).replace(/^rollout-.{19}-(?=.{36}\.)|\.jsonl?(?:\.zst)?$/g, "");
     const read = () => talkIn(linesIn(textOf(file, found) ?? ""));
     try {
       const held = folder ?? folderIn(file);
@@ -111,13 +114,19 @@ export function talkOfItems(lines: readonly Fields[]): Talk {
     const item = fields(payload);
     at = text(timestamp) || at;
     if (type === "response_item" || item === line) steps.push(...stepsOfItem(item, at));
-    if (type === "compacted") {
-      const kept = list(item.replacement_history).flatMap((one) => stepsOfItem(fields(one), at));
-      steps = kept.length > 0 ? kept : stepsOf(item.message, "user", at);
-    }
+    if (type === "compacted") steps = stepsAfterSummary(item, at) ?? steps;
     if (item.type === "thread_rolled_back") steps = withoutTurns(steps, Number(item.num_turns));
   }
   return { model: lastModel(lines.filter(({ type }) => type === "turn_context")), steps };
+}
+
+/** Null for a summary that only the service which wrote it can read: then what it replaced is still needed. */
+function stepsAfterSummary({ replacement_history, message }: Fields, at: string): Step[] | null {
+  const history = list(replacement_history).map(fields);
+  if (history.some(({ type }) => text(type).startsWith("compaction"))) return null;
+  const kept = history.flatMap((one) => stepsOfItem(one, at));
+  const steps = kept.length > 0 ? kept : stepsOf(message, "user", at);
+  return steps.length > 0 ? steps : null;
 }
 
 function stepsOfItem(item: Fields, at: string): Step[] {
