@@ -28,7 +28,9 @@ const POINTER_BYTES = 9;
  * not so large that the program would wait for it, because the walk is two or three times as fast.
  */
 const FIRST_BATCH_FILES = 1000;
-const BATCH_GROWTH = 3;
+const BATCH_GROWTH = 5;
+/** While this thread walks on, it does not see that one has ended: then another is at work. */
+const MOST_AT_ONCE = 2;
 
 /**
  * The files that an engine proposes, in order. The engine works on one batch while the next is collected. Yields
@@ -44,10 +46,9 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
   const running: Running[] = [];
   try {
     for (;;) {
-      source.gather(slices);
+      source.gather(slices, running.length < MOST_AT_ONCE);
       const finished = running[0]?.isDone ? running.shift() : undefined;
-      // The last batch starts at once: there is nothing else to do.
-      if (source.isWorthABatch && running.length < (source.isAtEnd ? 2 : 1)) {
+      if (source.isWorthABatch && running.length < MOST_AT_ONCE) {
         running.push(new Running(source.take(), proposing, ending.signal));
       }
       if (finished !== undefined) yield* finished.worthALook();
@@ -87,8 +88,9 @@ class BatchSource {
     return this.isFull || this.#count >= (this.isAtEnd ? 1 : this.#fewest);
   }
 
-  gather(slices: Slices): void {
-    while (!this.isFull && !this.isAtEnd) {
+  /** An idle engine gets a batch as soon as it is worth one. */
+  gather(slices: Slices, isIdle: boolean): void {
+    while (!this.isFull && !this.isAtEnd && !(isIdle && this.isWorthABatch)) {
       const stretch = this.#files.nextStretch();
       if (stretch === null) this.isAtEnd = true;
       else this.#add(stretch);
