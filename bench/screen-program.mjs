@@ -145,6 +145,22 @@ export class Screen {
   }
 }
 
+/** The least program that shows a key, for what the machine itself takes. */
+export function bareEcho() {
+  const script = "process.stdin.setRawMode(true).on('data', (key) => process.stdout.write(key))";
+  const pty = spawnPty(process.execPath, ["-e", script], { cols: 120, rows: 40 });
+  const key = () =>
+    new Promise((resolve) => {
+      const began = performance.now();
+      const shown = pty.onData(() => {
+        shown.dispose();
+        resolve(performance.now() - began);
+      });
+      pty.write("x");
+    });
+  return { key, close: () => pty.kill("SIGKILL") };
+}
+
 /** @param {string} url */
 export async function openScreen(url) {
   const screen = new Screen(url);

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { median, report } from "./measure.mjs";
 import { measureLength, measureNames, measureResume } from "./screen-long.mjs";
-import { linesOf, openScreen, pause, Screen, startModel } from "./screen-program.mjs";
+import { bareEcho, linesOf, openScreen, pause, Screen, startModel } from "./screen-program.mjs";
 
 function bareNode() {
   return new Promise((resolve) => {
@@ -41,8 +41,9 @@ async function measureStart(url) {
  * Types one letter at a time and waits until the caret has moved.
  * @param {Screen} screen
  * @param {number} count
+ * @param {() => Promise<unknown>} between
  */
-async function echoTimes(screen, count) {
+async function echoTimes(screen, count, between = () => pause(15)) {
   const times = [];
   for (let n = 0; n < count; n += 1) {
     const wanted = "x".repeat((n % 40) + 1);
@@ -52,10 +53,40 @@ async function echoTimes(screen, count) {
       () => screen.text().includes(`> ${wanted}\n`) || screen.text().includes(`> ${wanted} `),
     );
     times.push(performance.now() - began);
-    await pause(15);
+    await between();
   }
   screen.pty.write("\u0015");
   return times.sort((a, b) => a - b);
+}
+
+/** A program that has done nothing for this long has done nothing for longer, too. */
+const IDLE_MS = 800;
+
+/**
+ * Keys that each come after a while of nothing; in turn with a bare echo, which shows what the machine takes to wake.
+ * @param {Screen} screen
+ * @param {number} count
+ */
+async function measureFirstKeys(screen, count) {
+  const bare = bareEcho();
+  /** @type {number[]} */
+  const least = [];
+  const cpu = screen.cpuMs();
+  const times = await echoTimes(screen, count, async () => {
+    await pause(IDLE_MS / 2);
+    least.push(await bare.key());
+    await pause(IDLE_MS / 2);
+  });
+  bare.close();
+  least.sort((a, b) => a - b);
+  const cpuMs = ((screen.cpuMs() - cpu) / count).toFixed(2);
+  report({
+    what: `first key after ${IDLE_MS} ms of nothing, 99 of 100`,
+    value: ninetyNinth(times),
+    unit: "ms",
+    most: 5,
+    more: `median ${median(times).toFixed(1)}, a bare echo ${median(least).toFixed(1)} and ${ninetyNinth(least).toFixed(1)}, CPU ${cpuMs}`,
+  });
 }
 
 /** @param {readonly number[]} sorted */
@@ -68,7 +99,7 @@ export async function run(args) {
   const model = await startModel(next);
   try {
     await measureStart(model.url);
-    await measureFlood(model.url, next);
+    await measureFlood(model.url, next, isShort ? 10 : 40);
     await measurePace(model.url, next, isShort ? 5 : 25);
     await measureResize(model.url, next);
     await measureLength(model.url, next, isShort ? 20_000 : 100_000);
@@ -82,8 +113,9 @@ export async function run(args) {
 /**
  * @param {string} url
  * @param {{ lines: string[], perSecond: number }} next
+ * @param {number} firstKeys
  */
-async function measureFlood(url, next) {
+async function measureFlood(url, next, firstKeys) {
   const screen = await openScreen(url);
   // What a start leaves for later, such as a look at git, is its own work.
   await pause(1000);
@@ -98,6 +130,7 @@ async function measureFlood(url, next) {
     most: 5,
     more: `median ${median(echo).toFixed(1)}`,
   });
+  await measureFirstKeys(screen, firstKeys);
   Object.assign(next, { lines: linesOf(5000), perSecond: 0 });
   const size = next.lines.join("").length;
   const [cpu, bytes] = [screen.cpuMs(), screen.bytes];
