@@ -64,6 +64,8 @@ export function piecesAround(body: Buffer, oldText: string | null, newText: stri
   const shorter = Math.min(oldText.length, newText.length);
   const head = equalStart(oldText, newText, shorter);
   const tail = equalEnd(oldText, newText, shorter - head);
+  // Encoding all of it costs less than joining the pieces afterwards.
+  if ((head + tail) * 2 < body.length) return null;
   const middle = encodeText(newText.slice(head, newText.length - tail), "utf-8");
   return Buffer.isBuffer(middle) ? [body.subarray(0, head), middle, body.subarray(body.length - tail)] : null;
 }
