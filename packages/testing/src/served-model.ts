@@ -47,12 +47,12 @@ export async function ask(
 /** The exact bytes of a response. */
 export function raw(
   body: string,
-  head: { status?: number; type?: string; location?: string } = {},
+  head: { status?: number; type?: string; headers?: Record<string, string> } = {},
 ): FakeReply {
-  const { status = 200, type = "text/event-stream", location } = head;
+  const { status = 200, type = "text/event-stream", headers } = head;
   return {
     raw: (_request, response) => {
-      response.writeHead(status, { "content-type": type, ...(location ? { location } : {}) });
+      response.writeHead(status, { "content-type": type, ...headers });
       response.end(body);
     },
   };

@@ -5,7 +5,7 @@ export interface TooLong {
 /** What was sent, that it was too much, and in which unit: each service words the three differently. */
 const SENT = "(?:prompts?|inputs?|requests?|messages|conversation|tokens?|token count|sequence)";
 const TOO_MUCH =
-  "(?:too (?:long|large|many)|longer than|larger than|greater than|exceed(?:s|ed|ing)?|more than|over the|must (?:be|have) (?:<=?|less|fewer|at most)|cannot exceed|is not possible)";
+  "(?:too (?:long|large|many)|longer than|larger than|greater than|exceed(?:s|ed|ing)?|more than|over the|must (?:be|have) (?:<=?|less|fewer|at most)|only supports|cannot exceed|is not possible)";
 const MEASURE = "(?:token|context|length|window|model|max|limit)";
 const WORDS = new RegExp(
   [
@@ -35,7 +35,7 @@ const OUTPUT_ALONE =
   /max_(?:completion_|output_)?tokens[`'"]* (?:must|should|can ?not|can't) be (?:less|lower|smaller|<|at most)/i;
 const INPUT = /\b(?:prompt|input|messages)\b/i;
 const OTHER_MEASURE =
-  /per[- ](?:minute|second|hour|day)|rate.?limit|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
+  /per[- ](?:minute|second|hour|day)|rate.?limit|throttl|\b(?:id|name)'?: string|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
 /** Under these a service speaks of the key, of money or of the rate. */
 const OTHER_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 /** Then a number in it does not count tokens. */
@@ -50,12 +50,12 @@ const SIZES = [
   /length should be \[\d+, ?(\d+)\]/i,
   /(\d+) maximum/i,
   /(?:less|fewer) than [a-z_ ]+\((\d+)\)/i,
-  /(?:limit(?: of| is| ?:)?|(?:less|fewer) than|<=|maximum(?: of| is)|cannot exceed|at most) \(?(\d+)/i,
+  /(?:limit(?: of| is| ?:)?|supports up to|(?:less|fewer) than|<=|maximum(?: of| is)|cannot exceed|at most) \(?(\d+)/i,
 ];
 
 /** Whether a refusal means that the request is too long for the model; undefined when it means something else. */
 export function tooLongIn(status: number, answer: string): TooLong | undefined {
-  if (OTHER_STATUSES.has(status)) return undefined;
+  if (OTHER_STATUSES.has(status) && !(status === 403 && /context length/i.test(answer))) return undefined;
   if (status !== 413 && !isAboutLength(answer)) return undefined;
   if (NO_TOKENS.test(answer)) return {};
   // 1,048,576 is a number as well.

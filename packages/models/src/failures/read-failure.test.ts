@@ -6,12 +6,8 @@ import { FINAL, google, openAi, PASSING, type Row, recorded } from "../../tests/
 afterEach(closeServers);
 
 function refusal(status: number, body: unknown, headers: Record<string, string> = {}): FakeReply {
-  return {
-    raw: (_request, response) => {
-      response.writeHead(status, { "content-type": "application/json", ...headers });
-      response.end(typeof body === "string" ? body : JSON.stringify(body));
-    },
-  };
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return raw(text, { status, type: "application/json", headers });
 }
 
 describe("P35 a limit that will be over", () => {
@@ -133,64 +129,6 @@ describe("P5 a request that is too long for the model, said by", () => {
     "temperature is too large",
   ])("but not by %s", async (message) => {
     expect((await failureOf(refusal(400, openAi(message)))).type).toBe("bad_request");
-  });
-});
-
-const RESETS = Date.now() + 30_000;
-
-describe("P11 the moment at which a limit is reset is the pause", () => {
-  it.each<[string, object, Record<string, string>]>([
-    ["in a header, in seconds", {}, { "x-ratelimit-reset": String(Math.ceil(RESETS / 1000)) }],
-    ["in a header, in milliseconds", {}, { "x-ratelimit-reset": String(RESETS) }],
-    [
-      "OpenAI, of the limit that is used up",
-      {},
-      {
-        "x-ratelimit-remaining-requests": "0",
-        "x-ratelimit-reset-requests": "0m20.5s",
-        "x-ratelimit-remaining-tokens": "5000",
-        "x-ratelimit-reset-tokens": "1m59s",
-      },
-    ],
-    [
-      "Anthropic, as a date",
-      {},
-      {
-        "anthropic-ratelimit-requests-remaining": "0",
-        "anthropic-ratelimit-requests-reset": new Date(RESETS).toISOString(),
-      },
-    ],
-    [
-      "Cerebras, in seconds",
-      {},
-      { "x-ratelimit-remaining-tokens-minute": "0", "x-ratelimit-reset-tokens-minute": "11.3" },
-    ],
-    [
-      "OpenRouter, in the answer",
-      {
-        error: {
-          message: "Rate limit exceeded: free-models-per-min.",
-          code: 429,
-          metadata: { headers: { "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": String(RESETS) } },
-        },
-      },
-      {},
-    ],
-  ])("%s", async (_where, body, headers) => {
-    const { retryAfterMs = 0 } = await failureOf(refusal(429, body, headers));
-    expect(retryAfterMs).toBeGreaterThan(0);
-    expect(retryAfterMs).toBeLessThanOrEqual(31_000);
-  });
-
-  it("but not one that is past, or that of a day's quota", async () => {
-    for (const moment of [RESETS - 60_000, RESETS + 80_000_000]) {
-      const error = {
-        message: "free-models-per-day",
-        metadata: { headers: { "X-RateLimit-Reset": `${moment}` } },
-      };
-      const failure = await failureOf(refusal(429, { error }));
-      expect([failure.type, failure.retryAfterMs]).toEqual(["quota", undefined]);
-    }
   });
 });
 

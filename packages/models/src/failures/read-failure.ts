@@ -64,6 +64,7 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
     /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|blocked_prompt|prompt_blocked|censorship\w*|PROHIBITED_CONTENT|1301)$|sensitive_?(?:content|word|check)|safety_(?:breach|violation|check)/i,
   ],
   ["protocol", /^unsupported_api_for_model$/],
+  ["channel", /^get_channel_failed$/],
   [
     "quota",
     /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|(?:budget|spend(?:ing)?_limit)_exceeded|overdue|token_quota_failed|exceeded_current_quota|credit_balance|^Arrearage$|^AccountQuotaExceeded$|usage_(?:limit_reached|not_included)|FreeTierOnly$|payment_required|UsageLimit(?:Error|Exceeded|Reached)?$|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
@@ -109,7 +110,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:unsafe|sensitive) (?:or sensitive )?(?:content|information)|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
   ],
   [
     "no_tools",
@@ -134,7 +135,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ["model", /(?:not|n't) (?:be )?(?:found|exist)\b[^\n]{0,80}\bor (?:you|permission|access)/i],
   [
     "account",
-    /(?:account|project|organi[sz]ation|team|subscription)\b[^.\n]{0,30}\b(?:suspended|deactivated|blocked|locked|inactive|not active|banned|has been disabled)|(?:用户|账[号户])[^。\n]{0,6}(?:封禁|冻结|停用)/i,
+    /(?:account|project|organi[sz]ation|team|subscription|resource)\b[^.\n]{0,30}\b(?:suspended|frozen|deactivated|blocked|locked|inactive|not active|banned|has been disabled)|(?:用户|账[号户])[^。\n]{0,6}(?:封禁|冻结|停用)/i,
   ],
   [
     "permission",
@@ -146,12 +147,12 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
         "has not been used in project|(?:is|API|been) (?:disabled|deactivated)|firewall|NoAuthError",
         "terms acceptance|data policy|use case details|is gated|no allowed providers",
         "(?:not|n't) have (?:\\w+ ){0,2}(?:access|permissions?)\\b|\\bno access\\b(?! token)|missing scopes?",
-        "(?:no|insufficient|lacks? (?:the )?required) (?:permissions?|data action)|permissions?\\b[^\\n]{0,80}\\b(?:denied|required)|无权|未开通|允许访问的列表",
+        "(?:no|insufficient|lacks?(?: the)?(?: required)?) (?:permissions?|data action)|permissions?\\b[^\\n]{0,80}\\b(?:denied|required)|无权|未开通|允许访问的列表",
         "\\b(?:your|current) (?:\\w+ )?(?:subscription|plan)\\b(?! and billing)|blocked by [^.\\n]{0,30}policy|you are not (?:authorized|allowed|permitted)",
         "(?:has|have) not (?:yet )?(?:activated|agreed|accepted|enabled)|endpoint\\b[^\\n]{0,80} is not running",
         "not (?:authorized|allowed|permitted) (?:to (?:perform|use|access)|for (?:this|your) (?:account|organi[sz]ation|project|team|user|key|plan))",
         "access (?:is )?denied(?! due to)|operation (?:is )?not allowed|(?:request|you) (?:was|were|have been|has been) blocked",
-        "(?:not (?:yet )?|un)available (?:for|to|on|with|in) (?:this |your )?(?:account|subscription|plan|tier)|restricted to authorized|only (?:available|authorized) (?:for|to)\\b|\\bIPs? (?:is|address(?:es)?|ranges?)\\b",
+        "(?:not (?:yet )?|un)available (?:for|to|on|with|in) (?:this |your |the )?(?:\\w+ )?(?:account|subscription|plan|tier)|restricted to authorized|only (?:available|authorized) (?:for|to)\\b|\\bIPs? (?:is|address(?:es)?|ranges?)\\b",
       ].join("|"),
       "i",
     ),
@@ -162,7 +163,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "unfit_server",
-    /jinja|fail(?:ed|ure) (?:to load|loading) (?:the )?model|(?:chat|prompt).?template|template (?:error|exception)|out of memory|(?:more|insufficient|not enough) (?:system |gpu |video )?memory|failed to allocate/i,
+    /jinja|fail(?:ed|ure) (?:to load|loading) (?:the )?model|(?:chat|prompt|for this).?template|template (?:error|exception)|out of memory|(?:more|insufficient|not enough) (?:system |gpu |video )?memory|failed to allocate/i,
   ],
   [
     "model",
@@ -174,8 +175,9 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "limit",
-    /(?:request|rate|qps|[rt]pm) limit (?:is |was )?(?:reached|exceeded)|\brate.?limit|too many requests|throttled|过于频繁|频率(?:过高|限制)|限[流频]|qps ?overflow|并发[^。\n]{0,10}过高|负载已饱和/i,
+    /(?:request|rate|qps|[rt]pm) limit (?:is |was )?(?:reached|exceeded)|\brate.?limit|rate increased too|too many requests|throttl(?:ed|ing)|过于频繁|频率(?:过高|限制)|限[流频]|qps ?overflow|并发[^。\n]{0,10}过高|负载已饱和/i,
   ],
+  ["request", /^invalid (?:params?|parameters?|request)\b|^request validation failed/im],
 ];
 /** Only where nobody says when it will be over. */
 const SPENT = /(?:per[-_ ]?|\/ ?)(?:day|month)|daily|monthly|\b[RT]PD\b|tomorrow/i;
@@ -198,7 +200,9 @@ export function readFailure(told: Told): ReadFailure {
   // What is over only much later is the limit of a day, or of a plan.
   const hasHint = retryAfterMs < FAR_MS;
   const coded = kindIn(CODES, codes);
-  const named = NO_SHARE.test(words) ? "quota" : PASSING_QUOTA.test(words) ? "limit" : coded;
+  // Use, unlike money, comes back by itself.
+  const isSoonOver = coded === "quota" && hasHint && codes.some((code) => /usage/i.test(code));
+  const named = NO_SHARE.test(words) ? "quota" : isSoonOver || PASSING_QUOTA.test(words) ? "limit" : coded;
   const tooLong = tooLongOf({ ...told, status }, named, words);
   if (tooLong) return { kind: "context", isPassing: false, tooLong };
   const kind = named === "quota" ? "quota" : kindOf(status, named, { words, hasHint });
@@ -229,14 +233,20 @@ function kindOf(
     said !== "limit" &&
     (VAGUE.has(named) || BETTER_KNOWN[said]?.includes(named ?? "server"));
   if (beats && fits(said, status, hasHint)) return said;
-  if (status === 402 || ([401, 403].includes(status) && USED_UP.test(words))) return "quota";
+  if (status === 402 ? !hasHint : [401, 403].includes(status) && USED_UP.test(words)) return "quota";
   if (named === "account") return "account";
-  const isLimit = status === 429 || named === "limit" || (said === "limit" && [0, 403, 503].includes(status));
-  if (isLimit) return !hasHint && SPENT.test(words) ? "quota" : "limit";
+  if (named === "limit" || isLimit(status, said, hasHint))
+    return !hasHint && SPENT.test(words) ? "quota" : "limit";
   if (named !== undefined && fits(named, status, hasHint)) return named;
   // The service refuses, in words of its own, and not because of the key.
   if (status === 403 && /(?:\w+\W+){4}\w/.test(words) && !OF_KEYS.test(words)) return "permission";
   return kindOfStatus(status);
+}
+
+function isLimit(status: number, said: FailureKind | undefined, hasHint: boolean): boolean {
+  // Elsewhere the words of a limit may only be advice.
+  const isSaid = said === "limit" ? [0, 400, 403, 503].includes(status) : said === "quota" && hasHint;
+  return isSaid || status === 402 || status === 429;
 }
 
 /** Kinds for which the message is more reliable than the code it comes with. */
@@ -253,9 +263,10 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
 
 function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A temporary limit also mentions the billing page.
-  if (kind === "quota") return !hasHint || status !== 429;
+  if (kind === "quota") return !hasHint;
   if (kind === "path" && status === 401) return false;
-  if (["key", "model", "path", "permission"].includes(kind)) return status < 500 && status !== 429;
+  if (["key", "model", "path", "permission"].includes(kind))
+    return status < 500 && status !== 402 && status !== 429;
   if (["unfit_server", "lost_model", "no_tools", "protocol"].includes(kind))
     return status !== 429 && status !== 401;
   // A service may use one name for all of its refusals.

@@ -17,12 +17,12 @@ export function retryHint(headers: IncomingHttpHeaders, answer: string): RetryHi
 
 /** A proxy may add a header with a shorter time: the longer pause is the right one. */
 function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
-  const milliseconds = String(headers["retry-after-ms"] ?? "").trim();
-  const times = [
-    /^\d+(\.\d+)?$/.test(milliseconds) ? Number(milliseconds) : undefined,
-    ofRetryAfter(String(headers["retry-after"] ?? "").trim()),
-  ].filter((time) => time !== undefined);
-  if (times.length > 0) return Math.max(...times);
+  const named = Object.entries(headers).map(([name, value]) => [name, String(value).trim()] as const);
+  const asked = named.flatMap(([name, value]) => {
+    const [found, unit = "s"] = /retry-after(?:-(ms))?$/.exec(name) ?? [];
+    return found === undefined ? [] : (pauseOf(value, unit) ?? []);
+  });
+  if (asked.length > 0) return Math.max(...asked);
   return untilReset(String(headers["x-ratelimit-reset"] ?? ""));
 }
 
@@ -35,46 +35,55 @@ function ofResets(headers: IncomingHttpHeaders): number | undefined {
   return times.length > 0 ? Math.max(...times) : undefined;
 }
 
-/** Seconds or milliseconds since 1970, a date, or a time from now; what is far off is the end of a daily quota. */
+/** What is far off is the end of a daily quota, which says nothing of another limit. */
 function untilReset(moment: string): number | undefined {
-  const fromNow = () => Date.now() + (/[a-z]/i.test(moment) ? durationOf(moment) : Number(moment) * 1000);
-  const since1970 = /^\d{10}(?:\d{3})?$/.test(moment) ? Number(moment.padEnd(13, "0")) : undefined;
-  const left = (since1970 ?? (/^\d{4}-/.test(moment) ? Date.parse(moment) : fromNow())) - Date.now();
+  const left = pauseOf(moment) ?? 0;
   return left > 0 && left <= MOST_TO_RESET_MS ? left : undefined;
 }
 
-function ofRetryAfter(after: string): number | undefined {
-  if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000;
-  if (!/[a-z]/i.test(after)) return undefined;
-  const moment = Date.parse(after);
-  return Number.isNaN(moment) ? undefined : Math.max(0, moment - Date.now());
-}
-
 const MOST_TO_RESET_MS = 120_000;
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const TIME =
-  "\\d+(?:\\.\\d+)?\\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)\\b\\.?";
-/** `11s`, `1m12.5s`, `2 minutes and 3 seconds`. */
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ ms: 1, mil: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 },
+  ...{ 秒: 1000, 分: 60_000, 小: 3_600_000 },
+};
+const COUNT = "(?:\\d+(?:\\.\\d+)?|\\ban?\\b|\\bone\\b)";
+const TIME = `${COUNT}\\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)\\.?`;
+/** `11s`, `1m12.5s`, `2 minutes and 3 seconds`, `30 秒后`. */
 const TIMES = new RegExp(
-  `(?:try(?:ing)? again|retry(?:ing)?|wait|available|resets?)(?: \\w+){0,4}? (?:in|after|for|at least)? ?((?:${TIME.replace("\\b\\.?", "")}(?:,? (?:and )?)?)+)`,
+  `(?:try(?:ing)? again|retry(?:ing)?|wait|available|resets?)(?: \\w+){0,4}? (?:in|after|for|at least)? ?((?:${TIME}(?:,? (?:and )?)?)+)|(\\d+\\s*(?:秒|分钟?|小时))[^\\n]{0,3}后`,
   "i",
 );
-const FIELD = /"(?:retryDelay|retry_delay)"\s*:\s*"(\d+(?:\.\d+)?)s"/;
-const RESET = /"x-ratelimit-reset"\s*:\s*"?(\d+)/i;
-const SECONDS = /"retry_?after(?:_?seconds)?"\s*:\s*"?(\d+(?:\.\d+)?)"?\s*[,}]/i;
+const DATE =
+  /(?:again|retry|resets?|access|available)\b[^.\n]{0,40}?(\d{4}-\d\d-\d\d)(?:[T ]| at )(\d\d:\d\d\S{0,8}?) ?(?:Z|UTC|GMT)\b/i;
+/** `retryDelay`, `retry_after_ms`, `resets_in_seconds`, `resets_at`, `quotaResetDelay`, `X-RateLimit-Reset`. */
+const FIELD =
+  /"(?:x-ratelimit-|quota_?)?(?:retry|resets?)[-_]?(?:after|delay|in|at|time(?:stamp)?)?[-_]?(ms|seconds)?"\s*:\s*"?([\w:.+-]+)/gi;
 
-/** The pause that a response asks for: Google's RetryInfo, a field, or a sentence such as "try again in 11s". */
+/** The pause that a response asks for: in a field, or in a sentence such as "try again in 11s". */
 export function hintIn(answer: string): number | undefined {
-  const field = FIELD.exec(answer)?.[1] ?? SECONDS.exec(answer)?.[1];
-  if (field !== undefined) return Number(field) * 1000;
-  const words = TIMES.exec(answer)?.[1];
-  if (words === undefined) return untilReset(RESET.exec(answer)?.[1] ?? "");
-  return durationOf(words);
+  for (const [, unit, value = ""] of answer.matchAll(FIELD)) {
+    const pause = pauseOf(value, unit?.toLowerCase() === "ms" ? "ms" : "s");
+    if (pause) return pause;
+  }
+  const [, english, chinese] = TIMES.exec(answer) ?? [];
+  const [, day, time] = DATE.exec(answer) ?? [];
+  // What is past says nothing.
+  return pauseOf(english ?? chinese ?? (day ? `${day}T${time}Z` : "")) || undefined;
 }
 
-function durationOf(words: string): number {
-  const pieces = [...words.matchAll(/(\d+(?:\.\d+)?)\s*(ms|mil|[dhms])/gi)];
-  const unitOf = (unit: string): number =>
-    UNITS[unit.toLowerCase() === "mil" ? "ms" : unit.toLowerCase()] ?? 0;
-  return Math.ceil(pieces.reduce((sum, [, count, unit = ""]) => sum + Number(count) * unitOf(unit), 0));
+/** A moment since 1970 or as a date, a time such as `1m12s`, or a number of units. */
+function pauseOf(value: string, unit = "s"): number | undefined {
+  if (/^\d{10}(?:\d{3})?$/.test(value)) return untilThen(Number(value.padEnd(13, "0")));
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * (UNITS[unit] ?? 1);
+  if (/^(?:\d{4}-|[a-z]{3},? )/i.test(value)) return untilThen(Date.parse(value));
+  const pieces = [...value.matchAll(/(\d+(?:\.\d+)?|\ban?\b|\bone\b)\s*(ms|mil|[dhms秒分小])/gi)];
+  const lengths = pieces.map(
+    ([, count, of = ""]) =>
+      (Number.isNaN(Number(count)) ? 1 : Number(count)) * (UNITS[of.toLowerCase()] ?? 0),
+  );
+  return pieces.length > 0 ? Math.ceil(lengths.reduce((sum, one) => sum + one)) : undefined;
+}
+
+function untilThen(moment: number): number | undefined {
+  return Number.isNaN(moment) ? undefined : Math.max(0, moment - Date.now());
 }

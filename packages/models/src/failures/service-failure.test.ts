@@ -90,7 +90,9 @@ describe("failures", () => {
   });
 
   it("does not follow a redirect but says where it leads", async () => {
-    const failure = await failureOf(raw("", { status: 308, location: "https://other.example/v1?token=1" }));
+    const failure = await failureOf(
+      raw("", { status: 308, headers: { location: "https://other.example/v1?token=1" } }),
+    );
     expect(failure).toMatchObject({
       type: "not_found",
       message: expect.stringMatching(/to https:\/\/other.example\/v1:/),

@@ -36,7 +36,9 @@ export function detailOf(answer: unknown): string {
       ? [value]
       : [],
   );
-  const detail = [...said, ...wrapped].map(detailOf).find((text) => text !== "");
+  const details = [...said, ...wrapped].map(detailOf).filter((text) => text !== "");
+  // A name says less than a sentence.
+  const detail = details.find((text) => /\s/.test(text)) ?? details[0];
   const place = Array.isArray(answer.loc) ? answer.loc.join(".") : "";
   // Some services put the problem where the name of a field should be.
   const field = typeof answer.param === "string" && answer.param.includes(" ") ? answer.param : "";

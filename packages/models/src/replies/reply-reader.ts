@@ -207,11 +207,14 @@ function emptyReply(unreadable: string | undefined): ModelFailure {
   return toldIn(unreadable) ?? { ...failure, message };
 }
 
-/** The failure that JSON of an unknown shape reports, if any. */
+/** The failure that JSON of an unknown shape, or a sentence, reports, if any. */
 function toldIn(unreadable = ""): ModelFailure | undefined {
   // A gateway may have written an event of its own behind it.
   const told = parseJson(unreadable) ?? parseJson(unreadable.slice(0, endOfJson(unreadable)));
-  return detailOf(told) === "" ? undefined : reportedFailure(told);
+  if (detailOf(told) !== "") return reportedFailure(told);
+  // Mere words, if they name a reason.
+  const inWords = reportedFailure(unreadable);
+  return /^[{[<]/.test(unreadable) || inWords.type === "server_error" ? undefined : inWords;
 }
 
 /** A reply whose rest the service keeps to itself, by its rules; some say more of why. */
