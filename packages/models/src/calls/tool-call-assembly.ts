@@ -5,6 +5,8 @@ import { parseCallArguments } from "./call-arguments.ts";
 export interface ReplyEnd {
   /** `limit`: the output limit cut it. `open`: it stopped with no sign of being complete. */
   readonly ending: "complete" | "limit" | "open";
+  /** The same for a call without arguments. */
+  readonly bareEnding?: ReplyEnd["ending"];
   readonly takenIds: ReadonlySet<string>;
 }
 
@@ -77,11 +79,13 @@ export class ToolCallAssembly {
     const used = new Set(end.takenIds);
     const calls = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
     return calls.flatMap((call) => {
+      const { bareEnding = end.ending } = end;
+      const isBare = !hasArguments(call);
+      const ending = isBare ? bareEnding : end.ending;
       const read = parseCallArguments(call.object ?? call.text, {
         damaged: call.damaged,
         // Services that begin several calls at once send their arguments later.
-        ending:
-          call === this.#last || (end.ending === "open" && !hasArguments(call)) ? end.ending : "complete",
+        ending: call === this.#last || (isBare && bareEnding === "open") ? ending : "complete",
         limited: end.ending === "limit",
       });
       return unwrapped({ name: call.name, ...read }).map((one, place) => {

@@ -11,7 +11,8 @@ export class AnthropicReply extends ReplyReader {
   #signature: string | undefined;
   readonly #callIndexes = new Set<unknown>();
   #index: number | string = 0;
-  #hasBegun = false;
+  /** What comes behind the end is another message. */
+  #isAnother = false;
   /** Why the model refuses. */
   #explanation: unknown;
 
@@ -36,17 +37,15 @@ export class AnthropicReply extends ReplyReader {
     switch (event.type) {
       case "message_start":
         // A gateway that asked once more begins again, with all that the message has.
-        if (this.#hasBegun) this.calls = new ToolCallAssembly();
-        this.#hasBegun = true;
+        if (this.willTell) this.calls = new ToolCallAssembly();
+        this.willTell = true;
         return isRecord(message) ? this.#readMessage(message) : [];
       case "content_block_start":
         // Some do not end the block before.
         return isRecord(block) ? [...this.#endBlock(), ...this.#beginBlock(block)] : [];
       case "content_block_delta":
-        this.isPartOpen = this.#hasBegun;
         return isRecord(delta) ? this.#readDelta(delta) : [];
       case "content_block_stop":
-        this.isPartOpen = false;
         return this.#endBlock();
       case "message_delta":
         return isRecord(delta) ? this.#readEnd(delta) : [];
@@ -60,6 +59,12 @@ export class AnthropicReply extends ReplyReader {
       default:
         return event.type === undefined ? undefined : [];
     }
+  }
+
+  /** GLM, at some of its hosts, ends the message before its last blocks. */
+  protected override comesLate({ type }: JsonRecord): boolean {
+    this.#isAnother ||= type === "message_start";
+    return !this.#isAnother && String(type).startsWith("content_block");
   }
 
   protected override lastWords(): ModelEvent[] {

@@ -20,6 +20,8 @@ export class ChatCompletionsReply extends ReplyReader {
   readonly #details: ReasoningDetail[] = [];
   /** Whether text has come in pieces. */
   #isInPieces = false;
+  /** Usage alone is told when all else is; some tell it with each piece. */
+  #isUsageLast = false;
   /** Sent back with the message as a whole. */
   #extra: unknown;
 
@@ -28,7 +30,11 @@ export class ChatCompletionsReply extends ReplyReader {
   }
 
   protected override get areCallsComplete(): boolean {
-    return this.isComplete || this.usage !== undefined;
+    return this.isComplete || this.#isUsageLast;
+  }
+
+  protected override get hasTold(): boolean {
+    return this.finishReason !== "" || this.#isUsageLast;
   }
 
   protected override errorIn(chunk: JsonRecord): unknown {
@@ -50,6 +56,7 @@ export class ChatCompletionsReply extends ReplyReader {
   protected readChunk(chunk: JsonRecord): ModelEvent[] | undefined {
     const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
     const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [ollamaChoice(chunk)];
+    this.#isUsageLast = isRecord(chunk.usage) && choices.length === 0;
     // Copilot spreads one whole reply over several choices.
     const read = choices.filter(isRecord).filter(({ message }, place) => place === 0 || isRecord(message));
     return read.length > 0 || isKnown ? read.flatMap((choice) => this.#readChoice(choice)) : undefined;

@@ -23,7 +23,6 @@ export class ResponsesReply extends ReplyReader {
   readonly #items = new Map<string, Item>();
   readonly #mayBeSilent: boolean;
   protected isLimited = false;
-  #hasBegun = false;
 
   constructor(to: ReplyTo) {
     super(to);
@@ -48,7 +47,7 @@ export class ResponsesReply extends ReplyReader {
     if (type === undefined && event.object === "response") {
       return /progress|queued/.test(String(event.status)) ? [] : this.#readResponse(event);
     }
-    this.#hasBegun ||= type === "response.created";
+    this.willTell ||= type === "response.created";
     return typeof type === "string" ? this.#readEvent(type, event) : undefined;
   }
 
@@ -79,8 +78,6 @@ export class ResponsesReply extends ReplyReader {
 
   #readItemEvent(type: string, event: JsonRecord): ModelEvent[] {
     const item = this.#itemOf(event);
-    if (type.endsWith(".delta")) this.isPartOpen = this.#hasBegun;
-    else if (type.endsWith(".done")) this.isPartOpen = false;
     switch (type) {
       case "response.output_item.added":
         return isRecord(event.item) ? this.#begin(item, event.item) : [];

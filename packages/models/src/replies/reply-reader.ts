@@ -29,8 +29,8 @@ export abstract class ReplyReader {
   protected finishReason = "";
   /** The service has said that it is at the end; what follows means nothing. */
   isOver = false;
-  /** A part of the reply has begun whose end the service will report. */
-  protected isPartOpen = false;
+  /** The service has shown that it tells the end of a reply; without that, a part is missing. */
+  protected willTell = false;
   #textSeen = false;
   failure: ModelFailure | undefined;
   /** The first thing that could not be parsed. */
@@ -53,13 +53,12 @@ export abstract class ReplyReader {
   read(data: string): ModelEvent[] {
     const text = data.trim();
     // Some services pass on comments of others as data: ": keepalive". Gateways may send the last chunk twice.
-    if (this.isOver || this.failure || text === "" || text.startsWith(":") || text === this.#ending)
-      return [];
-    this.isOver = text === "[DONE]";
-    if (this.isOver) return [];
+    if (this.failure || text === "" || text.startsWith(":") || text === this.#ending) return [];
+    this.isOver ||= text === "[DONE]";
     const parsed = parseJson(data);
     // Some services send one chunk, or the whole stream, as a list.
-    const chunks: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+    const all: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+    const chunks = all.filter((chunk) => !this.isOver || (isRecord(chunk) && this.comesLate(chunk)));
     const events = chunks.flatMap((chunk) => this.#readChunk(chunk, data));
     if (this.finishReason !== "") this.#ending ??= text;
     return events;
@@ -71,7 +70,8 @@ export abstract class ReplyReader {
     const { isLimited } = this;
     const takenIds = this.#takenIds;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
-    const made = this.calls.finish({ ending, takenIds });
+    const bareEnding = ending === "complete" && !this.hasTold ? "open" : ending;
+    const made = this.calls.finish({ ending, bareEnding, takenIds });
     const structured = made.map(({ call }) => call);
     const { text, calls } = this.#text.finish(structured, failure === undefined && !isLimited, takenIds);
     const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
@@ -98,6 +98,16 @@ export abstract class ReplyReader {
 
   protected get areCallsComplete(): boolean {
     return this.isComplete;
+  }
+
+  /** Whether the service itself has told the end: only then is a call without arguments not one that was cut. */
+  protected get hasTold(): boolean {
+    return this.areCallsComplete;
+  }
+
+  /** Whether a chunk behind the end belongs to the reply. */
+  protected comesLate(_chunk: JsonRecord): boolean {
+    return false;
   }
 
   /** What the chunk says of all that the reply has cost so far. */
@@ -176,7 +186,7 @@ export abstract class ReplyReader {
 
   /** A reply that ended in the middle, with no sign of being complete. */
   #brokenOff(): ModelFailure | undefined {
-    const isBroken = this.#isLastUnreadable || this.isPartOpen;
+    const isBroken = this.#isLastUnreadable || this.willTell;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
     const told = toldIn(this.unreadable);
     return told ?? { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };

@@ -1,0 +1,130 @@
+import { readFileSync } from "node:fs";
+import type { ModelEvent } from "@burin/contract/chat-model";
+import type { ModelProvider } from "@burin/contract/settings/settings";
+import { ASK, closeServers, delta, failureIn, raw, serve, sse } from "@burin/testing/served-model";
+import { afterEach, describe, expect, it } from "vitest";
+import { openModel } from "../src/choice/open-model.ts";
+
+afterEach(closeServers);
+
+/** A public recording; see public-streams.test.ts. */
+interface Recorded {
+  readonly who: string;
+  readonly provider?: ModelProvider;
+  readonly body: string;
+  readonly calls?: readonly (readonly [string, object])[];
+}
+
+const STREAMS = readFileSync(new URL("./public-streams.jsonl", import.meta.url), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line) => JSON.parse(line) as Recorded);
+
+async function eventsOf({ provider = "openai", body }: Pick<Recorded, "provider" | "body">) {
+  const { baseUrl } = await serve(raw(body));
+  const events: ModelEvent[] = [];
+  const request = { system: "s", history: [ASK], tools: [] };
+  const { signal } = new AbortController();
+  for await (const event of openModel({ provider, name: "m", baseUrl }).stream(request, signal))
+    events.push(event);
+  await closeServers();
+  return events;
+}
+
+function callsIn(events: readonly ModelEvent[]) {
+  return events.flatMap((event) => (event.type === "function_call" ? [event.call] : []));
+}
+
+describe("P10 a recorded reply with calls, cut between any two events,", () => {
+  it.each(STREAMS.filter(({ calls = [] }) => calls.length > 0))(
+    "$who: runs no other call",
+    async (stream) => {
+      const whole = callsIn(await eventsOf(stream)).map(({ name, args }) => JSON.stringify([name, args]));
+      const events = stream.body.split(/(?<=\r?\n\r?\n)/);
+      const every = Math.ceil(events.length / 12);
+      for (let kept = every; kept < events.length; kept += every) {
+        const cut = await eventsOf({ ...stream, body: events.slice(0, kept).join("") });
+        for (const { name, args, argsError } of callsIn(cut)) {
+          if (argsError === undefined) expect(whole).toContain(JSON.stringify([name, args]));
+        }
+      }
+    },
+  );
+});
+
+const block = (index: number, content_block: object): object => ({
+  type: "content_block_start",
+  index,
+  content_block,
+});
+const started = {
+  type: "message_start",
+  message: { content: [], usage: { input_tokens: 9, output_tokens: 1 } },
+};
+const told = { type: "message_delta", delta: { stop_reason: "tool_use" } };
+const stopped = { type: "message_stop" };
+
+describe("P10 the end of a reply", () => {
+  it.each<[string, object]>([
+    ["the service's [DONE] alone", { body: ["[DONE]"] }],
+    ["counts beside each piece", { usage: { prompt_tokens: 5, completion_tokens: 1 } }],
+  ])("is not told by %s: a call without arguments does not run", async (_what, more) => {
+    const { body = [], ...fields } = more as { body?: string[] };
+    const call = delta({
+      tool_calls: [{ id: "a", type: "function", function: { name: "ls", arguments: "" } }],
+    });
+    const [made] = callsIn(await eventsOf({ body: sse({ ...call, ...fields }, ...body) }));
+    expect(made?.argsError).toContain("broke off");
+  });
+
+  it.each<[string, string[]]>([
+    ["a reason", [JSON.stringify(delta({}, "tool_calls")), "[DONE]"]],
+    ["counts behind all else", [JSON.stringify({ choices: [], usage: { prompt_tokens: 5 } })]],
+  ])("is told by %s: a call without arguments runs", async (_what, behind) => {
+    const call = delta({
+      tool_calls: [{ id: "a", type: "function", function: { name: "ls", arguments: "" } }],
+    });
+    expect(callsIn(await eventsOf({ body: sse(call, ...behind) }))).toEqual([
+      { id: "a", name: "ls", args: {} },
+    ]);
+  });
+
+  it("of GLM's messages comes before their last blocks, which count; another message does not", async () => {
+    const text = block(0, { type: "text", text: "I look." });
+    const call = block(1, { type: "tool_use", id: "a", name: "ls", input: { path: "." } });
+    const late = await eventsOf({
+      provider: "anthropic",
+      body: sse(started, text, told, stopped, call, stopped),
+    });
+    expect(callsIn(late)).toEqual([{ id: "a", name: "ls", args: { path: "." } }]);
+    const next = await eventsOf({
+      provider: "anthropic",
+      body: sse(started, text, told, stopped, started, call),
+    });
+    expect(callsIn(next)).toEqual([]);
+  });
+
+  it.each<[ModelProvider, object[]]>([
+    [
+      "anthropic",
+      [started, block(0, { type: "text", text: "Reading it." }), { type: "content_block_stop", index: 0 }],
+    ],
+    [
+      "openai-responses",
+      [
+        { type: "response.created", response: {} },
+        { type: "response.output_text.delta", output_index: 0, delta: "Reading it." },
+        { type: "response.output_text.done", output_index: 0, text: "Reading it." },
+      ],
+    ],
+    [
+      "gemini",
+      [{ candidates: [{ content: { parts: [{ text: "Reading it." }] } }], modelVersion: "gemini-3.7-flash" }],
+    ],
+  ])("is missing behind a part that is whole: %s", async (provider, events) => {
+    expect(failureIn(await eventsOf({ provider, body: sse(...events) }))).toMatchObject({
+      type: "bad_reply",
+      isPassing: true,
+    });
+  });
+});
