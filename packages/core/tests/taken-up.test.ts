@@ -7,8 +7,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
 let server: FakeModelServer;
+/** Called when the session has told the model's first text: what is broken off earlier may be lost on the way. */
+let hear: () => void;
+let heard: Promise<void>;
 
 beforeEach(() => {
+  heard = new Promise((resolve) => {
+    hear = resolve;
+  });
   root = temporaryFolder();
 });
 
@@ -22,7 +28,10 @@ async function play(replies: readonly FakeReply[], callsInText: "auto" | "off" |
   const model = retrying(openModel(choice), { firstDelayMs: 1 });
   const session = createSession({ root, model, approvalMode: "yolo" });
   const events: AgentEvent[] = [];
-  for await (const event of session.run("go")) events.push(event);
+  for await (const event of session.run("go")) {
+    events.push(event);
+    if (event.type === "text" && event.role === "model") hear();
+  }
   await session.close();
   expect(server.problems).toEqual([]);
   const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
@@ -42,7 +51,7 @@ function saying(content: string, finish: string | null): FakeReply {
     raw: (_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       const head = chunk({ delta: { content } });
-      if (finish === null) response.write(head, () => setTimeout(() => response.destroy(), 500));
+      if (finish === null) response.write(head, () => heard.then(() => response.destroy()));
       else response.end(`${head}${chunk({ delta: {}, finish_reason: finish })}data: [DONE]\n\n`);
     },
   };

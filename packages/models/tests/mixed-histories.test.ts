@@ -86,7 +86,7 @@ describe("P10 P36 a history that many models have made", () => {
           await closeServers();
           expect(problems).toEqual([]);
         }),
-        { numRuns: 60 },
+        { numRuns: 150 },
       );
     },
   );

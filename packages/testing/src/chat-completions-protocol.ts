@@ -52,7 +52,9 @@ function messageProblem(message: JsonRecord, last: string, ledger: CallLedger): 
       return content !== "" && hasParts(content, isText) ? undefined : "has no content";
     case "user":
       if (last === "user") return "is a second user message in a row";
-      return content !== "" && hasParts(content, isUserPart) ? undefined : "has no usable content";
+      return /\S/.test(String(content)) && hasParts(content, isUserPart)
+        ? undefined
+        : "has no usable content";
     case "assistant":
       if (last !== "user" && last !== "tool") return `is an assistant message after ${last}`;
       return replyProblem(message, ledger);
@@ -72,7 +74,7 @@ function isText({ type }: JsonRecord): boolean {
 }
 
 function isUserPart({ type, text, image_url: image }: JsonRecord): boolean {
-  if (type === "text") return typeof text === "string" && text !== "";
+  if (type === "text") return typeof text === "string" && /\S/.test(text);
   const url = isRecord(image) ? String(image.url) : "";
   return type === "image_url" && /^(https?:\/\/|data:image\/[a-z+.-]+;base64,)/.test(url);
 }

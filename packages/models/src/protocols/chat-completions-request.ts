@@ -115,7 +115,8 @@ function joined(wire: readonly object[]): string {
 /** The message with a mark at its end: everything up to it should be cached for the next request. */
 function marked(message: WireMessage, mark: object | null): object {
   const { content } = message;
-  if (mark === null) return message;
+  // An empty text takes no mark.
+  if (mark === null || content === "") return message;
   const parts: object[] =
     typeof content === "string" ? [{ type: "text", text: content }] : [...(content ?? [])];
   const last = parts.pop();

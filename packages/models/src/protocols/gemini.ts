@@ -43,7 +43,7 @@ function thinking(model: string, reasoning: Reasoning): JsonRecord {
   const told =
     typeof reasoning === "number" || isOld || reasoning === "off" || reasoning === "none"
       ? { thinkingBudget: budgetOf(reasoning) }
-      : { thinkingLevel: reasoning.toUpperCase() };
+      : { thinkingLevel: budgetOf(reasoning) > budgetOf("high") ? "HIGH" : reasoning.toUpperCase() };
   return { ...told, includeThoughts: budgetOf(reasoning) > 0 };
 }
 
@@ -76,7 +76,7 @@ function userParts(parts: readonly Part[]): JsonRecord[] {
       return [{ functionResponse: { id, name, response } }];
     }
     if (inlineData?.data) return [{ inlineData }];
-    return text ? [{ text }] : [];
+    return text && /\S/.test(text) ? [{ text }] : [];
   });
 }
 

@@ -186,6 +186,7 @@ describe("how a model is asked", () => {
   it.each([
     ["gemini-2.5-x", "high", { thinkingBudget: 24_000, includeThoughts: true }],
     ["gemini-3-x", "high", { thinkingLevel: "HIGH", includeThoughts: true }],
+    ["gemini-3-x", "max", { thinkingLevel: "HIGH", includeThoughts: true }],
     ["gemini-3-x", 100, { thinkingBudget: 100, includeThoughts: true }],
     ["gemini-2.5-x", "off", { thinkingBudget: 0, includeThoughts: false }],
   ] as const)("P36 %s is told %s as it takes it", async (name, reasoning, thinkingConfig) => {

@@ -26,7 +26,8 @@ export function userItems(parts: readonly Part[]): UserItem[] {
       const { mimeType = "", data } = inlineData;
       return [{ type: "media", mimeType, data, origin }];
     }
-    if (!text) return [];
+    // Beside other items blank words say nothing, and services refuse them.
+    if (!text || !/\S/.test(text)) return [];
     // What follows the user's own words does not come from the tool.
     if (!inlineData) origin = "";
     return [{ type: "text", text }];
