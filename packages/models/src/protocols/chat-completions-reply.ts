@@ -43,13 +43,16 @@ export class ChatCompletionsReply extends ReplyReader {
     const { base_resp: minimax } = chunk;
     if (isRecord(minimax) && count(minimax.status_code) > 0) return minimax;
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-    return isRecord(choice) ? choice.error : undefined;
+    const { x_groq: groq } = chunk;
+    return (isRecord(choice) ? choice.error : undefined) ?? (isRecord(groq) ? groq.error : undefined);
   }
 
   /** Beside the choices; some put it into the choice (Moonshot), or into a part of their own (Groq). */
-  protected usageIn({ usage, choices, x_groq: groq }: JsonRecord): Usage | undefined {
+  protected usageIn(chunk: JsonRecord): Usage | undefined {
+    const { usage, choices, x_groq: groq, eval_count: completion_tokens } = chunk;
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-    const places = [usage, isRecord(choice) && choice.usage, isRecord(groq) && groq.usage];
+    const ollama = completion_tokens && { prompt_tokens: chunk.prompt_eval_count, completion_tokens };
+    const places = [usage, isRecord(choice) && choice.usage, isRecord(groq) && groq.usage, ollama];
     return openAiUsage(places.find(isRecord));
   }
 
@@ -88,11 +91,12 @@ export class ChatCompletionsReply extends ReplyReader {
       textIn(delta.reasoning_content) ||
       textIn(delta.reasoning) ||
       textIn(delta.reasoning_text) ||
+      textIn(delta.thinking) ||
       thinkingIn(delta.content) ||
       detailed;
     if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
     this.#extra = delta.extra_content ?? this.#extra;
-    const text = isRepeated ? "" : textIn(delta.content) || textIn(delta.refusal);
+    const text = isRepeated ? "" : textIn(delta.content) || textIn(delta.refusal) || spokenIn(delta.audio);
     events.push(...this.said(text));
     if (delta.tool_calls) this.calls.add(delta.tool_calls, ({ extra_content }) => signed({ extra_content }));
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
@@ -132,6 +136,11 @@ function textIn(content: unknown): string {
   if (isRecord(content)) return textIn([content]);
   if (!Array.isArray(content)) return "";
   return content.map((part) => (isRecord(part) && typeof part.text === "string" ? part.text : "")).join("");
+}
+
+/** The words of a reply that is sound. */
+function spokenIn(audio: unknown): string {
+  return isRecord(audio) ? textIn(audio.transcript) : "";
 }
 
 function thinkingIn(content: unknown): string {

@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { count, ReplyReader, thought, withheld } from "../replies/reply-reader.ts";
+import { count, ReplyReader, reasonWith, thought, withheld } from "../replies/reply-reader.ts";
 import { wordSet } from "../request/word-set.ts";
 
 const FINE_REASONS = wordSet("STOP MAX_TOKENS FINISH_REASON_UNSPECIFIED OTHER");
@@ -11,6 +11,8 @@ const FAILED_CALLS = wordSet(
 
 export class GeminiReply extends ReplyReader {
   #calls = 0;
+  /** What the service says beside its reason. */
+  #why: unknown;
   /** The arguments of calls that come in pieces, by the place of the call. */
   readonly #growing = new Map<number, JsonRecord>();
 
@@ -30,13 +32,14 @@ export class GeminiReply extends ReplyReader {
     const chunk = inner(wrapped);
     const { promptFeedback: feedback } = chunk;
     if (isRecord(feedback) && typeof feedback.blockReason === "string") {
-      this.failure = withheld(feedback.blockReason);
+      this.failure = withheld(feedback.blockReason, feedback.blockReasonMessage);
       return [];
     }
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
     if (!isRecord(candidate)) return isRecord(chunk.usageMetadata) ? [] : undefined;
     this.willTell ||= chunk.modelVersion !== undefined;
     if (typeof candidate.finishReason === "string") this.finishReason = candidate.finishReason;
+    this.#why = candidate.finishMessage;
     const parts = isRecord(candidate.content) ? candidate.content.parts : undefined;
     return Array.isArray(parts) ? parts.filter(isRecord).flatMap((part) => this.#readPart(part)) : [];
   }
@@ -51,7 +54,9 @@ export class GeminiReply extends ReplyReader {
       return [];
     }
     const events = part.thought === true ? thought(text) : this.said(text);
-    if (signature !== undefined) events.push({ type: "thought", text: "", signature });
+    // That of a tool of the service means nothing without the part it came with.
+    if (signature !== undefined && typeof text === "string")
+      events.push({ type: "thought", text: "", signature });
     return events;
   }
 
@@ -80,10 +85,10 @@ export class GeminiReply extends ReplyReader {
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
     const reason = this.finishReason;
     if (FAILED_CALLS.has(reason)) {
-      const message = `The model failed to write its call in a valid form (${reason}).`;
+      const message = `The model failed to write its call in a valid form (${reasonWith(reason, this.#why)}).`;
       return { type: "bad_reply", message, isPassing: true };
     }
-    if (reason !== "" && !FINE_REASONS.has(reason)) return withheld(reason);
+    if (reason !== "" && !FINE_REASONS.has(reason)) return withheld(reason, this.#why);
     // The service is known to end normally without saying anything.
     return isEmpty && reason !== "MAX_TOKENS" ? this.empty() : undefined;
   }

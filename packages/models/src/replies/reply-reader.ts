@@ -229,8 +229,13 @@ function toldIn(unreadable = ""): ModelFailure | undefined {
 
 /** A reply whose rest the service keeps to itself, by its rules; some say more of why. */
 export function withheld(reason: string, more?: unknown): ModelFailure {
-  const why = typeof more === "string" && more !== "" ? `${reason}: ${more}` : reason;
-  return { type: "bad_reply", message: `The service withheld the rest of the reply (${bounded(why)}).` };
+  const message = `The service withheld the rest of the reply (${reasonWith(reason, more)}).`;
+  return { type: "bad_reply", message };
+}
+
+/** The service's name for a reason, with its words if there are any. */
+export function reasonWith(reason: string, words: unknown): string {
+  return bounded(typeof words === "string" && words !== "" ? `${reason}: ${words}` : reason);
 }
 
 /** Routers say what they take for a request, in whatever protocol. */
