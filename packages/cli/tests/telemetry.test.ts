@@ -33,12 +33,12 @@ async function openReceiver(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function ask(env: Record<string, string> = {}) {
+async function ask(env: Record<string, string> = {}, format = "stream-json") {
   const calls = [{ name: "run_shell_command", args: { command: "env" } }];
   const model = await startFakeModelServer([{ calls }, { text: "ready" }]);
   closing.push(() => model.close());
   const service = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "key" };
-  const args = ["-p", "go", "--yes", "--sandbox", "off", "--output-format", "stream-json"];
+  const args = ["-p", "go", "--yes", "--sandbox", "off", "--output-format", format];
   return burin(args, { cwd: root, env: { ...service, ...env } });
 }
 
@@ -57,6 +57,14 @@ describe("OpenTelemetry of burin -p", () => {
     expect(posted.map(({ path }) => path).sort()).toEqual(["/v1/metrics", "/v1/traces"]);
     expect(stdout).toContain("BURIN_");
     expect(stdout).not.toContain("a-key-of-the-test");
+  });
+
+  it("says on stderr, once, where it could not be sent", async () => {
+    for (const endpoint of ["no address", "http://127.0.0.1:9"]) {
+      const { stdout, stderr, code } = await ask({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, "text");
+      expect([stdout, code]).toEqual(["ready\n", 0]);
+      expect(stderr.match(/Telemetry (?:is not|could not be) sent/g)).toHaveLength(1);
+    }
   });
 
   it("is switched on by the user's settings, and never by those of a project", async () => {

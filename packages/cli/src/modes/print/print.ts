@@ -21,6 +21,8 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
   cancelled: EXIT.interrupted,
 };
 
+const OTLP = /^OTEL_EXPORTER_OTLP_(?:\w+_)?ENDPOINT$/;
+
 /** Runs prompts without a screen, one after the other. The exit code is that of the first one that did not succeed. */
 export async function runPrint(input: PromptInput, options: CommonOptions, io: Io): Promise<ExitCode> {
   // The code for models is loaded while settings are read.
@@ -51,7 +53,10 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   }
   const documents: RunDocument[] = [];
   current = { document: newDocument(session.id), session };
-  const printed = options.outputFormat === "stream-json" ? printEvents(session, io.output) : null;
+  const isObserved =
+    settings.telemetry.endpoint !== undefined || Object.keys(process.env).some((name) => OTLP.test(name));
+  const print = options.outputFormat === "stream-json" ? printEvents : isObserved ? noteTelemetry : null;
+  const printed = print?.(session, io.output);
   try {
     for await (const prompt of input.prompts(session)) {
       const document = await runPrompt(prompt, session, { options, io });
@@ -149,6 +154,14 @@ async function reporter(options: CommonOptions, output: Output): Promise<Reporte
 /** Prints every event of the session, one per line. */
 async function printEvents(session: Session, output: Output): Promise<void> {
   for await (const { event } of session.events()) output.out(`${JSON.stringify(event)}\n`);
+}
+
+/** What becomes of telemetry is not part of a run. */
+async function noteTelemetry(session: Session, output: Output): Promise<void> {
+  for await (const { event } of session.events()) {
+    if (event.type === "notice" && event.message.startsWith("Telemetry "))
+      output.note(noteText(event.message));
+  }
 }
 
 interface Reporter {
