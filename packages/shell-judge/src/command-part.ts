@@ -2,7 +2,13 @@ import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { ruleText } from "./command-pattern.ts";
 import { type CommandPlace, CommandReach } from "./command-place.ts";
 import { type CommandRule, coveredWords, coversEverything, ruleInWords } from "./command-rules.ts";
-import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
+import type {
+  ShellAssignment,
+  ShellCommand,
+  ShellRedirection,
+  ShellWord,
+  SimpleCommand,
+} from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { printedNames } from "./handed-names.ts";
 import { TAKES_ANY_WORD, takesAnyText } from "./programs/any-text.ts";
@@ -13,6 +19,7 @@ import {
   type Below,
   type Finding,
   launchFinding,
+  pathFinding,
   unknownFinding,
 } from "./programs/finding.ts";
 import {
@@ -30,7 +37,13 @@ import type { PartVerdict } from "./verdict.ts";
 /** The deepest nesting of shells that is followed; a deeper one asks. */
 const DEEPEST = 5;
 /** Variables that may be set without a question: they choose no file and no program. */
-const HARMLESS_VARIABLES = new Set("CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL".split(" "));
+const HARMLESS_VARIABLES = new Set(
+  "CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL TZ TERM COLUMNS RUST_BACKTRACE PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE".split(
+    " ",
+  ),
+);
+/** The same for some of their values. */
+const HARMLESS_SETTINGS = /^(?:(?:GIT_)?PAGER=(?:cat)?|GIT_(?:TERMINAL_PROMPT|OPTIONAL_LOCKS)=0)$/;
 interface Judging {
   readonly allow: readonly CommandRule[];
   readonly reach: CommandReach;
@@ -86,7 +99,10 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
   };
   const isGrantable = (finding: Finding) => !isAlwaysAsked(finding) && finding.upTo < command.words.length;
   const canBeGranted =
-    words !== null && around.length === 0 && left.every(isGrantable) && !words.some(isGlob);
+    words !== null &&
+    around.length === 0 &&
+    left.every(isGrantable) &&
+    !words.some(({ isGlob, below }) => isGlob || below !== undefined);
   if (!canBeGranted) return asked;
   return { ...asked, grant: ruleText(words.map(({ value }) => quoteShellWord(value))) };
 }
@@ -99,17 +115,15 @@ function isAlwaysAsked({ nature }: Finding): boolean {
   return nature === "protected" || nature === "destructive";
 }
 
-function isGlob(word: Argument): boolean {
-  return word.isGlob;
-}
-
 /** null when a word is known only at run time. */
 function literalWords(command: SimpleCommand): Argument[] | null {
   const words: Argument[] = [];
   for (const { value, isGlob, isMany = false, lineOf } of command.words) {
     const below = value === null ? printedNames(lineOf) : null;
     if (value === null && below === null) return null;
-    words.push(below === null ? { value: value ?? "", isGlob, isMany } : pathBelow(below));
+    if (below === null) words.push({ value: value ?? "", isGlob, isMany });
+    else if (isMany) words.push({ ...pathBelow(below), isMany }, { ...pathBelow(below), isMany });
+    else words.push(pathBelow(below));
   }
   const [program] = words;
   return program?.isGlob === true || program?.below !== undefined ? null : words;
@@ -140,25 +154,34 @@ function projectFindings(name: string, reach: CommandReach): Finding[] {
 
 /** The variables and redirections of a command. Rules do not cover those. */
 function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] {
-  const findings = folderFindings(command, reach);
-  for (const { text, name, value } of command.assignments) {
-    const isHarmless =
-      command.words.length > 0 && HARMLESS_VARIABLES.has(name) && value !== null && /^[\w.-]*$/.test(value);
-    const isOfRead = name === "IFS" && command.words[0]?.value === "read" && value !== null;
-    if (!isHarmless && !isOfRead) findings.push(unknownFinding(`\`${text}\` sets a variable`));
-  }
-  for (const { text, kind, target, isGlob, isAnyText } of command.redirections) {
-    if (isAnyText) continue;
-    if (target === null) {
-      findings.push(unknownFinding(`what \`${text}\` names is known only when it runs`));
-    } else if (kind === "write") {
-      findings.push(...writeFindings(text, target, reach));
-    } else if (kind === "read") {
-      const what = reach.outside(target, isGlob === true);
-      if (what !== null) findings.push({ nature: "outside", what, upTo: 0 });
-    }
-  }
-  return findings;
+  const set = command.assignments.filter((each) => !isHarmlessAssignment(each, command.words));
+  return [
+    ...folderFindings(command, reach),
+    ...set.map(({ text }) => unknownFinding(`\`${text}\` sets a variable`)),
+    ...command.redirections.flatMap((redirection) => redirectionFindings(redirection, reach)),
+  ];
+}
+
+function isHarmlessAssignment(
+  { text, name, value, isOwn }: ShellAssignment,
+  [program]: readonly ShellWord[],
+): boolean {
+  if (isOwn === true || program === undefined) return isOwn === true;
+  if (name === "IFS") return program.value === "read" && value !== null;
+  const isPlain = HARMLESS_VARIABLES.has(name) && value !== null && /^[\w.-]*$/.test(value);
+  return isPlain || HARMLESS_SETTINGS.test(text);
+}
+
+function redirectionFindings(
+  { text, kind, target, isGlob, isAnyText, lineOf }: ShellRedirection,
+  reach: CommandReach,
+): readonly Finding[] {
+  const below = kind === "read" ? printedNames(lineOf) : null;
+  if (below !== null) return pathFinding(pathBelow(below), 0, reach);
+  if (isAnyText || kind === "copy" || (kind === "data" && target !== null)) return [];
+  if (target === null) return [unknownFinding(`what \`${text}\` names is known only when it runs`)];
+  if (kind === "write") return writeFindings(text, target, reach);
+  return pathFinding({ value: target, isGlob: isGlob === true }, 0, reach);
 }
 
 /** Its working directory, and the folders that the shell itself reads for a pattern. */
@@ -170,7 +193,12 @@ function folderFindings({ words }: SimpleCommand, reach: CommandReach): Finding[
     return folder === "" ? [] : (reach.outside(folder, true) ?? []);
   });
   const all = [...(isElsewhere ? ["it would run in a folder outside the root"] : []), ...looks];
-  return all.map((what) => ({ nature: "outside", what, upTo: 0 }));
+  // What is split into words may hold a pattern too.
+  const split = words.flatMap(({ isMany, lineOf }) => (isMany ? (printedNames(lineOf) ?? []) : []));
+  return [
+    ...all.map((what) => ({ nature: "outside" as const, what, upTo: 0 })),
+    ...split.flatMap((below) => pathFinding(pathBelow(below), 0, reach)),
+  ];
 }
 
 function writeFindings(text: string, target: string, reach: CommandReach): Finding[] {

@@ -66,6 +66,13 @@ const PRINTERS: Readonly<Record<string, Printer>> = {
 
 /** What is known about the names that a command prints, one per line or each ended by a NUL; null when nothing is. */
 export function printedNames(command: SimpleCommand | undefined): Below | null {
+  if (command?.isSplit !== true) return namesOfOutput(command);
+  const below = namesOfOutput(command);
+  // A name that is a pattern becomes others.
+  return below && { ...below, names: [], hasLinks: true, isText: true };
+}
+
+function namesOfOutput(command: SimpleCommand | undefined): Below | null {
   if (command === undefined) return null;
   const words = plainWords(command);
   const [name = "", ...rest] = words ?? [];

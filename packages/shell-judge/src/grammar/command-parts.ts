@@ -10,7 +10,7 @@ export interface ShellWord {
   readonly isMany?: boolean;
   /** For a word without a value: text that may be shown, whatever it is. */
   readonly isAnyText?: boolean;
-  /** For a word without a value: it is one line of this command's output. */
+  /** For a word without a value: it is one line of this command's output, or some of its words. */
   readonly lineOf?: SimpleCommand;
 }
 
@@ -18,6 +18,8 @@ export interface ShellAssignment {
   readonly text: string;
   readonly name: string;
   readonly value: string | null;
+  /** It sets nothing but a variable of the line itself, which is known to be set in what follows. */
+  readonly isOwn?: boolean;
 }
 
 export interface ShellRedirection {
@@ -30,6 +32,8 @@ export interface ShellRedirection {
   readonly isGlob?: boolean;
   /** For `data` without a target: text that may be shown, whatever it is. */
   readonly isAnyText?: boolean;
+  /** For `read` without a target: the file is one line of this command's output. */
+  readonly lineOf?: SimpleCommand | undefined;
 }
 
 /** One simple command: a program with its words, or assignments or redirections alone. */
@@ -44,6 +48,8 @@ export interface SimpleCommand {
   readonly isApart: boolean;
   /** The simple command of the same pipeline whose output it reads. */
   readonly input?: SimpleCommand | undefined;
+  /** Its output is split into words, each of which may be a pattern. */
+  readonly isSplit?: boolean;
   /** The body of a loop, read again for another word. */
   readonly isRepeat?: boolean;
   /** Why it is more than plain words. */

@@ -13,7 +13,7 @@ export type Variable =
 export type WordReading =
   | { readonly value: string; readonly isGlob: boolean; readonly isMany?: boolean }
   | { readonly isAnyText: true; readonly lineOf?: SimpleCommand }
-  | { readonly problem: string };
+  | { readonly problem: string; readonly lineOf?: SimpleCommand };
 
 export interface WordSurroundings {
   readonly variables: ReadonlyMap<string, Variable>;
@@ -26,7 +26,7 @@ const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 const QUOTED = "_";
 /** Variables that say where the user works and who they are, and contain no secret. */
 export const SHOWN: ReadonlySet<string> = new Set(
-  "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV".split(
+  "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS".split(
     " ",
   ),
 );
@@ -84,10 +84,13 @@ function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordSurro
   const bare = joined("bare");
   const problem = bareProblem(bare);
   if (problem !== null) return { problem };
-  const hasPattern = isWhole !== true && (/[*?]/.test(bare) || encloses(bare, "[", "]"));
+  const hasPattern = isWhole !== true && /[*?]|\[[\s\S]*\]/.test(bare);
   if (pieces.some(({ isAnyText }) => isAnyText)) {
     if (hasPattern) return { problem: "an expansion" };
     const lineOf = pieces.length === 1 ? pieces[0]?.lineOf : undefined;
+    if (pieces.some((piece) => piece.lineOf?.isSplit === true)) {
+      return lineOf === undefined ? { problem: "an expansion" } : { problem: "an expansion", lineOf };
+    }
     return lineOf === undefined ? { isAnyText: true } : { isAnyText: true, lineOf };
   }
   const value = joined("value");
@@ -160,17 +163,42 @@ function expansionPiece(
   if (!isKnown || (part.type === "ParameterExpansion" && !isPlainParameter(part))) return problem;
   const isChanged = part.type === "ParameterExpansion" && (part.prefix !== undefined || part.operation);
   if (variable === undefined) return text;
-  const isOneWord = "value" in variable && PLAIN.test(variable.value);
-  if (!isQuoted && !isOneWord) return problem;
+  return variablePiece(variable, { text, isQuoted, isChanged: Boolean(isChanged) }) ?? problem;
+}
+
+interface Expanded {
+  readonly text: Piece;
+  readonly isQuoted: boolean;
+  readonly isChanged: boolean;
+}
+
+function variablePiece(variable: Variable, { text, isQuoted, isChanged }: Expanded): Piece | null {
+  const printer = "value" in variable ? namesBelow(variable) : variable.lineOf;
+  if (!isQuoted && !("value" in variable && PLAIN.test(variable.value))) {
+    return isChanged || printer === undefined ? null : { ...text, lineOf: { ...printer, isSplit: true } };
+  }
   if (isChanged) return text;
-  if ("lineOf" in variable) return { ...text, lineOf: variable.lineOf };
-  return { bare: QUOTED, ...variable, spelled: part.text };
+  return "lineOf" in variable
+    ? { ...text, lineOf: printer }
+    : { bare: QUOTED, ...variable, spelled: text.spelled };
+}
+
+/** The names that a pattern matches are some of those that `find` would print. */
+function namesBelow({ value, isGlob }: Extract<Variable, { value: string }>): SimpleCommand | undefined {
+  if (!isGlob) return undefined;
+  const folder = value.slice(0, value.search(/[*?[]/)).replace(/[^/]*$/, "") || ".";
+  const words = ["find", folder].map((word) => ({ text: word, value: word, isGlob: false }));
+  return {
+    ...{ text: value, words, assignments: [], redirections: [], problems: [] },
+    ...{ followsSuccess: false, isApart: true },
+  };
 }
 
 /** The value, its length, or the value without a literal prefix or suffix. */
 function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }>): boolean {
   const { prefix, index, operation } = part;
-  if (index !== undefined || prefix === "!") return false;
+  const isStatus = part.parameter === "PIPESTATUS" && /^(?:\d+|@)$/.test(index?.text ?? "");
+  if ((index !== undefined && !isStatus) || prefix === "!") return false;
   if (operation === undefined) return true;
   return operation.type === "Remove" && !/[$`<>\\'"]/.test(operation.operand.text);
 }
@@ -179,14 +207,9 @@ function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }
 function bareProblem(bare: string): string | null {
   if (hasExpansion(bare)) return "an expansion";
   if (/(?:^|[=:])~/.test(bare)) return "a tilde expansion";
-  if (encloses(bare, "{", "}") && /,|\.\./.test(bare)) return "a brace expansion";
+  if (/\{[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(bare)) return "a brace expansion";
   if (/[?*+@!]\(/.test(bare)) return "an extended pattern";
   return /['"\\<>|&;()\s]/.test(bare) ? "an unreadable word" : null;
-}
-
-function encloses(text: string, open: string, close: string): boolean {
-  const at = text.indexOf(open);
-  return at !== -1 && text.lastIndexOf(close) > at;
 }
 
 function hasExpansion(text: string): boolean {

@@ -1,4 +1,5 @@
-import { forEachChild, type SyntaxNode } from "unbash";
+import { forEachChild, type ParsedScript, type SyntaxNode } from "unbash";
+import type { ShellWord } from "./command-parts.ts";
 import type { Variable } from "./literal-word.ts";
 
 type Word = Extract<SyntaxNode, { type: "Word" }>;
@@ -9,7 +10,7 @@ const LONGEST_RANGE = 50;
 
 /** Names of variables that nothing but the loop reads: no program and no shell looks at them. */
 const NAME =
-  /^(?!(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)(?:[a-z_][a-z0-9_]*|[A-Z]|FILES?|DIRS?|NAME|LINE|WORD|ITEM|KEY|VALUE)$/;
+  /^(?!(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)(?:[a-z_][a-z0-9_]*|[A-Z]|FILES?|DIRS?|NAME|LINE|WORD|ITEM|KEY|VALUE|ROOT|VERSION|BRANCH|COMMIT|HASH|SHA|COUNT|TOTAL)$/;
 
 export function isPlainName(name: string): boolean {
   return NAME.test(name);
@@ -26,6 +27,27 @@ export function loopWords({ text }: Word): Variable[] | null {
   return Array.from({ length }, (_, index) => ({ value: String(Number(from) + index), isGlob: false }));
 }
 
+/** The words of `a/{b,c}.ts`; null for any other word. */
+export function bracedWords({ text }: Word): ShellWord[] | null {
+  const [, before = "", inner, after = ""] =
+    /^([\w.@%+:/-]*)\{([\w.@%+:/-]*(?:,[\w.@%+:/-]*)+)\}([\w.@%+:/-]*)$/.exec(text) ?? [];
+  const values = inner
+    ?.split(",")
+    .map((each) => before + each + after)
+    .filter((each) => each !== "");
+  return values?.map((value) => ({ text, value, isGlob: false })) ?? null;
+}
+
+/** An unquoted `$(...)` with nothing in it but one pipeline of plain commands. */
+export function isOnePipeline({ parts, text }: Word): boolean {
+  const [only, ...more] = parts ?? [];
+  if (only?.type !== "CommandExpansion" || more.length > 0 || /[$`]|[<>]\(/.test(text.slice(1))) return false;
+  const [statement, ...others] = only.script?.commands ?? [];
+  if (statement === undefined || others.length > 0 || statement.background) return false;
+  const { command } = statement;
+  return (command.type === "Pipeline" ? command.commands.at(-1) : command)?.type === "Command";
+}
+
 const ASSIGNING = new Set(
   "read mapfile readarray printf getopts declare typeset local readonly export unset let eval source . trap wait set shift enable exec alias".split(
     " ",
@@ -39,16 +61,38 @@ const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
   "Function",
 ] as const);
 
-/** Whether anything in a script but its loops may set a variable, so that no variable of a loop is certain. */
-export function mayAssign(node: SyntaxNode | undefined): boolean {
+/** The commands of a script that only set variables of its own, and without which nothing that follows them runs. */
+export function ownAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
+  const surely = script.commands.flatMap(({ command, background }) => {
+    if (background) return [];
+    if (command.type !== "AndOr") return [command];
+    const end = command.operators.findIndex((operator) => operator !== "&&");
+    return end === -1 ? command.commands : command.commands.slice(0, end + 1);
+  });
+  return new Set(surely.filter(isOwnAssignment));
+}
+
+function isOwnAssignment(node: SyntaxNode): boolean {
+  if (node.type !== "Command" || node.name !== undefined || node.prefix.length === 0) return false;
+  return node.prefix.every((each) => {
+    if (each.type !== "Assignment" || each.value.type !== "Word") return false;
+    return isPlainName(each.name) && each.text.startsWith(`${each.name}=`);
+  });
+}
+
+/**
+ * Whether anything in a script but its loops and these commands may set a variable, so that no variable of them is
+ * certain.
+ */
+export function mayAssign(node: SyntaxNode | undefined, own: ReadonlySet<SyntaxNode>): boolean {
   if (node === undefined || ASSIGNING_NODES.has(node.type)) return true;
-  if (node.type === "Command" && commandAssigns(node)) return true;
+  if (node.type === "Command" && !own.has(node) && commandAssigns(node)) return true;
   if (node.type === "ParameterExpansion" && node.operation?.operator.includes("=")) return true;
   if (node.type === "ArithmeticExpansion" && /[A-Za-z_]/.test(node.text)) return true;
   const isRead = node.type === "While" && readNames(node) !== null;
   let assigns = false;
   forEachChild(node, (child) => {
-    if (!isRead || child !== node.clause) assigns ||= mayAssign(child);
+    if (!isRead || child !== node.clause) assigns ||= mayAssign(child, own);
   });
   return assigns;
 }
@@ -87,7 +131,12 @@ const ONLY_BASH: ReadonlySet<SyntaxNode["type"]> = new Set([
 
 /** Whether another shell may find other commands, files or folders in it: for some `[[ a > b ]]` writes a file. */
 export function isOnlyBash(node: SyntaxNode): boolean {
-  if (ONLY_BASH.has(node.type) || (node.type === "For" && node.wordlist?.some(isBraced))) return true;
+  if (
+    ONLY_BASH.has(node.type) ||
+    node.type === "BraceExpansion" ||
+    (node.type === "For" && node.wordlist?.some(isBraced))
+  )
+    return true;
   if (node.type === "Pipeline" && node.operators.includes("|&")) return true;
   if (node.type === "Redirect" && node.operator.startsWith("&")) return true;
   if (node.type === "HereDoc" && node.delimiter?.text.includes("$")) return true;

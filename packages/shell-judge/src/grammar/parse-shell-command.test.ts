@@ -83,7 +83,7 @@ describe("parseShellCommand", () => {
     ["for ((;;)); do a; done", "control flow"],
     ["echo $'a'", "an ANSI-C quote"],
     ['echo $"a"', "a translated string"],
-    ["echo {a,b}", "a brace expansion"],
+    ["echo {a,b}{c,d}", "a brace expansion"],
     ["echo {1..9}", "a brace expansion"],
     ["echo ~/x a=~", "a tilde expansion"],
     ["echo @(a|b)", "an extended pattern"],

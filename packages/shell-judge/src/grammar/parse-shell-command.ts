@@ -9,7 +9,17 @@ import type {
   SimpleCommand,
 } from "./command-parts.ts";
 import { readWord, type Variable, type WordReading } from "./literal-word.ts";
-import { isOnlyBash, isPlainName, loopWords, mayAssign, readNames, testWords } from "./loops-and-tests.ts";
+import {
+  bracedWords,
+  isOnePipeline,
+  isOnlyBash,
+  isPlainName,
+  loopWords,
+  mayAssign,
+  ownAssignments,
+  readNames,
+  testWords,
+} from "./loops-and-tests.ts";
 
 /** Longer lines are not parsed, and so never understood. */
 const LONGEST = 100_000;
@@ -82,6 +92,8 @@ class Reader {
   isWhole = true;
   #source: string;
   #script: ParsedScript | undefined;
+  /** Its commands that only set variables of its own. */
+  #own: ReadonlySet<SyntaxNode> = new Set();
   #variables: ReadonlyMap<string, Variable> = new Map();
   #rounds = 0;
   #assigns: boolean | undefined;
@@ -97,6 +109,7 @@ class Reader {
 
   readScript(script: ParsedScript, position: Position): void {
     for (const error of script.errors ?? []) this.fail(error.message);
+    if (this.#script === undefined) this.#own = ownAssignments(script);
     this.#script ??= script;
     const outer = this.#source;
     if (script.source !== undefined) this.#source = script.source;
@@ -197,7 +210,7 @@ class Reader {
   /** Its possible value; null when that is unknown. The names of a pattern are handled like those of a command. */
   #readLoopWord(word: Word, position: Position): Variable | null {
     const read = this.#readWord(word, []);
-    const { text, value, isGlob } = read;
+    const { text, value, isGlob, lineOf } = read;
     if (isGlob) {
       const words = [{ text: ":", value: ":", isGlob: false }, read];
       this.commands.push({
@@ -210,7 +223,8 @@ class Reader {
         isRepeat: true,
       });
     }
-    return value === null ? null : { value, isGlob };
+    if (value === null) return lineOf === undefined ? null : { lineOf };
+    return { value, isGlob };
   }
 
   /** Only a loop over the lines of its input is known to end. */
@@ -240,7 +254,7 @@ class Reader {
   }
 
   #mayAssign(): boolean {
-    this.#assigns ??= mayAssign(this.#script);
+    this.#assigns ??= mayAssign(this.#script, this.#own);
     return this.#assigns;
   }
 
@@ -264,12 +278,20 @@ class Reader {
   #readChain(node: Extract<SyntaxNode, { type: "AndOr" }>, position: Position): void {
     let followsSuccess = false;
     let allJoined = true;
+    let kept = this.#variables;
+    // What only the rest of a chain sets is not set where that may have ended early.
+    const leave = () => {
+      this.#variables = new Map([...kept].filter(([name, value]) => this.#variables.get(name) === value));
+    };
     for (const [index, command] of node.commands.entries()) {
+      if (index > 0 && node.operators[index - 1] !== "&&") leave();
       this.#read(command, { ...position, followsSuccess });
+      if (index === 0) kept = this.#variables;
       // More than one command may succeed even if not all of it does.
       allJoined &&= node.operators[index] === "&&" && command.type === "Command";
       followsSuccess = allJoined;
     }
+    leave();
   }
 
   /** Other constructs that contain commands: these are found, but not when they run. */
@@ -287,13 +309,13 @@ class Reader {
     const index = this.commands.length;
     for (const child of [...node.prefix, ...(node.name ? [node.name] : []), ...node.suffix]) {
       if (child.type === "Word") {
-        words.push(this.#readWord(child, problems));
+        words.push(...(bracedWords(child) ?? [this.#readWord(child, problems)]));
       } else if (child.type === "Assignment" && words.length > 0) {
         problems.push(`\`${child.text}\` assigns`);
         words.push({ text: child.text, value: null, isGlob: false });
         this.#readOther(child);
       } else if (child.type === "Assignment") {
-        assignments.push(this.#readAssignment(child));
+        assignments.push(this.#readAssignment(child, this.#own.has(node) && !this.#mayAssign()));
       } else {
         redirections.push(this.#readRedirection(child));
       }
@@ -317,7 +339,10 @@ class Reader {
     if ("value" in reading) return { text, ...reading };
     if (!("problem" in reading)) return { text, value: null, isGlob: false, ...reading };
     problems.push(`\`${text}\` holds ${reading.problem}`);
-    return { text, value: null, isGlob: false };
+    // Of a pipeline that becomes words the last command was read last.
+    const printer = isOnePipeline(word) ? this.commands.at(-1) : undefined;
+    const lineOf = reading.lineOf ?? (printer && { ...printer, isSplit: true });
+    return { text, value: null, isGlob: false, ...(lineOf && { isMany: true, lineOf }) };
   }
 
   /** The parser separates a process substitution from adjacent letters, which the shell joins to one word. */
@@ -327,13 +352,17 @@ class Reader {
     return !/^\s[\s);&|]?$/.test(around);
   }
 
-  #readAssignment(node: Extract<SyntaxNode, { type: "Assignment" }>): ShellAssignment {
+  #readAssignment(node: Extract<SyntaxNode, { type: "Assignment" }>, isOwn = false): ShellAssignment {
     const { name, text, value } = node;
     const isPlain = value.type === "Word" && node.index === undefined;
-    const reading = isPlain ? readWord(value, { variables: new Map() }) : { problem: "" };
-    if ("value" in reading) return { text, name, value: reading.value };
-    this.#readOther(node);
-    return { text, name, value: null };
+    const around = isOwn ? { variables: this.#variables, isWhole: true } : { variables: new Map() };
+    const reading = isPlain ? readWord(value, around) : { problem: "" };
+    if (!isPlain || isExpanded(value, reading)) this.#readOther(node);
+    const known = "value" in reading ? reading.value : null;
+    if (!isOwn || "problem" in reading) return { text, name, value: known };
+    const variable: Variable = known === null ? { lineOf: undefined } : { value: known, isGlob: false };
+    this.#variables = new Map([...this.#variables, [name, variable]]);
+    return { text, name, value: known, isOwn };
   }
 
   #readRedirection(node: RedirectionNode): ShellRedirection {
@@ -355,7 +384,8 @@ class Reader {
     if (isCopy) return { text, kind: "copy", target };
     if (isRead && "value" in reading)
       return { text, kind: "read", target: reading.value, isGlob: reading.isGlob };
-    return { text, kind: isRead ? "read" : "write", target };
+    const lineOf = isRead && "isAnyText" in reading ? reading.lineOf : undefined;
+    return { text, kind: isRead ? "read" : "write", target, lineOf };
   }
 
   #textOf(node: { readonly pos: number; readonly end: number }): string {

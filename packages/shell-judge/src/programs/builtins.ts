@@ -120,8 +120,10 @@ export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
   sleep: matching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
   date,
   set: matching(/^-[eux]+(?:o pipefail)?$|^-o pipefail$/, "it changes the shell"),
+  tput: matching(/^(?:cols|lines|colors)$/, "it may change the terminal"),
+  // `environ` shows variables that may hold secrets.
   ps: matching(
-    /^(?:(?:-?aux|auxf|-ef|-e|-f|-A|-p \d+|--forest)(?: |$))*$/,
+    /^(?:(?:-?aux|auxf|-ef|-e|-f|-A|-p \d+|--forest|--no-headers?|-e?o (?:(?!environ)[a-z%]+(?:,|(?= |$)))+|--sort[= ][-+]?[a-z%]+)(?: |$))*$/,
     "its options are not known to be harmless",
   ),
 };

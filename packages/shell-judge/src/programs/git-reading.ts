@@ -4,6 +4,8 @@ import type { OptionTable } from "./options.ts";
 export interface GitReading extends OptionTable {
   /** With operands it reads only together with one of these options; `config` always needs one. */
   readonly lists?: readonly string[];
+  /** So many operands do not need one of these options. */
+  readonly most?: number;
   /** The first operands that are allowed; an empty string stands for none. */
   readonly actions?: readonly string[];
   readonly operands?: "pattern then paths";
@@ -22,7 +24,7 @@ const LONG = `
   ancestry-path left-right cherry-pick cherry-mark left-only right-only date= relative-date
   pickaxe-regex pickaxe-all full-diff source no-notes invert-grep regexp-ignore-case extended-regexp
   fixed-strings perl-regexp walk-reflogs boundary parents children line-prefix= inter-hunk-context=
-  function-context count cc not objects`;
+  function-context count cc not objects no-walk no-commit-id max-parents= min-parents= no-index`;
 
 const LOG: OptionTable = {
   flags: "puswbazRriEFPgcmvt",
@@ -63,10 +65,12 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
     flags: "lz",
     long: "get get-all get-regexp list show-origin show-scope global local system worktree null name-only type= bool int path default= includes no-includes",
     lists: ["-l", "--list", "--get", "--get-all", "--get-regexp"],
+    most: 1,
   },
+  "symbolic-ref": { flags: "q", long: "short quiet", lists: [], most: 1 },
   "rev-parse": {
     flags: "q",
-    long: "show-toplevel git-dir git-common-dir abbrev-ref short verify is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes absolute-git-dir show-superproject-working-tree quiet",
+    long: "show-toplevel git-dir git-common-dir abbrev-ref short verify is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes absolute-git-dir show-superproject-working-tree quiet git-path",
   },
   "ls-files": {
     flags: "cdmoiskutvfz",

@@ -97,6 +97,10 @@ function shifted(finding: Finding, by: number): Finding {
   return finding.nature === "unknown" ? finding : { ...finding, upTo: finding.upTo + by };
 }
 
+/** How something is shown. */
+const HARMLESS_SETTING =
+  /^(?:color\.[\w.]+=(?:true|false|always|never|auto)|core\.(?:pager=(?:cat)?|quotepath=\w+)|advice\.\w+=\w+)$/i;
+
 /** A rule must spell out the value too. */
 function globalFindings(words: readonly Argument[]): Finding[] {
   const findings: Finding[] = [];
@@ -104,6 +108,7 @@ function globalFindings(words: readonly Argument[]): Finding[] {
     const option = words[index]?.value ?? "";
     if (HARMLESS_GLOBALS.has(option)) continue;
     if (GLOBALS_WITH_VALUE.has(option)) index += 1;
+    if (option === "-c" && HARMLESS_SETTING.test(words[index]?.value ?? "")) continue;
     findings.push(launchFinding(`\`git ${option}\` can make git run any program`, index));
   }
   return findings;
@@ -147,13 +152,13 @@ function shownSettings({ options, operands }: Options): Finding[] {
 }
 
 function reads(subcommand: string, { options, operands }: Options, reading: GitReading): boolean {
-  const { actions, lists } = reading;
+  const { actions, lists, most = 0 } = reading;
   // After an option or `--` git may take the action for a file name.
   if (actions !== undefined)
     return actions.includes(operands[0]?.value ?? "") && (operands[0]?.index ?? 1) === 1;
   if (lists === undefined) return true;
   const isListing = options.some(({ name }) => lists.includes(name));
-  return isListing || (operands.length === 0 && subcommand !== "config");
+  return isListing || (operands.length <= most && (operands.length > 0 || subcommand !== "config"));
 }
 
 function changing(words: readonly Argument[], reach: Reach): Finding[] {

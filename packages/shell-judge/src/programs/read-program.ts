@@ -23,8 +23,7 @@ const REACHES_OUT = /system|getline|@|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|ENVIRON|
 const awk: ProgramReader = (words, reach) => {
   const { operands, findings, options } = readOptions(words, { values: "Fv" }, reach);
   const [program, ...files] = operands;
-  const text = program?.value.replaceAll(">=", "").replaceAll("||", "") ?? "";
-  const reaching = REACHES_OUT.test(text)
+  const reaching = REACHES_OUT.test(withoutComparisons(program?.value ?? ""))
     ? [launchFinding("the program of `awk` may write or start another one", program?.index ?? 0)]
     : [];
   const assigned = options.filter(
@@ -43,6 +42,23 @@ const awk: ProgramReader = (words, reach) => {
   ];
 };
 
+/**
+ * What stands in its strings is text; in brackets, before the first action and where nothing is printed `>` compares.
+ * Where a string ends is known only if nothing else in the program can hold a quote.
+ */
+function withoutComparisons(program: string): string {
+  const plain = program.replaceAll(">=", "").replaceAll("||", "");
+  if (/[/#]/.test(plain)) return plain;
+  let text = plain.replace(/"(?:[^"\\\n]|\\.)*"/g, "0");
+  if (/["\\]/.test(text)) return plain;
+  for (let inner = ""; inner !== text; ) {
+    inner = text;
+    text = text.replace(/\(([^()]*)\)/g, (_, words: string) => ` ${words.replaceAll(">", " ")} `);
+  }
+  const unprinted = text.includes("print") ? text.search(/[{}]|$/) : text.length;
+  return text.slice(0, unprinted).replaceAll(">", " ") + text.slice(unprinted);
+}
+
 /** If the value of an option becomes many words, another one takes the place of the program. */
 function valueFindings(words: readonly Argument[], options: Options["options"]): Finding[] {
   return options.flatMap(({ index }) => {
@@ -60,6 +76,23 @@ const tar: ProgramReader = (words, reach) => {
   return pathFinding(archive, 2, reach);
 };
 
+/** Only showing what is packed. The names of archives may be patterns for `unzip` itself, and it completes them. */
+const packed: ProgramReader = (words, reach) => {
+  const [program, option, ...files] = words;
+  const isZip = program?.value === "unzip";
+  const isShown = (isZip ? /^-(?:l|v|lv|Z1?|p)$/ : /^-(?:l|lv|d?c|cd)$/).test(option?.value ?? "");
+  const isOdd = files.some(
+    ({ value }, index) => value.startsWith("-") || (isZip && index === 0 && /[*?[]/.test(value)),
+  );
+  if (!isShown || isOdd) return other(words, reach);
+  const named = isZip
+    ? files
+        .slice(0, 1)
+        .flatMap((file) => ["", ".zip", ".ZIP"].map((end) => ({ ...file, value: file.value + end })))
+    : files;
+  return named.flatMap((file) => pathFinding(file, words.length - 1, reach));
+};
+
 /** `command -v` prints where a program is; what `command` launches is judged as that. */
 const command: ProgramReader = (words) =>
   /^-[vV]$/.test(words[1]?.value ?? "") ? [] : [launchFinding("`command` launches another program", 0)];
@@ -72,6 +105,7 @@ const READERS: Readonly<Record<string, ProgramReader>> = {
   sed,
   git,
   tar,
+  ...alike("unzip gzip gunzip bzip2 bunzip2 xz unxz zstd", packed),
   command,
 };
 

@@ -147,6 +147,19 @@ const JQ_REACHES =
 
 const JQ = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
 
+/** Two programs have this name, and both take a file as well where the expression stands. */
+const YQ = listed(
+  "paths",
+  { flags: "rPeNMCc", long: "raw-output prettyPrint no-colors compact-output" },
+  (read) =>
+    read.operands.flatMap((operand) => [
+      ...jqFilter({ ...read, operands: [operand] }),
+      ...(/\b(?:load\w*|strenv|envsubst|eval|system)\b/.test(operand.value)
+        ? [launchFinding("the expression reads more than the file", operand.index)]
+        : []),
+    ]),
+);
+
 /** Names and values before the filter belong to an option, which the table cannot express. */
 const jq: ProgramReader = (words, reach) => {
   const rest = [...words];
@@ -195,6 +208,19 @@ function laterOperands({ operands }: Options): Finding[] {
   return written.map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
 }
 
+/** Its options are no groups of letters, and a second file is one that it writes. */
+const xxd: ProgramReader = (words, reach) => {
+  const OPTIONS = /^(?:(?:-[abeiup]|-[lscgo] ?-?\d+)(?: |$))*$/;
+  const given = words.slice(1);
+  const areOptions = (some: readonly Argument[]) => OPTIONS.test(some.map(({ value }) => value).join(" "));
+  const file = areOptions(given) ? undefined : given.pop();
+  const isShown = areOptions(given) && !words.some(({ isMany }) => isMany);
+  if (file === undefined) return [];
+  return isShown
+    ? pathFinding(file, words.length - 1, reach)
+    : [launchFinding("it may write a file", words.length)];
+};
+
 /** Programs that read and print, by name. */
 export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...alike(
@@ -206,8 +232,15 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     reading("c", ["check"]),
   ),
   ...alike("whoami uptime tty nproc arch hostname logname", listed("none", {})),
+  lscpu: listed("none", { flags: "aebcJpxy" }),
+  ...alike("locale getconf", listed("text", { flags: "a" })),
   ...alike("echo true false : seq basename dirname id groups which expr", () => []),
   strings,
+  yq: YQ,
+  xxd,
+  ...alike("zcat bzcat xzcat zstdcat", listed("paths", { flags: "cdfkqv" })),
+  bc: listed("paths", { flags: "lqs" }),
+  shuf: listed("paths", { flags: "erz", values: "ni" }),
   // Elsewhere than in GNU's it names a file to write.
   ...alike("base64 base32", reading("o", ["output"])),
   ls: reading("", [], /^-(?:[a-zA-Z1]*[LH]|-deref)/),

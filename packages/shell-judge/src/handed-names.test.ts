@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import type { CommandPlace } from "./command-place.ts";
+import { judgeCommand } from "./command-policy.ts";
+
+/** `top` leads out of the root; `links` holds a link out, and `odd` a name with a space. */
+const PLACE: CommandPlace = {
+  root: "/project",
+  leadsOutside: (path) => path === "/project/top",
+  realPaths: () => [],
+  treeBelow: (folder) => ({
+    linksOut: folder === "/project/links" ? ["link.txt"] : [],
+    oddNames: folder === "/project/odd" ? [{ name: "a b", isFolder: false }] : [],
+  }),
+};
+
+function judged(command: string) {
+  return judgeCommand({ command, mode: "default", rules: { allow: [], ask: [], deny: [] }, place: PLACE });
+}
+
+describe("variables that a line sets for itself", () => {
+  it.each([
+    ...[
+      "f=a; cat $f",
+      "f='a b'; cat \"$f\"",
+      "x=a y=b; cat $x $y",
+      "cd sub && f=a && cat $f",
+      "f=a\ncat < $f",
+    ],
+    ...['n=$(wc -l < a); echo "$n"', 'f=a; x=$(cat "$f"); echo "$x"', "for f in *; do cat $f; done"],
+    ...[
+      "f=top; f=a; cat $f",
+      "f=a; if true; then cat $f; fi",
+      "f=a; (cat $f)",
+      'VERSION=$(cat a); echo "$VERSION"',
+    ],
+  ])("P22 are known: %j", (command) => expect(judged(command).verdict).toBe("allow"));
+
+  it.each([
+    ...[
+      "f=top; cat $f",
+      "f=a; f=top; cat $f",
+      "f=a; ls && f=top; cat $f",
+      "f=top; ls && f=a; cat $f",
+      "cat $f; f=a",
+    ],
+    ...[
+      "false && f=a || cat $f",
+      "false && f=a; cat $f",
+      "ls || f=a; cat $f",
+      "f=a & cat $f",
+      "f=a | ls; cat $f",
+    ],
+    ...[
+      "(f=a); cat $f",
+      "{ f=a; }; cat $f",
+      "! f=a; cat $f",
+      "time f=a; cat $f",
+      "if f=a; then ls; fi; cat $f",
+    ],
+    ...[
+      "f=a; g() { f=top; }; g; cat $f",
+      "f=a; read f; cat $f",
+      "f=a; f=top :; cat $f",
+      "f=a; for f in top; do :; done; cat $f",
+    ],
+    ...[
+      "f=a; echo $((f=1)); cat $f",
+      `f=a; : \${f:=b}; cat $f`,
+      "f=a; eval 'f=top'; cat $f",
+      "f=a; while read -r f; do cat $f; done",
+    ],
+    ...[
+      "f=~; ls $f",
+      "f=*; cat $f",
+      "f='*'; cat $f",
+      "f='a top'; cat $f",
+      "f+=a; cat $f",
+      "f[0]=a; cat $f",
+      "f=-o; sort $f a b",
+    ],
+    ...[
+      "PATH=sub; ls",
+      "IFS=/; f=a; cat $f",
+      "f=<(rm a); cat $f",
+      'f=$(rm a); echo "$f"',
+      "f=$(cat a); cat $f",
+      "d=..; cat $d/x",
+    ],
+    ...[
+      "LD_PRELOAD=a; ls",
+      "git_dir=a; ls; npm_config_x=a",
+      "f=rm; $f a",
+      "f=$(cat a); echo $f",
+      "f=a; export f=top; cat $f",
+    ],
+  ])("P21 are not, or lead elsewhere: %j", (command) => expect(judged(command).verdict).toBe("ask"));
+});
+
+describe("names that a command prints for another one", () => {
+  it.each([
+    ...["cat $(ls sub)", "wc -l $(find sub -name '*.ts')", "for f in $(find sub); do cat $f; done"],
+    ...["for f in sub/*; do head -3 $f; done", "find sub | while read f; do head $f; done", "cat {a,b}.txt"],
+    ...[
+      'find sub | while read -r f; do wc -l < "$f"; done',
+      "awk '$1 > 3 {print}' a",
+      "awk '{ if ($1 > 3) print \"|\" }' a",
+    ],
+    ...[
+      "awk 'length > 80' a",
+      "git diff @{u}..",
+      "git -c core.pager=cat log",
+      "GIT_PAGER=cat git diff",
+      `echo "\${PIPESTATUS[0]}"`,
+    ],
+  ])("P22 runs unasked: %s", (command) => expect(judged(command).verdict).toBe("allow"));
+
+  it.each([
+    ...[
+      "cat $(find links -name '*.ts')",
+      "cat $(find odd)",
+      "for f in links/*; do cat $f; done",
+      "for f in odd/*; do echo $f; done",
+    ],
+    ...[
+      "for f in $(find odd); do cat $f; done",
+      "find links -name '*.ts' | while read f; do cat $f; done",
+      "cat {a,top}",
+    ],
+    ...[
+      "cat $(cat a)",
+      "cat $(find sub; cat a)",
+      "cat $(find sub | (cat; cat a))",
+      "rm $(find sub)",
+      "uniq $(find sub)",
+      "sed $(ls sub) a",
+    ],
+    ...[
+      'cat a | while read -r f; do wc -l < "$f"; done',
+      'find sub | while read -r f; do echo > "$f"; done',
+      "sort {-o,b} a",
+    ],
+    ...[
+      "awk '{print > \"a\"}' a",
+      "awk '{ if (1) { x } print > \"a\"; if (1) { y } }' a",
+      'awk \'/"/{print > "a"} /"/\' a',
+    ],
+    ...[
+      "awk '{print (1)(2) > \"a\"}' a",
+      'awk \'{print "}" > "a"}\' a',
+      'awk \'{ # "\nprint > "a" # "\n}\' a',
+    ],
+    ...[
+      "PAGER=a git log",
+      "git -c core.pager=a log",
+      "git -c color.ui=never push",
+      "xxd -ps a b",
+      "unzip -l 'to*'",
+      "gzip a",
+    ],
+    ...[
+      "git symbolic-ref HEAD refs/heads/x",
+      "git config user.name x",
+      "yq '.a | load(\"top\")' a",
+      "yq top",
+      "ps -eo pid,environ",
+    ],
+  ])("P21 asks: %s", (command) => expect(judged(command).verdict).toBe("ask"));
+
+  it("P21 what stands for many names is not offered as a rule", () => {
+    const wide = 'find sub | while read -r f; do rm "$f"; done';
+    expect(judged(wide)).toMatchObject({ verdict: "ask", part: 'rm "$f"', grants: [] });
+    expect(judged("rm $(find sub)").grants).toEqual([]);
+  });
+});
