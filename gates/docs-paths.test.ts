@@ -10,6 +10,7 @@ const FINE = {
   "docs/flow.md": "",
   "package.json": '{ "scripts": { "check": "tsc", "test": "vitest", "check:lint": "biome" } }',
   "packages/core/src/tools/ls.ts": "",
+  ".github/workflows/ci.yml": "",
 };
 
 function faultsOf(page: string, text: string): readonly string[] {
@@ -40,6 +41,7 @@ describe("paths in pages", () => {
     "`packages/*/src/**/*.ts` and `npx vitest run packages/core/src/tools/ls.ts:12`",
     "`packages/core/src/tools/<name>.ts`, `text/plain`, `~/.burin/settings.json`, `src/app.ts`, `packages/core/dist/index.js`",
     "`npm run check`, `npm run -s check:lint`, `npm test`",
+    "`.github/hooks`, which is one of the reader's project",
     "[flow](docs/flow.md), [up](./packages/core/), [here](#how-it-flows-in-short), [far](https://example.org/docs/x.md)",
     "[flow]: docs/flow.md",
     "the word packages/core/nothing.ts outside backticks, and `[not](a-link.md)`",

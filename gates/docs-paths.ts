@@ -44,7 +44,9 @@ function repositoryOf(files: Files): Repository {
   }
   const folders = [...files.keys()]
     .filter((path) => path.includes("/"))
-    .map((path) => path.split("/")[0] ?? "");
+    .map((path) => path.split("/")[0] ?? "")
+    // Other projects have a `.github` too, and a page may speak of theirs.
+    .filter((name) => !name.startsWith("."));
   const manifest: { scripts?: object } = JSON.parse(files.get("package.json") ?? "{}");
   const pages = new Map<string, Page>();
   for (const [path, text] of files) {

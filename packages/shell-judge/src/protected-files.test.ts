@@ -18,6 +18,19 @@ describe("the one list of protected names", () => {
     for (const name of [...PROTECTED_IN_GIT, ...PROTECTED_IN_HOME]) expect(page).toContain(`\`${name}\``);
   });
 
+  it("P21 P22 means names of several segments only in that order", () => {
+    const named = [
+      "a/.jj/repo/config.toml",
+      ".JJ/Repo/config.toml",
+      "a/.github/hooks/x/y.json",
+      "tools/bazel",
+    ];
+    for (const path of named) expect(protectedFile(path), path).not.toBeNull();
+    const others = ["repo/config.toml", "jj/repo/config.toml", ".jj/config.toml", ".github/workflows/ci.yml"];
+    for (const path of [...others, "hooks/x.json", ".jj/repo/store/config.toml"])
+      expect(protectedFile(path), path).toBeNull();
+  });
+
   it("P21 P53 means each of them, at any depth, in any case", () => {
     for (const name of Object.values(PROTECTED).join(" ").split(" ")) {
       const plain = name.replace("*", "x").replace(/\/$/, "");

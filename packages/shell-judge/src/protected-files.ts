@@ -4,14 +4,13 @@
  * as AGENTS.md, are ordinary work and not in it, nor is what runs only when a user builds or tests, such as a Makefile:
  * it is for what runs because it is there, when a folder is opened or a program is started in it for something else.
  *
- * In lower case: the last segment of a path, `x/` for a folder with everything in it, `x/y` for two segments in a
- * row, `*.x` for an ending.
+ * In lower case: the last segment of a path, `x/` for a folder with everything in it, `x/y` for segments in a row, `*.x` for an ending.
  */
 export const PROTECTED: Readonly<Record<string, string>> = {
   "inside the repository's own folder": ".git/ git~1/",
   "Burin's own settings": ".burin/",
   "settings of an agent":
-    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml .amazonq/ .factory/ .junie/ .kilocode/ .pi/ .trae/",
+    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml .amazonq/ .factory/ .junie/ .kilocode/ .pi/ .trae/ .github/hooks",
   "tasks and settings of an editor":
     ".vscode/ .idea/ .fleet/ .zed/ .helix/ .devcontainer/ .devcontainer.json .exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .dir-locals-2.el .lite_project.lua .kateproject rust-analyzer.toml .rust-analyzer.toml *.sublime-project *.code-workspace",
   "hooks of the repository":
@@ -21,7 +20,7 @@ export const PROTECTED: Readonly<Record<string, string>> = {
   "keys and settings of ssh": ".ssh/",
   keys: ".gnupg/ .aws/ .kube/ .docker/config.json",
   "settings that can name programs to run":
-    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .psqlrc .condarc crontab .config/mise .config/mise.toml .mise/ .tool-versions rust-toolchain rust-toolchain.toml .hg/hgrc-not-shared .hg/sharedpath repo/config.toml .jj/workspace-config.toml .mvn/ .sbtopts .jvmopts .bazelrc .bazeliskrc tools/bazel .yarn/releases .yarn/plugins .yarn/sdks",
+    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .psqlrc .condarc crontab .config/mise .config/mise.toml .mise/ .tool-versions rust-toolchain rust-toolchain.toml .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .jj/workspace-config.toml .mvn/ .sbtopts .jvmopts .bazelrc .bazeliskrc tools/bazel .yarn/releases .yarn/plugins .yarn/sdks",
   "a profile of the shell":
     ".config/fish .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
   "programs that start by themselves": ".config/autostart .config/systemd library/launchagents",
@@ -33,8 +32,8 @@ export const PROTECTED: Readonly<Record<string, string>> = {
 const WHAT = new Map(
   Object.entries(PROTECTED).flatMap(([what, names]) => names.split(" ").map((name) => [name, what] as const)),
 );
-/** The last segments of two-segment names; only for these is the previous segment looked up. */
-const SECONDS = new Set([...WHAT.keys()].map((name) => name.split("/")[1]));
+/** The last segments of names with several; only for these are the ones before looked up. */
+const LAST = new Set([...WHAT.keys()].map((name) => name.split("/").slice(1).at(-1)));
 
 const ENDINGS = [...WHAT.keys()].filter((name) => name.startsWith("*")).map((name) => name.slice(1));
 
@@ -49,14 +48,14 @@ export function protectedFile(path: string): string | null {
   const segments = path.split(/[\\/]+/);
   const last = segments.length - 1;
   for (const [index, segment] of segments.entries()) {
-    const what =
-      index === last ? protectedName(segment, segments[index - 1]) : folderName(segment, segments[index - 1]);
+    const above = segments.slice(Math.max(index - 2, 0), index).join("/");
+    const what = index === last ? protectedName(segment, above) : folderName(segment, above);
     if (what !== null) return what;
   }
   return null;
 }
 
-/** The same for a name in a folder with that name. */
+/** The same for a name in a folder, of whose path the last two segments count. */
 export function protectedName(name: string, folder?: string): string | null {
   const what = folderName(name, folder);
   if (what !== null) return what;
@@ -70,8 +69,9 @@ export function protectedName(name: string, folder?: string): string | null {
 
 function folderName(name: string, folder = ""): string | null {
   const plain = plainName(name);
-  const pair = SECONDS.has(plain) ? WHAT.get(`${plainName(folder)}/${plain}`) : undefined;
-  return WHAT.get(`${plain}/`) ?? pair ?? null;
+  const above = LAST.has(plain) ? folder.split("/").slice(-2).map(plainName) : [];
+  const ending = above.map((_, index) => WHAT.get([...above.slice(index), plain].join("/")));
+  return WHAT.get(`${plain}/`) ?? ending.find((what) => what !== undefined) ?? null;
 }
 
 /** In lower case, without what some systems ignore in a name. */

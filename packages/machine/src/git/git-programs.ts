@@ -36,8 +36,8 @@ const NAMES_A_PROGRAM =
 const ONLY_CHANGING =
   /^(?:credential|sequence|interactive|difftool|mergetool|browser|man|web|sendemail|gui|guitool|instaweb|rebase)\.|^core\.(?:editor|sshcommand|askpass|gitproxy)$/;
 
-/** They have such endings and mean something else. */
-const NO_PROGRAM = /^(?:color|http|advice)\./;
+/** They have such endings and mean something else, or only `git cvsserver` reads them. */
+const NO_PROGRAM = /^(?:color|column|http|advice|feature|gitcvs)\./;
 
 /** Settings of git-lfs that start programs other than its own. */
 const STARTED_BY_LFS = /^lfs\.(?:customtransfer|extension)\./;

@@ -165,6 +165,16 @@ describe("programs that a repository names", () => {
     expect(fault(root, { use: { ...CHANGE, subcommand } })).toMatchObject({ nature: "program" });
   });
 
+  it.each(["gitcvs.dbDriver", "column.clean", "feature.helper"])(
+    "P22 finds nothing in %s, which names no program that git starts",
+    (key) => {
+      gitIn(root, "init", "-q");
+      gitIn(root, "config", key, "SQLite");
+      expect(fault()).toBeNull();
+      expect(fault(root, { use: { ...CHANGE, subcommand: "commit" } })).toBeNull();
+    },
+  );
+
   it("P21 finds an alias by the name of a look, which a git without that one would run", () => {
     gitIn(root, "init", "-q");
     gitIn(root, "config", "alias.whatchanged", "!touch canary");

@@ -1,5 +1,5 @@
-import { appendFileSync, rmSync, utimesSync } from "node:fs";
-import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { appendFileSync, constants, rmSync, utimesSync } from "node:fs";
+import { open, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
@@ -201,8 +201,15 @@ export async function removeTemporary(folder: string, home: string): Promise<voi
   await remove().catch(() => openFolders(folder).then(remove));
 }
 
+/** Through what is open, so that a link in the place of a folder leads nowhere. */
 async function openFolders(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true }))
-    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
+  const opened = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    await opened.chmod(0o700);
+    const inside = process.platform === "linux" ? `/proc/self/fd/${opened.fd}` : folder;
+    for (const entry of await readdir(inside, { withFileTypes: true }))
+      if (entry.isDirectory()) await openFolders(join(inside, entry.name));
+  } finally {
+    await opened.close();
+  }
 }

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { protectedFile } from "@burin/shell-judge";
 import { bytesOf, entriesOf, lstatOf } from "../disk/disk-looks.ts";
 import { gitTopOf } from "../git/git-excludes.ts";
@@ -224,7 +224,7 @@ class Judging {
       const isBrought = this.#harmless.some(
         (one) => isCommitted(place.path, one) || this.#isComing(place, one),
       );
-      const name = `${basename(dirname(place.path))}/${basename(place.path)}`;
+      const name = place.path.split(sep).slice(-3).join("/");
       if (!isBrought) this.#take(place, protectedFile(name) ?? "a protected name");
     }
     return this.#taken;

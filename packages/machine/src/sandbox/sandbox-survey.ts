@@ -78,7 +78,7 @@ export class Surveyor {
     if (before !== undefined && isUnchanged(before, stats)) return before;
     const readAt = Date.now();
     const entries = entriesOf(path);
-    const parent = path === root ? "" : basename(path);
+    const parent = path === root ? "" : join(basename(dirname(path)), basename(path));
     const folders: string[] = [];
     const found: Folder["found"][number][] = [];
     for (const entry of entries) {
