@@ -6,6 +6,8 @@ declare const BURIN_VERSION: string;
 if (process.argv.length === 3 && (process.argv[2] === "--version" || process.argv[2] === "-v")) {
   process.stdout.on("error", unwritable).write(`${BURIN_VERSION}\n`);
 } else {
+  // Without a listener Node opens its debugger, by which every program of the user could run code here.
+  process.on("SIGUSR1", () => {});
   assureHome();
   keepCompiledCode();
   void import("./start.ts").then(({ start }) => start(process.argv.slice(2)), unstartable);

@@ -186,6 +186,7 @@ describe("the end", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
     ["SIGINT", 130],
+    ["SIGQUIT", 131],
   ] as const)("gives the terminal back after %s", async (signal, code) => {
     const terminal = await room.open([
       { raw: (_request, response) => void response.writeHead(200).flushHeaders() },

@@ -66,6 +66,7 @@ describe("run_shell_command on the command line", () => {
       ["SIGINT", 130],
       ["SIGTERM", 143],
       ["SIGHUP", 129],
+      ["SIGQUIT", 131],
     ] as const)(`P26 sandbox ${mode}: %s leaves nothing alive`, async (signal, code) => {
       const name = word();
       const { child, ended } = start(tree(name), "--sandbox", mode);
@@ -86,6 +87,13 @@ describe("run_shell_command on the command line", () => {
       expect(await until(() => alive(name) === 0)).toBe(true);
     });
   }
+
+  it("P26 SIGUSR1 opens no debugger, by which others could run code in it", async () => {
+    const command = "kill -USR1 $PPID; sleep 0.3; echo on";
+    const args = ["call", "run_shell_command", JSON.stringify({ command }), "-y", "--sandbox", "off"];
+    const end = await burin(args, { cwd: root, env: environment() });
+    expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining("on"), stderr: "" });
+  });
 
   it("P26 without sandbox, SIGKILL of Burin: the next start ends what is left, and only that", async () => {
     const name = word();

@@ -4,10 +4,10 @@ import { EXIT, type ExitCode } from "./exit-code.ts";
 
 let received: NodeJS.Signals | null = null;
 
-/** Aborts on the first Ctrl-C, hang-up or termination; a second one ends the process at once. */
+/** Aborts on the first Ctrl-C, hang-up, quit or termination; a second one ends the process at once. */
 export function interruptSignal(): AbortSignal {
   const controller = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
     process.on(name, () => {
       received ??= name;
       if (controller.signal.aborted) exit(EXIT.interrupted);
