@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
@@ -45,6 +45,18 @@ describe("sessions on the command line", () => {
       { role: "assistant", content: "Two." },
       { role: "user", content: "third" },
     ]);
+  });
+
+  it("P13 goes on with the session that was used last, also when the clock was set back before it", async () => {
+    const run = await runner({ text: "One." }, { text: "Two." }, { text: "Three." });
+    await run("-p", "first");
+    const folder = join(root, ".home/sessions");
+    const [log = ""] = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".jsonl"));
+    const later = Date.now() / 1000 + 3600;
+    await utimes(join(folder, log), later, later);
+    await run("-p", "second");
+    await run("-p", "-c", "third");
+    expect(JSON.stringify(messagesOf(2))).toMatch(/^(?!.*first).*second.*third/);
   });
 
   it("P13 goes on in a folder that was renamed since, as a copy with its new paths", async () => {

@@ -101,9 +101,9 @@ export class McpConnection {
     const method = `${what}/list`;
     const found: unknown[] = [];
     const cursors = new Set<string>();
-    const until = Date.now() + this.#requestMs;
+    const until = performance.now() + this.#requestMs;
     for (let params = {}; cursors.size < MOST_PAGES && found.length < MOST_ENTRIES; ) {
-      const timeout = Math.max(until - Date.now(), 1);
+      const timeout = Math.max(until - performance.now(), 1);
       const page = await this.#answered(open, { method, params, timeout }, signal);
       const { [what]: part, nextCursor: cursor } = page;
       for (const entry of Array.isArray(part) ? part.slice(0, MOST_ENTRIES) : []) found.push(entry);

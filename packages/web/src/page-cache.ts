@@ -8,7 +8,7 @@ export class PageCache<Page> {
   readonly #now: () => number;
   #size = 0;
 
-  constructor(now: () => number = Date.now) {
+  constructor(now = () => performance.now()) {
     this.#now = now;
   }
 

@@ -65,7 +65,7 @@ export class ToolDiscovery {
       if (!this.#work.signal.aborted) for (const failure of failures) this.#fail(failure);
     });
     this.#running.set(source, work);
-    this.#asked.set(source, Date.now());
+    this.#asked.set(source, performance.now());
   }
 
   #fail(failure: DiscoveryFailure): void {
@@ -101,7 +101,7 @@ export class ToolDiscovery {
   async #waitFor(source: ToolSource, work: Promise<void>, signal: AbortSignal): Promise<void> {
     const { patience = 0 } = source;
     if (patience === 0) return;
-    await within(work, (this.#asked.get(source) ?? 0) + patience - Date.now(), signal);
+    await within(work, (this.#asked.get(source) ?? 0) + patience - performance.now(), signal);
     if (this.#running.get(source) === work && !signal.aborted) source.onLate?.();
   }
 
@@ -110,7 +110,7 @@ export class ToolDiscovery {
     const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
     if (this.#open === null || isThere()) return;
     const isMeant = (source: ToolSource) => names.some((name) => mayBring(source, name));
-    const begun = Date.now();
+    const begun = performance.now();
     await this.start();
     for (const source of this.#sources) {
       // It may have failed before the user logged in or fixed the problem.
@@ -119,7 +119,7 @@ export class ToolDiscovery {
     }
     for (let left = 1; !isThere() && this.#running.size > 0 && !signal.aborted; ) {
       const isNamed = [...this.#running.keys()].some(isMeant);
-      left = begun + (isNamed ? SERVER_WAIT_MS : LONGEST_WAIT_MS) - Date.now();
+      left = begun + (isNamed ? SERVER_WAIT_MS : LONGEST_WAIT_MS) - performance.now();
       if (left <= 0) return;
       await within(Promise.race(this.#running.values()), left, signal);
     }

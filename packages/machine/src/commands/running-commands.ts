@@ -67,9 +67,9 @@ export class RunningCommands {
 
   /** Ends what a crashed Burin left behind, from time to time. Resolves to the number of processes. */
   endLeftBehind(): Promise<number> {
-    if (this.#cleaned !== null && Date.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
+    if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
     if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
-    this.#cleanedAt = Date.now();
+    this.#cleanedAt = performance.now();
     this.#cleaned = endLeftBehind(this.#options.home, systemProcesses);
     return this.#cleaned;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { linuxProcess, type ProcessEntry, parsePs } from "./process-table.ts";
-import { membersOf } from "./process-tree.ts";
-import { systemProcesses } from "./run-process.ts";
+import { endTree, membersOf } from "./process-tree.ts";
+import { startChild, systemProcesses } from "./run-process.ts";
 
 const entry = (pid: number, more: Partial<ProcessEntry> = {}): ProcessEntry => ({
   pid,
@@ -86,4 +86,23 @@ describe("the table of processes", () => {
       { pid: 813, isZombie: true },
     ]);
   });
+});
+
+it("P26 what does not end when it is asked to is killed soon, also when the clock is set back meanwhile", async () => {
+  const args = ["-c", "trap '' TERM; echo up; while :; do sleep 0.1; done"];
+  const { pid, ended, streams } = await startChild({
+    ...{ program: "/bin/sh", args, cwd: "/", env: process.env },
+    ...{ writeEnd: null, hasControl: false, isVerbatim: false },
+  });
+  await new Promise((resolve) => streams[0]?.once("data", resolve));
+  const { now } = Date;
+  let hours = 0;
+  Date.now = () => now() - 3_600_000 * hours++;
+  try {
+    const known = new Map([[pid, linuxProcess(pid)?.started ?? ""]]);
+    expect(await endTree({ runId: "of nobody", known }, systemProcesses)).toEqual([]);
+    expect(await ended).toMatchObject({ signal: "SIGKILL" });
+  } finally {
+    Date.now = now;
+  }
 });

@@ -63,8 +63,8 @@ export async function endTree(marks: TreeMarks, source: ProcessSource): Promise<
     // The sandbox's own processes would end the others before those can clean up.
     if (isNoSandbox(member)) signal(member.pid, "SIGTERM");
   }
-  const deadline = Date.now() + GRACE_MS;
-  for (let wait = 5; left.some(isNoSandbox) && Date.now() < deadline; wait = Math.min(wait * 2, 80)) {
+  const deadline = performance.now() + GRACE_MS;
+  for (let wait = 5; left.some(isNoSandbox) && performance.now() < deadline; wait = Math.min(wait * 2, 80)) {
     await pause(wait);
     left = living();
   }

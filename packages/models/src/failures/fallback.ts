@@ -5,7 +5,7 @@ const STAY_MS = 300_000;
 /** When a model fails before it has said anything, the next one is asked, and stays first for a while. */
 export function fallbackChain(
   models: readonly [ChatModel, ...ChatModel[]],
-  now: () => number = Date.now,
+  now = () => performance.now(),
 ): ChatModel {
   let first = 0;
   let until = 0;

@@ -11,7 +11,7 @@ import type { PastSession } from "../past-session.ts";
 import { readLog } from "./read-log.ts";
 import { type LogRecord, recordLine } from "./record-line.ts";
 import { Redactor } from "./redactor.ts";
-import { sessionPath } from "./session-files.ts";
+import { endFutureTimes, sessionPath } from "./session-files.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
 const sync = promisify(fdatasync);
@@ -140,6 +140,7 @@ export class EventLog {
     const { home, root, id, resumed } = this.#place;
     const path = resumed?.session.path ?? sessionPath(home, root, id);
     this.#lock ??= await takeLock(path);
+    void endFutureTimes(home, root).catch(() => {});
     this.#forget = endAtExit(() => {
       try {
         this.#write(this.#noted.length, path);

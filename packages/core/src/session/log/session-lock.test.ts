@@ -22,7 +22,7 @@ describe("the lock of a session", () => {
   it("P13 tells the second who has it and what to do, and lets it in afterwards", async () => {
     const lock = await takeLock(log);
     await expect(takeLock(log)).rejects.toThrow(new RegExp(`in use by process ${process.pid}.*--fork`));
-    expect(await holderOf(log)).toBe(`process ${process.pid}`);
+    expect([await holderOf(log), readdirSync(folder)]).toEqual([`process ${process.pid}`, ["one.lock"]]);
     lock.release();
     expect([await holderOf(log), readdirSync(folder)]).toEqual([null, []]);
     (await takeLock(log)).release();

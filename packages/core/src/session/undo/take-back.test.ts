@@ -7,6 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -41,11 +42,17 @@ describe("taking back", () => {
     let calls = 0;
     Date.now = () => (calls++ < 2000 ? start : start - 3_600_000);
     try {
-      const ids = Array.from({ length: 2100 }, newChangeId);
+      const ids = Array.from({ length: 2100 }, () => newChangeId(folder));
       expect(ids).toEqual([...ids].sort());
     } finally {
       Date.now = now;
     }
+  });
+
+  it("P23 a change comes after what another process has kept, whatever the clock shows now", () => {
+    const later = `${(Date.now() + 3_600_000).toString(36).padStart(9, "0")}00-ffffff`;
+    for (const name of [`${later}.before`, "session.jsonl"]) writeFileSync(join(folder, name), "");
+    expect(newChangeId(folder) > later).toBe(true);
   });
 
   it("P49 a file that is made again has its mode before it has its name", async () => {
@@ -68,6 +75,38 @@ describe("taking back", () => {
       reason: "stale file handle (ESTALE)",
     });
     expect(readdirSync(root)).toEqual([]);
+  });
+
+  it("P23 P25 a file that another program changes while its lines are to be merged is left alone", async () => {
+    const file = join(root, "a.txt");
+    const before = { kept: "before", text: "one\ntwo\nthree\nfour\n" };
+    const after = { kept: "after", text: "ONE\ntwo\nthree\nfour\n" };
+    const [old, made] = [before, after].map(({ kept, text }) => {
+      const path = join(folder, kept);
+      writeFileSync(path, text);
+      return { ...contentOf(path, statSync(path)), kept };
+    });
+    const change = { ...removedFile(0o644), before: old ?? null, after: made ?? null };
+    writeFileSync(file, `${after.text}five\n`);
+    const fs = process.getBuiltinModule("node:fs");
+    const { closeSync } = fs;
+    let closed = 0;
+    // The first file that is closed is the one whose hash was taken.
+    fs.closeSync = (descriptor) => {
+      closeSync(descriptor);
+      closed += 1;
+      if (closed === 1) writeFileSync(file, `${after.text}written by another\n`);
+    };
+    syncBuiltinESMExports();
+    try {
+      const place = { folder, root, onChange: () => ({ note: null, forget() {} }) };
+      const outcome = await takeBack({ ...change, file }, place, false);
+      expect(outcome).toMatchObject({ what: "refused", reason: "the same lines were changed since" });
+    } finally {
+      fs.closeSync = closeSync;
+      syncBuiltinESMExports();
+    }
+    expect(readFileSync(file, "utf8")).toBe(`${after.text}written by another\n`);
   });
 
   it("P38 a file that is swapped for a link while it is kept for undo: nothing from outside is kept", () => {

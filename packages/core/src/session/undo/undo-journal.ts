@@ -59,11 +59,25 @@ export function undoFolder(home: string, root: string): string {
   return join(home, "undo", projectName(root));
 }
 
-/** Sorts by time, also within one millisecond, when the clock is set back, and among ids that had a count for "00". */
+/** Folders whose ids were read by this process: the next id comes after all of them. */
+const continued = new Set<string>();
 let last = 0;
-export function newChangeId(): string {
+/** Sorts by time, also within one millisecond, when the clock is set back, and among ids that had a count for "00". */
+export function newChangeId(folder: string): string {
+  if (!continued.has(folder)) last = Math.max(last, latestIn(folder));
+  continued.add(folder);
   last = Math.max(Date.now(), last + 1);
   return `${last.toString(36).padStart(9, "0")}00-${randomBytes(3).toString("hex")}`;
+}
+
+/** The time in the last id of a change or undo of which something is kept. */
+function latestIn(folder: string): number {
+  try {
+    const ids = readdirSync(folder).map((name) => /^(?:undo-)?([0-9a-z]{9})00-/.exec(name)?.[1] ?? "");
+    return Number.parseInt(ids.sort().at(-1) || "0", 36);
+  } catch {
+    return 0;
+  }
 }
 
 /** Keeps the bytes around each change, where possible without a copy: the replaced file gets a second name. */
@@ -81,7 +95,7 @@ export class UndoJournal {
   }
 
   readonly onChange: OnChange = (change) => {
-    const id = newChangeId();
+    const id = newChangeId(this.#folder);
     if (this.#changes % CHANGES_BETWEEN_PRUNES === 0) pruneUndo(this.#top);
     this.#changes += 1;
     try {

@@ -68,7 +68,7 @@ export function undo(options: UndoOptions): Promise<UndoResult> {
 async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   const { home, root } = options;
   const chosen = readOperations(home, root, (operations) => chosenFrom(operations, options));
-  const id = newChangeId();
+  const id = newChangeId(undoFolder(home, root));
   const journal = new UndoJournal(home, root, `undo-${id}`);
   const place: UndoPlace = { folder: undoFolder(home, root), root, onChange: journal.onChange };
   const files: FileOutcome[] = [];
