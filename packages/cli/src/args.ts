@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { APPROVAL_MODES, type ApprovalMode, parseBudget, SANDBOX_MODES } from "@burin/core";
+import { APPROVAL_MODES, type ApprovalMode, messageOf, parseBudget, SANDBOX_MODES } from "@burin/core";
 import {
   type CommonOptions,
   LANGUAGE_CODES,
@@ -10,7 +10,7 @@ import {
 } from "./request/options.ts";
 import { existingFolder, type SubcommandRequest } from "./request/subcommand.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
-import { messageOf, UsageError } from "./terminal/exit-code.ts";
+import { UsageError } from "./terminal/exit-code.ts";
 
 /** What the command line asks for. */
 export type Request =

@@ -1,10 +1,11 @@
+import { messageOf } from "@burin/core";
 import { type Request, readArgs } from "./args.ts";
 import { closeSession, documentSoFar, runPrint } from "./modes/print/print.ts";
 import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
 import { type CommonOptions, openSettings } from "./request/options.ts";
 import type { Io, SubcommandRequest } from "./request/subcommand.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
-import { EXIT, type ExitCode, messageOf, UsageError } from "./terminal/exit-code.ts";
+import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
 import { leave, type Output, terminalOutput } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
 import { interruptSignal } from "./terminal/signals.ts";

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
@@ -158,6 +158,22 @@ describe.each(Object.entries(OUTCOMES))("without a terminal, when %s", (_what, o
 });
 
 describe("without a terminal", () => {
+  it("P44 a start for which too many files are open says so in one line", async () => {
+    await modelEnv();
+    const filling = join(root, "filling.cjs");
+    await writeFile(
+      filling,
+      `process.on("newListener", (name) => {
+        try {
+          while (name === "uncaughtException") require("fs").openSync("/dev/null");
+        } catch {}
+      });`,
+    );
+    const words = ["-c", 'ulimit -n 64; exec "$@"', "sh", process.execPath, "-r", filling, BURIN, "tools"];
+    const { status, stderr } = spawnSync("sh", words, { cwd: root, env: { HOME: root }, encoding: "utf8" });
+    expect([status, stderr]).toEqual([1, "burin: too many open files (EMFILE)\n"]);
+  });
+
   it.each([
     ['throw new Error("from nowhere")', "from nowhere", "internal"],
     ['require("fs").readdirSync("/dev/null/x")', "/dev/null/x: not a directory (ENOTDIR)", "system"],

@@ -30,6 +30,7 @@ export type { Message } from "@burin/contract/messages/message";
 export type { InlineData, Part, PartListUnion, PartUnion } from "@burin/contract/messages/parts";
 export { type Settings, SettingsError, type SettingsInput } from "@burin/contract/settings/settings";
 export { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";
+export { messageOf } from "@burin/contract/text/error-message";
 export { nearNames } from "@burin/contract/text/near-names";
 export { visibleText } from "@burin/contract/text/visible-text";
 export { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";

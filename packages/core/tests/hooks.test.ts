@@ -231,7 +231,7 @@ describe("hooks at other moments", () => {
     });
     expect(events).toContainEqual({
       type: "notice",
-      message: 'The hook "exit 3" failed: it failed with exit code 3.',
+      message: 'The hook "exit 3" gave no answer: it failed with exit code 3.',
     });
     expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
   });

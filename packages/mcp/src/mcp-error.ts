@@ -1,3 +1,4 @@
+import { messageOf } from "@burin/contract/text/error-message";
 import { innermost } from "@burin/machine/http/innermost-error";
 
 /** Why a server did not do what was requested. Stable, because programs use it. */
@@ -34,11 +35,9 @@ export const NOT_OF_PROTOCOL = "its answer is not one of the protocol";
 /** A connection error only says that it failed, and has the reason as its cause. */
 export function reasonOf(error: unknown): string {
   const { code, message } = innermost(error);
-  const [, program] = (code === "ENOENT" && /^spawn (.+) ENOENT$/s.exec(message)) || [];
-  if (program !== undefined) {
-    return `there is no program "${program}"${program.includes(" ") ? '; its arguments belong in "args"' : ""}`;
-  }
   const [, status] = /^SSE error: .+ status code \((\d+)\)$/.exec(message) ?? [];
   if (status !== undefined) return `it answered HTTP ${status}: check the URL`;
-  return code === "INVALID_RESULT" ? NOT_OF_PROTOCOL : message;
+  if (code === "INVALID_RESULT") return NOT_OF_PROTOCOL;
+  const hint = /^spawn .+ .+ ENOENT$/s.test(message) ? '; its arguments belong in "args"' : "";
+  return messageOf(message) + hint;
 }

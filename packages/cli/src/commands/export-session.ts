@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { type Message, withoutSecrets } from "@burin/core";
+import { type Message, messageOf, withoutSecrets } from "@burin/core";
 import { say } from "../locales/say.ts";
-import { messageOf } from "../terminal/exit-code.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 export const exportCommands: readonly ScreenCommand[] = [

@@ -3,12 +3,13 @@ import {
   type Confirmation,
   createToolbox,
   exitCodeIn,
+  messageOf,
   type Part,
   type PartListUnion,
 } from "@burin/core";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
-import { EXIT, type ExitCode, messageOf, UsageError } from "../terminal/exit-code.ts";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteFailures, noteNotices, noteUnknownNames } from "../terminal/notes.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";

@@ -1,9 +1,16 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { burinHome, changeSettings, createToolbox, type McpDoor, type Settings } from "@burin/core";
+import {
+  burinHome,
+  changeSettings,
+  createToolbox,
+  type McpDoor,
+  messageOf,
+  type Settings,
+} from "@burin/core";
 import { type CommonOptions, openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
-import { EXIT, type ExitCode, messageOf, UsageError } from "../terminal/exit-code.ts";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
 import { lines, noteText, type Output, report, visible } from "../terminal/output.ts";
 

@@ -5,12 +5,13 @@ import {
   type Decision,
   type LoadedSettings,
   loadSettings,
+  messageOf,
   parseRule,
   type SandboxMode,
   type SessionOptions,
   type Settings,
 } from "@burin/core";
-import { messageOf, UsageError } from "../terminal/exit-code.ts";
+import { UsageError } from "../terminal/exit-code.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 /** The languages of the app; their texts are in locales/. */

@@ -13,12 +13,6 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Describes what was thrown, which can be any value; of what the system refused without the file, which is said around it. */
-export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/^(E[A-Z0-9]{2,}): ([^,]+), \w+(?: '.*')?$/s, "$2 ($1)");
-}
-
 /** A mistake that the user can fix by a different call. Shown as one message, without a stack. */
 export class UsageError extends Error {
   override readonly name = "UsageError";

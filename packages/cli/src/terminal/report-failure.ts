@@ -1,5 +1,5 @@
-import { SessionError, SettingsError, WorkspaceError } from "@burin/core";
-import { EXIT, type ExitCode, messageOf, UsageError } from "./exit-code.ts";
+import { messageOf, SessionError, SettingsError, WorkspaceError } from "@burin/core";
+import { EXIT, type ExitCode, UsageError } from "./exit-code.ts";
 import { type Output, visible } from "./output.ts";
 
 const MOST_MESSAGE_CHARACTERS = 1000;

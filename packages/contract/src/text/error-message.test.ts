@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { linkSync, readFileSync, readSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,9 @@ function thrown(work: () => unknown): unknown {
 
 it("says what the system refused in words, without the call and the path that the text around it has", async () => {
   const folder = temporaryFolder();
-  const [cannotStart] = await once(spawn(join(folder, "none")), "error");
+  const [isMissing] = await once(spawn(join(folder, "none")), "error");
+  const [isNoProgram] = await once(spawn(folder), "error");
+  const { error: hasNoFolder } = spawnSync("true", { cwd: join(folder, "none") });
   expect(
     [
       thrown(() => readFileSync(join(folder, "a, b 'c'\nd"))),
@@ -24,7 +26,10 @@ it("says what the system refused in words, without the call and the path that th
       thrown(() => linkSync(join(folder, "a"), join(folder, "b"))),
       thrown(() => rmdirSync(join(folder, ".."))),
       thrown(() => readSync(9999, Buffer.alloc(1))),
-      cannotStart,
+      isMissing,
+      isNoProgram,
+      hasNoFolder,
+      thrown(() => spawn("true", ["x".repeat(4_000_000)])),
     ].map(messageOf),
   ).toEqual([
     "no such file or directory (ENOENT)",
@@ -32,7 +37,10 @@ it("says what the system refused in words, without the call and the path that th
     "no such file or directory (ENOENT)",
     "directory not empty (ENOTEMPTY)",
     "bad file descriptor (EBADF)",
-    `${join(folder, "none")} could not be started (ENOENT)`,
+    `there is no program "${join(folder, "none")}", or no folder to run it in (ENOENT)`,
+    `"${folder}" may not be run; check its permissions (EACCES)`,
+    'there is no program "true", or no folder to run it in (ENOENT)',
+    "it could not be started (E2BIG)",
   ]);
   expect(["E1: a, b", "ENOENT: said by somebody", "Error: EROFS: x, open 'y'"].map(messageOf)).toEqual([
     "E1: a, b",

@@ -1,13 +1,25 @@
 /** `EACCES: permission denied, open '/a/b'`, as Node writes what the system refused. */
 const OF_SYSTEM = /^(E[A-Z0-9]{2,}): ([^,]+), \w+(?: '.*')?$/s;
-const OF_SPAWN = /^spawn (.+) (E[A-Z0-9]+)$/s;
+/** `spawn sh ENOENT`; what Node throws at once names no program. */
+const OF_SPAWN = /^spawn(?:Sync)? (?:(.+) )?(E[A-Z0-9]+)$/s;
+const NOT_STARTED: Readonly<Record<string, string>> = {
+  ENOENT: "there is no program {}, or no folder to run it in",
+  EACCES: "{} may not be run; check its permissions",
+  EAGAIN: "no more processes may be started for {}; end some, or raise the limit (ulimit -u)",
+  EMFILE: "too many files are open to start {}; raise the limit (ulimit -n)",
+};
 
 /** Describes what was thrown, which can be any value. Which file it was about is said around it. */
 export function messageOf(error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error)
+    const message = String(error instanceof Error ? error.message : error);
+    return message
       .replace(OF_SYSTEM, "$2 ($1)")
-      .replace(OF_SPAWN, "$1 could not be started ($2)");
+      .replace(OF_SPAWN, (_all, program, code) =>
+        `${NOT_STARTED[code] ?? "{} could not be started"} (${code})`.replace("{}", () =>
+          program ? `"${program}"` : "it",
+        ),
+      );
   } catch {
     return "an error without a readable message";
   }

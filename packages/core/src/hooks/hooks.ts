@@ -73,7 +73,7 @@ export class Hooks {
     for (const hook of this.#for("before_tool", call)) {
       const answer = await this.#ask(hook, { tool: call.tool, kind: call.kind, args }, signal);
       const said =
-        typeof answer === "string" ? { decision: "ask" as const, reason: `it failed: ${answer}` } : answer;
+        typeof answer === "string" ? { decision: "ask" as const, reason: `no answer: ${answer}` } : answer;
       if (isStricter(said.decision, decision)) {
         decision = said.decision;
         reason = `the hook "${hook.command}" says ${said.decision}${said.reason ? ` (${said.reason})` : ""}`;
@@ -119,7 +119,7 @@ export class Hooks {
     const input = JSON.stringify({ event, ...session, ...data });
     const answer = hookAnswer(await run({ command, input, seconds }, signal), seconds);
     if (typeof answer === "string" && !signal.aborted)
-      this.#needs.report(`The hook "${command}" failed: ${answer}.`);
+      this.#needs.report(`The hook "${command}" gave no answer: ${answer}.`);
     return answer;
   }
 

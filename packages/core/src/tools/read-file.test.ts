@@ -103,6 +103,23 @@ describe("text", () => {
     );
   });
 
+  it("R59 finds the end of a large file on a disk that is slow, and ends with its signal", async () => {
+    const path = file("large.txt", lines(1, 200_000));
+    const { uptime } = process;
+    let seconds = 0;
+    process.uptime = () => seconds++;
+    try {
+      expect((await read(path, { offset: 199_998 })).llmContent).toContain(lines(199_999, 200_000));
+      const ending = new ReadFile(openWorkspace(root)).execute(
+        { absolute_path: path, offset: 199_998 },
+        AbortSignal.timeout(1),
+      );
+      await expect(ending).rejects.toThrow("timeout");
+    } finally {
+      process.uptime = uptime;
+    }
+  });
+
   it("R59 counts every line of a file that ends at any place of what is read at once", async () => {
     const [head, part] = [64 * 1024, 512 * 1024];
     const ends = [head + 1, head + part, head + 2 * part, head + 3 * part, head + 4 * part];

@@ -4,12 +4,13 @@ import {
   folderTrust,
   type MachineFacts,
   machineFacts,
+  messageOf,
   type Settings,
   WebSearch,
 } from "@burin/core";
 import { type CommonOptions, type Opened, openSettings } from "../../request/options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
-import { EXIT, type ExitCode, messageOf } from "../../terminal/exit-code.ts";
+import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import { report } from "../../terminal/output.ts";
 import { examineHome } from "./examine-home.ts";
 import { examineLocalServers, examineModel, withoutLogin } from "./examine-model.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { messageOf } from "../../terminal/exit-code.ts";
+import { messageOf } from "@burin/core";
 import { type Finding, findings } from "./finding.ts";
 
 const { ok, warn, fail } = findings("home");

@@ -1,5 +1,5 @@
 import type { InlineData } from "@burin/core";
-import { messageOf } from "../../terminal/exit-code.ts";
+import { messageOf } from "@burin/core";
 
 /** One step of a conversation, in a form common to all agents. */
 export type Step = { readonly at: string } & (

@@ -4,10 +4,10 @@ import {
   changeSettings,
   loadSettings,
   makeFolders,
+  messageOf,
   openGrants,
   writeSession,
 } from "@burin/core";
-import { messageOf } from "../../terminal/exit-code.ts";
 import { Found, type FoundSession, fields, list } from "./found.ts";
 import { eventsOf } from "./talk-events.ts";
 

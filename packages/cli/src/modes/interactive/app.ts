@@ -1,6 +1,13 @@
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { burinHome, changeSettings, type Session, type Settings, type ToolResult } from "@burin/core";
+import {
+  burinHome,
+  changeSettings,
+  messageOf,
+  type Session,
+  type Settings,
+  type ToolResult,
+} from "@burin/core";
 import { languageOf, say, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
@@ -9,7 +16,7 @@ import { Questions } from "../../state/questions.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import type { Transcript } from "../../state/transcript.ts";
 import type { VimKeys } from "../../state/vim-keys.ts";
-import { EXIT, type ExitCode, messageOf } from "../../terminal/exit-code.ts";
+import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import type { Key } from "../../terminal/keys.ts";
 import type { RawTerminal } from "../../terminal/raw-terminal.ts";
 import { type Line, shownText } from "../../terminal/styled-line.ts";

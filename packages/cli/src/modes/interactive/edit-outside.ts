@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readText } from "@burin/core";
+import { messageOf, readText } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import type { Desk } from "./desk.ts";
 
@@ -45,7 +45,7 @@ function faultOf(editor: string, file: string): Promise<string | null> {
     : ["sh", ["-c", `${editor} "$1"`, "sh", file]];
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: "inherit" });
-    child.on("error", (error) => resolve(error.message));
+    child.on("error", (error) => resolve(messageOf(error)));
     child.on("close", (code) => resolve(code === 0 ? null : `exit ${code}`));
   });
 }

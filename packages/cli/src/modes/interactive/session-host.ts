@@ -4,12 +4,12 @@ import {
   type ChatModel,
   chooseModel,
   createSession,
+  messageOf,
   type Session,
   type SessionOptions,
   type Settings,
 } from "@burin/core";
 import { type CommonOptions, type Opened, openSettings, sessionOptions } from "../../request/options.ts";
-import { messageOf } from "../../terminal/exit-code.ts";
 
 type TakenUp = Pick<SessionOptions, "resume" | "answer">;
 

@@ -1,9 +1,8 @@
-import { nearNames } from "@burin/core";
+import { messageOf, nearNames } from "@burin/core";
 import type { ScreenCommand } from "../../commands/command-desk.ts";
 import { fromElsewhere, SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
 import { slashFault } from "../../commands/slash-commands.ts";
 import { say } from "../../locales/say.ts";
-import { messageOf } from "../../terminal/exit-code.ts";
 import type { Choice } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 

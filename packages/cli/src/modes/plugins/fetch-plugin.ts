@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
-import { cloneRepository, fetchSiteSkills, type JsonSchema } from "@burin/core";
-import { messageOf, UsageError } from "../../terminal/exit-code.ts";
+import { cloneRepository, fetchSiteSkills, type JsonSchema, messageOf } from "@burin/core";
+import { UsageError } from "../../terminal/exit-code.ts";
 import { PLUGIN_SCHEMA, readJson, realIn } from "./read-plugin.ts";
 
 const MARKETPLACES = [

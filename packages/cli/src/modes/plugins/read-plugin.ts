@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
-import { type JsonSchema, parseRule, readText, readWithin, SETTINGS_SCHEMA, schemaError } from "@burin/core";
-import { messageOf, UsageError } from "../../terminal/exit-code.ts";
+import {
+  type JsonSchema,
+  messageOf,
+  parseRule,
+  readText,
+  readWithin,
+  SETTINGS_SCHEMA,
+  schemaError,
+} from "@burin/core";
+import { UsageError } from "../../terminal/exit-code.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { type JsonSchema, parseAnswerSchema } from "@burin/core";
-import { messageOf, UsageError } from "../../terminal/exit-code.ts";
+import { type JsonSchema, messageOf, parseAnswerSchema } from "@burin/core";
+import { UsageError } from "../../terminal/exit-code.ts";
 
 /** The schema in a file that the command line names. */
 export async function readAnswerSchema(file: string): Promise<JsonSchema> {

@@ -1,5 +1,5 @@
 import type { Part } from "@burin/core";
-import { messageOf } from "../../terminal/exit-code.ts";
+import { messageOf } from "@burin/core";
 
 /** A text of the user, with any images or files. */
 export interface Words {
