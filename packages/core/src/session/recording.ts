@@ -82,7 +82,7 @@ export class Recording {
   /** Resolves when everything noted is on the disk; throws `not_recorded` when that fails. */
   async recorded(): Promise<void> {
     const log = await this.#open();
-    await log.recorded().catch(notRecorded);
+    await log.recorded().catch(this.#notRecorded);
   }
 
   /** The JSON of a value as in the log, without secrets. */
@@ -98,7 +98,7 @@ export class Recording {
     if (!this.#isSealed) log.add(end, at);
     let told = end;
     try {
-      await log.written().catch(notRecorded);
+      await log.written().catch(this.#notRecorded);
     } catch (error) {
       if (!(error instanceof WorkspaceError)) throw error;
       const { code: type, message } = error;
@@ -122,6 +122,14 @@ export class Recording {
     if (this.#opening === null && this.#early.length === 0) this.#place.resumed?.lock.release();
     else await (await this.#open()).close();
   }
+
+  readonly #notRecorded = (error: unknown): never => {
+    const where = this.#place.keep === undefined ? ` in ${this.#place.home}` : "";
+    throw new WorkspaceError(
+      "not_recorded",
+      `The log of this session cannot be written${where} (${messageOf(error)}), and Burin makes no unrecorded changes. Fix this, or start with --no-session.`,
+    );
+  };
 
   async #openTelemetry({ id, settings, environment, secretNames }: RecordedPlace): Promise<Telemetry> {
     const tell = (message: string) => this.note(notice(message));
@@ -159,11 +167,4 @@ function isObserved({ settings, environment }: RecordedPlace): boolean {
 function isStep(event: AgentEvent): boolean {
   if (event.type === "tool_call") return isAnswered(event.call);
   return event.type === "session" || (event.type === "text" && event.role === "user");
-}
-
-function notRecorded(error: unknown): never {
-  throw new WorkspaceError(
-    "not_recorded",
-    `The log of this session cannot be written (${messageOf(error)}), and Burin makes no unrecorded changes. Fix this, or start with --no-session.`,
-  );
 }

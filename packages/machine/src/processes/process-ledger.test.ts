@@ -8,12 +8,13 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Protection } from "../sandbox/sandbox-guard.ts";
-import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
+import { endLeftBehind, makeTemporary, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
 import { systemProcesses } from "./run-process.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -41,6 +42,27 @@ function orphaned(ledger: ProcessLedger, change: Record<string, unknown> = { sta
   writeFileSync(path, [JSON.stringify({ ...JSON.parse(first), ...change }), ...rest].join("\n"));
   return path;
 }
+
+describe("a temporary folder", () => {
+  it("P26 is made elsewhere where a full disk takes folders and no content, so that a command can make room", () => {
+    const fs = process.getBuiltinModule("node:fs");
+    const { appendFileSync } = fs;
+    fs.appendFileSync = (path, ...rest) => {
+      if (!String(path).startsWith(home)) throw Object.assign(new Error(), { code: "ENOSPC" });
+      appendFileSync(path, ...rest);
+    };
+    syncBuiltinESMExports();
+    try {
+      mkdirSync(join(home, "tmp"));
+      const folder = makeTemporary(home);
+      expect([folder.startsWith(join(home, "tmp")), readdirSync(folder)]).toEqual([true, []]);
+      expect(existsSync(join(tmpdir(), basename(folder)))).toBe(false);
+    } finally {
+      fs.appendFileSync = appendFileSync;
+      syncBuiltinESMExports();
+    }
+  });
+});
 
 describe("the ledger of processes", () => {
   it("P26 ends what carries the mark or is the noted process, and nothing else", async () => {

@@ -171,16 +171,20 @@ async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promi
   takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
 }
 
-/** In the usual place, otherwise where it can be created: cleaning systems may have removed the usual folder. */
+/** In the usual place, otherwise where there is room: cleaning systems may have removed the usual folder. */
 export function makeTemporary(home: string): string {
   const name = TEMPORARY_PREFIX + randomName();
   let fault: unknown;
-  for (const place of temporaryPlaces(home)) {
+  for (const folder of temporaryPlaces(home).map((place) => join(place, name))) {
     try {
-      makeFolders(join(place, name));
-      return join(place, name);
+      makeFolders(folder);
+      // A full disk still takes folders, and then no command could run, not even one that makes room.
+      appendFileSync(join(folder, "room"), "?");
+      rmSync(join(folder, "room"));
+      return folder;
     } catch (error) {
       fault ??= error;
+      rmSync(folder, { recursive: true, force: true });
     }
   }
   throw fault;
