@@ -94,10 +94,15 @@ function keep(code: Buffer, file: string, chunks: string): void {
       return chunk !== undefined && !fs.existsSync(join(chunks, chunk));
     };
     const old = fs.readdirSync(folder).filter(isOld);
-    const temporary = `${file}.${process.pid}`;
+    const temporary = file.replace(/bin$/, `${process.pid}.bin`);
     // Flushed before the rename: V8 would crash on an incomplete file.
-    fs.writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600, flush: true });
-    fs.renameSync(temporary, file);
+    try {
+      fs.writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600, flush: true });
+      fs.renameSync(temporary, file);
+    } finally {
+      // On a full disk, parts that stay would take each room that is made.
+      fs.rmSync(temporary, { force: true });
+    }
     for (const name of old) fs.rmSync(join(folder, name), { force: true });
   } catch {
     // The next start compiles again.

@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
+import { BURIN, burin } from "./burin.ts";
 
 let home: string;
 
@@ -61,6 +62,13 @@ describe("the code that V8 has made of a start", () => {
       }
       expect(await start()).toMatchObject({ code: 0, stdout, stderr: "" });
     }
+  });
+
+  it("leaves no parts where a file cannot be written whole, as on a full disk", async () => {
+    mkdirSync(join(home, "cache"));
+    const words = ["-c", 'ulimit -f 8; exec "$@"', "sh", process.execPath, BURIN, "tools"];
+    const { status } = spawnSync("sh", words, { cwd: home, env: { HOME: home, BURIN_HOME: home } });
+    expect([status, keptFiles().filter((path) => statSync(path).size === 4096)]).toEqual([0, []]);
   });
 
   it("is not kept where there is no home yet, and never for --version", async () => {

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -26,6 +27,23 @@ describe("the lock of a session", () => {
     lock.release();
     expect([await holderOf(log), readdirSync(folder)]).toEqual([null, []]);
     (await takeLock(log)).release();
+  });
+
+  it("P13 leaves nothing in a folder that takes no content, such as one on a full disk", async () => {
+    const fs = process.getBuiltinModule("node:fs");
+    const { writeFileSync } = fs;
+    fs.writeFileSync = (path, _content, options) => {
+      writeFileSync(path, "", options);
+      throw new Error("ENOSPC: no space left on device, write");
+    };
+    syncBuiltinESMExports();
+    try {
+      await expect(takeLock(log)).rejects.toThrow("ENOSPC");
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      fs.writeFileSync = writeFileSync;
+      syncBuiltinESMExports();
+    }
   });
 
   it.each([

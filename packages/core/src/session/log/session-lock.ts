@@ -38,8 +38,8 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
   const own = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
   const started = (await processFinder())(process.pid)?.started ?? "";
   const holder: Holder = { pid: process.pid, started, host: hostname(), ...thisSystem() };
-  writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: "wx" });
   try {
+    writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: "wx" });
     // Of two processes that find a stale lock, the second must not remove the new lock of the first.
     await holdPath(path, async () => {
       while (!claims(own, path)) await endStale(path);
