@@ -3,6 +3,7 @@ import { open, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { appendLine } from "../disk/append-line.ts";
 import { makeFolders } from "../disk/make-folders.ts";
 import { randomName } from "../disk/random-name.ts";
 import { readText } from "../disk/regular-file.ts";
@@ -60,7 +61,7 @@ export class ProcessLedger {
   note(note?: Note): void {
     try {
       if (!this.#isOpen) this.#begin();
-      if (note !== undefined) this.#append(note);
+      if (note !== undefined) appendLine(this.#path, note);
     } catch {
       // If the home cannot be written, only the cleaning after a crash is lost; the command runs.
     }
@@ -95,12 +96,9 @@ export class ProcessLedger {
   #begin(): void {
     makeFolders(dirname(this.#path));
     const started = this.#source.find(process.pid)?.started ?? "";
-    this.#append({ owner: this.id, pid: process.pid, started, ...thisSystem() });
+    const owner: Owner = { owner: this.id, pid: process.pid, started, ...thisSystem() };
+    appendLine(this.#path, owner);
     this.#isOpen = true;
-  }
-
-  #append(line: Note | Owner): void {
-    appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   }
 
   /** Call when everything that was noted has ended. */

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
-  appendFileSync,
   closeSync,
   constants,
   copyFileSync,
@@ -13,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@burin/contract/text/error-message";
+import { appendLine } from "@burin/machine/disk/append-line";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { openRegular } from "@burin/machine/disk/regular-file";
 import type { OnChange, PendingChange } from "@burin/machine/files/replace-file";
@@ -113,7 +113,7 @@ export class UndoJournal {
 
   append(line: JournalLine): void {
     makeFolders(this.#folder);
-    appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    appendLine(this.#path, line);
   }
 
   #keep(id: string, { real, present, coming, madeFolders, hashes }: PendingChange): FileChange {
