@@ -5,6 +5,7 @@ import {
   type AgentEvent,
   createSession,
   type LogRecord,
+  messageOf,
   restoreSession,
   resumeSession,
   type Session,
@@ -139,11 +140,10 @@ export class LiveTask {
       else await this.#give({ end: this.#failed({ type: "set_aside", message: aside }, "set_aside") });
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
       const { aborted, reason } = this.#halt.signal;
       const given = aborted
         ? this.#giveLimit(String(reason))
-        : this.#give({ end: this.#failed({ type: "failed", message }) });
+        : this.#give({ end: this.#failed({ type: "failed", message: messageOf(error) }) });
       await given.catch(() => {});
     }
   }
@@ -160,7 +160,7 @@ export class LiveTask {
       } catch (error) {
         if (!isFullDisk(error) || this.#stop.signal.aborted) throw error;
         const { id, ground, places } = this.#needs;
-        if (!isTold) ground.note(`${id} waits until there is room on the disk: ${(error as Error).message}`);
+        if (!isTold) ground.note(`${id} waits until there is room on the disk: ${messageOf(error)}`);
         isTold = true;
         const place = this.#place;
         this.#place = "";

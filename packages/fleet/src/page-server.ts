@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { readBytes } from "@burin/core";
+import { messageOf, readBytes } from "@burin/core";
 import { type Fleet, FleetError } from "./ground.ts";
 import { answerTask, cancel, retry } from "./look.ts";
 import { untilAborted } from "./open-worker.ts";
@@ -95,7 +95,7 @@ class Page {
       else if (error instanceof FleetError) send(response, 409, { error: error.message });
       else if (error instanceof URIError) send(response, 404, { error: "There is no such page." });
       else {
-        this.#fleet.ground.note(`the page: ${error instanceof Error ? error.message : error}`);
+        this.#fleet.ground.note(`the page: ${messageOf(error)}`);
         send(response, 503, {
           error: "The database did not answer; burin fleet serve says why. The page tries again.",
         });

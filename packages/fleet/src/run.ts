@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { readText } from "@burin/core";
+import { messageOf, readText } from "@burin/core";
 import type { Pool } from "pg";
 import { unpackTarball } from "./bases.ts";
 import { submit } from "./engine.ts";
@@ -89,7 +89,7 @@ function readTaskFile(path: string): string {
     const text = readText(path, MOST_TASK_BYTES);
     if (text !== null) return text;
   } catch (error) {
-    fault = error instanceof Error ? error.message : String(error);
+    fault = messageOf(error);
   }
   throw new FleetError(`${path} cannot be read: ${fault}`);
 }

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
-import { APPROVAL_MODES, type ApprovalMode, parseBudget, parseRule } from "@burin/core";
+import { APPROVAL_MODES, type ApprovalMode, messageOf, parseBudget, parseRule } from "@burin/core";
 
 /** Where the code of a task comes from. */
 export type Source =
@@ -74,7 +74,7 @@ function inLine<T>(number: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new TaskError(`Line ${number}: ${error instanceof Error ? error.message : error}`);
+    throw new TaskError(`Line ${number}: ${messageOf(error)}`);
   }
 }
 
@@ -83,7 +83,7 @@ function readTask(line: string, from: string): Task {
   try {
     given = JSON.parse(line);
   } catch (error) {
-    throw new Error(`it is not valid JSON (${error instanceof Error ? error.message : error}).`);
+    throw new Error(`it is not valid JSON (${messageOf(error)}).`);
   }
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new Error("a task is a JSON object.");
@@ -134,7 +134,6 @@ function faultOf(read: () => unknown): string | null {
     read();
     return null;
   } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error);
-    return `cannot be used: ${fault.replace(/\.$/, "")}`;
+    return `cannot be used: ${messageOf(error).replace(/\.$/, "")}`;
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { messageOf } from "@burin/core";
 
 const PAUSE_MS = 1000;
 
@@ -10,8 +11,9 @@ const PASSING = /^(?:(?:08|53|57|58)[0-9A-Z]{3}|E[A-Z]{3,})$/;
 
 /** Whether nothing was written because a disk is full, this computer's or the database's. Git does not always know why. */
 export function isFullDisk(error: unknown): boolean {
-  const text = error instanceof Error ? error.message : String(error);
-  return /\bno space\b|\bunknown write failure\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(text);
+  return /\bno space\b|\bunknown write failure\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(
+    messageOf(error),
+  );
 }
 
 /** Repeats a query until the database answers or the signal aborts. */
