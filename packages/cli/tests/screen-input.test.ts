@@ -56,6 +56,19 @@ describe("what is written at the prompt", () => {
     await terminal.shows("Press ctrl+c again to quit");
   });
 
+  it("P42 knows ctrl and a letter as the key that it is elsewhere, where the terminal reports both", async () => {
+    await mkdir(join(room.root, ".home"));
+    await writeFile(join(room.root, ".home/settings.json"), '{ "ui": { "vim": true } }');
+    const terminal = await room.open([{ text: "Read." }]);
+    terminal.type("one two\u001b[91;5u");
+    await terminal.shows("NORMAL");
+    terminal.type("cbx");
+    await terminal.shows("> one xo");
+    terminal.type("\u001b[104;5uy\u001b[109;5u");
+    await terminal.shows("Read.");
+    expect(lastPrompt()).toBe("one yo");
+  });
+
   it("P42 has wide characters in their cells, the caret behind them, and loses one at a time", async () => {
     const terminal = await room.open();
     terminal.type("日本語 e\u0301 한");
@@ -181,6 +194,26 @@ describe("what is written at the prompt", () => {
     terminal.type("\u001b[A");
     await terminal.shows("> a long draft, and more");
     await expect(readFile(join(room.root, ".home/history.jsonl"), "utf8")).rejects.toThrow("ENOENT");
+  });
+
+  it("P43 is whole again behind a look at earlier prompts, with its folded paste and what was changed in them", async () => {
+    const pasted = Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n");
+    const terminal = await room.open([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
+    terminal.type("first\r");
+    await terminal.shows("One.");
+    terminal.type("second\r");
+    await terminal.shows("Two.");
+    terminal.type(`look: \u001b[200~${pasted}\u001b[201~`);
+    await terminal.shows("> look: [pasted: 30 lines]");
+    terminal.type("\u001b[A and more\u001b[A");
+    await terminal.shows(/> first\n/);
+    terminal.type("\u001b[B");
+    await terminal.shows("> second and more");
+    terminal.type("\u001b[B");
+    await terminal.shows("> look: [pasted: 30 lines]");
+    terminal.type("\r");
+    await terminal.shows("Three.");
+    expect(lastPrompt()).toBe(`look: ${pasted}`);
   });
 
   it("runs a command of the person's own after !, and hands its output to the model after !!", async () => {

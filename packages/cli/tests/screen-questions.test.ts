@@ -61,6 +61,23 @@ describe("a question", () => {
     await terminal.shows("Done.");
   });
 
+  it("P11 is not answered by a sentence that is still being written, which is whole at the prompt", async () => {
+    const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
+    const sentence = "yes, my answer is nearly ready, but try any other way";
+    terminal.type("go\r");
+    await terminal.shows("Run this command?");
+    for (const letter of sentence) {
+      terminal.type(letter);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    terminal.type("\u001b[200~ of yours\u001b[201~");
+    expect(terminal.text()).toContain("y yes");
+    await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
+    await answer(terminal, "n", "y yes");
+    terminal.type("\r");
+    await terminal.shows(`> ${sentence} of yours`);
+  });
+
   it("leaves calls that wait behind it in words, not by the names that models use", async () => {
     const reading = { name: "read_file", args: { absolute_path: join(room.root, "a.txt") } };
     const asking = { name: "run_shell_command", args: { command: "touch made.txt" } };

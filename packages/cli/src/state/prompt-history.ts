@@ -13,7 +13,8 @@ export class PromptHistory {
   #entries: string[] | null = null;
   /** The user's position in the history; its length means the prompt that is being written. */
   #at = 0;
-  #written = "";
+  /** What the user has written at a position of the history, until a prompt is sent. */
+  readonly #written = new Map<number, string>();
 
   constructor(home: string) {
     this.#file = join(home, "history.jsonl");
@@ -37,17 +38,18 @@ export class PromptHistory {
     const isNew = prompt.trim() !== "" && known.at(-1) !== prompt;
     if (isNew) known.push(prompt);
     this.#at = known.length;
+    this.#written.clear();
     return isNew;
   }
 
   /** The prompt before or after the one that is shown; null when there is none. */
   step(by: -1 | 1, current: string): string | null {
     const known = this.#known;
-    if (this.#at === known.length) this.#written = current;
+    this.#written.set(this.#at, current);
     const at = this.#at + by;
     if (at < 0 || at > known.length) return null;
     this.#at = at;
-    return known[at] ?? this.#written;
+    return this.#written.get(at) ?? known[at] ?? "";
   }
 
   /** The prompts that contain the text, latest first. */

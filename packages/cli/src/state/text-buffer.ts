@@ -51,13 +51,13 @@ export class TextBuffer {
 
   set(text: string): void {
     this.#remember();
-    this.#text = text.replace(MARKS, "");
+    this.#text = this.#withOwnMarks(text);
     this.#caret = this.#text.length;
     this.#last = "";
   }
 
   insert(text: string): void {
-    const clean = text.replace(MARKS, "");
+    const clean = this.#withOwnMarks(text);
     if (clean === "") return;
     if (this.#last !== "type" || /\s/.test(clean)) this.#remember();
     this.#put(clean);
@@ -153,6 +153,11 @@ export class TextBuffer {
 
   redo(): void {
     this.#swap(this.#redo, this.#undo);
+  }
+
+  /** Text that comes back, a draft or what was cut, still has its pastes. */
+  #withOwnMarks(text: string): string {
+    return text.replace(MARKS, (mark) => (this.foldedBy(mark) === undefined ? "" : mark));
   }
 
   #swap(from: Snapshot[], to: Snapshot[]): void {

@@ -193,6 +193,8 @@ function codeKey([code = 0, , english = 0]: readonly number[], modified: string)
     return { name: "text", text: before === "" ? character : character.toUpperCase() };
   const isOtherScript = code > 127 && english > 0 && english < 128;
   const name = isOtherScript ? String.fromCharCode(english) : commandKey(character);
+  // Elsewhere ctrl+[ is escape, and ctrl+m is enter: fingers know them as that.
+  if (before === "ctrl+" && /^[a-z[]$/.test(name)) return controlKey(name.charCodeAt(0) & 31);
   return { name: `${before}${name}`, text: "" };
 }
 

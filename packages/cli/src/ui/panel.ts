@@ -20,24 +20,30 @@ export interface PanelView {
 export interface Panel {
   view(space: PanelSpace): PanelView;
   key(key: Key): void;
-  /** False while it has not been visible long enough for keys to count. */
-  readonly isHeard?: boolean;
+  /** Whether a key counts; false while the user may still be typing something else. */
+  hears?(key: Key): boolean;
 }
 
 /** A key meant for something else must not answer a question that has only just appeared. */
 const DEAF_MS = 300;
 
-/** A question that accepts keys only after it has been visible for a while. */
+/** A question that accepts keys only after it has been visible for a while in which nothing was written. */
 export abstract class Standing {
   #since: number | null = null;
+  #last = "";
 
   /** Called when it is drawn. */
   protected begin(): void {
     this.#since ??= performance.now();
   }
 
-  get isHeard(): boolean {
-    return this.#since !== null && performance.now() - this.#since >= DEAF_MS;
+  hears({ text }: Key): boolean {
+    if (this.#since === null) return false;
+    if (performance.now() - this.#since >= DEAF_MS) return true;
+    // Who presses one key again and again means the question; other letters are the rest of a sentence.
+    if (text !== this.#last) this.#since = performance.now();
+    this.#last = text;
+    return false;
   }
 }
 

@@ -316,9 +316,9 @@ export class App implements Desk {
     }
     const { panel } = this.shown;
     if (panel !== null && key.name !== "ctrl+c" && key.name !== "ctrl+z") {
-      if (panel.isHeard !== false) return void panel.key(key);
-      // Text typed before the question appeared still goes into the prompt.
-      if (key.name !== "text") return;
+      if (panel.hears?.(key) !== false) return void panel.key(key);
+      // What was begun before the question appeared still goes into the prompt.
+      if (!["text", "paste", "backspace"].includes(key.name)) return;
     }
     if (key.name === "escape" && this.#own.isRunning) this.#own.interrupt();
     else this.#keys.press(key);
