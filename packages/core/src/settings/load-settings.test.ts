@@ -55,6 +55,13 @@ describe("loadSettings", () => {
     expect(settings.permissions.deny).toEqual(["x", "y", "z"]);
   });
 
+  it("P54 refuses a text with a NUL, which would fail in other words wherever it came to be used", async () => {
+    await writeFile(user(), '{\n  "mcpServers": { "a": { "command": "a\\u0000b" } }\n}');
+    await expect(loadSettings({ home, root })).rejects.toThrow(
+      `${user()}:2:37: a text with \\u0000, which none may have. The file was left as it is.`,
+    );
+  });
+
   it("P54 refuses a file of more levels than anybody writes, with the place, in both folders", async () => {
     const deep = `{"model":${"[".repeat(100_000)}`;
     await writeFile(user(), deep);

@@ -20,7 +20,7 @@ const MOST_LEVELS = 100;
 /** Comments and trailing commas are allowed; a fault is reported with line and column. Throws SettingsError. */
 export function parseLayer(file: string, source: string): object {
   const text = source.replace(/^\uFEFF/, "");
-  assertShallow(file, text);
+  assertReadable(file, text);
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const first = errors[0];
@@ -52,8 +52,8 @@ function faultOfSetting({ path, says, ...more }: SchemaFault, strangers: readonl
   return path.at(-1) === "key" ? { path, says } : { path, says, ...more };
 }
 
-/** The parser is recursive and would overflow the stack. */
-function assertShallow(file: string, text: string): void {
+/** The parser is recursive and would overflow the stack; and no program, path or variable can have a NUL. */
+function assertReadable(file: string, text: string): void {
   const scanner = createScanner(text, true);
   let depth = 0;
   while (scanner.getPosition() < text.length) {
@@ -61,11 +61,13 @@ function assertShallow(file: string, text: string): void {
     const sign = text[scanner.getTokenOffset()];
     if (sign === "{" || sign === "[") depth += 1;
     if (sign === "}" || sign === "]") depth -= 1;
-    if (depth > MOST_LEVELS) {
+    const isDeep = depth > MOST_LEVELS;
+    if (isDeep || scanner.getTokenValue().includes("\0")) {
       const place = placeOf(text, scanner.getTokenOffset());
-      throw new SettingsError(
-        `${file}:${place}: more than ${MOST_LEVELS} levels of brackets. The file was left as it is.`,
-      );
+      const what = isDeep
+        ? `more than ${MOST_LEVELS} levels of brackets`
+        : "a text with \\u0000, which none may have";
+      throw new SettingsError(`${file}:${place}: ${what}. The file was left as it is.`);
     }
   }
 }

@@ -37,6 +37,10 @@ const SCRIPTS: readonly Script[] = [
 ];
 
 const SAMPLE_BYTES = 64 * 1024;
+/** More of the same word prove nothing. */
+const MOST_TIMES = 3;
+/** None of these bytes is the second of a character. */
+const WORD_ENDS = /[\0-/:-?]+/;
 const ASCII_COST = Math.log(1 / 40);
 const FAULT_COST = -25;
 const FOUR_BYTE_COST = -18;
@@ -119,7 +123,7 @@ const DOUBLE_BYTES: readonly DoubleByte[] = [
  * Mostly ASCII code and two or three words are enough.
  */
 export function guessEncoding(bytes: Uint8Array): string {
-  const sample = linesBeyondAscii(bytes);
+  const sample = withoutRepeats(linesBeyondAscii(bytes));
   let best = { encoding: "windows-1252", likelihood: Number.NEGATIVE_INFINITY };
   const consider = (encoding: string, likelihood: number) => {
     if (likelihood > best.likelihood) best = { encoding, likelihood };
@@ -144,6 +148,18 @@ function linesBeyondAscii(bytes: Uint8Array): Uint8Array {
     start = end;
   }
   return sample.subarray(0, length);
+}
+
+/** A column of a table that says one thing in every row is hardly more proof than one row. */
+function withoutRepeats(sample: Uint8Array): Uint8Array {
+  const words = Buffer.from(sample).toString("latin1").split(WORD_ENDS);
+  const seen = new Map<string, number>();
+  const kept = words.filter((word) => {
+    const times = seen.get(word) ?? 0;
+    seen.set(word, times + 1);
+    return times < MOST_TIMES;
+  });
+  return Buffer.from(kept.join(" "), "latin1");
 }
 
 function singleByteLikelihood(sample: Uint8Array, script: Script): number {

@@ -47,4 +47,10 @@ describe("the encoding of a text", () => {
       expect(decodeBytes(bytes, formatOf(bytes)?.encoding ?? "")).toBe(text);
     }
   });
+
+  it("P3 is that of all words of a table, however often a column says one of them", () => {
+    const rows = Array.from({ length: 2000 }, (_, n) => `${n};Île-de-France;${n * 1.5}\n`);
+    const bytes = encodeText(`numéro;région;montant\n${rows.join("")}`, "windows-1252") as Buffer;
+    expect(formatOf(bytes)?.encoding).toBe("windows-1252");
+  });
 });
