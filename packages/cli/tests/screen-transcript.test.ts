@@ -120,6 +120,43 @@ describe("the transcript", () => {
     expect((terminal.written.length - before) / lines.join("\n").length).toBeLessThan(3);
   });
 
+  it("P30 leaves it to the terminal to wrap a long line of code, so that it is copied as one", async () => {
+    const command = `./a-script-with-a-name-that-fills-more-than-one-row.sh '?q=日本' ${Array.from({ length: 30 }, (_, n) => `--header 'X-${n}: ${n}'`).join(" ")}`;
+    const pieces = command.match(/[\s\S]{1,30}/g) ?? [];
+    const reply: FakeReply = {
+      raw: async (_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const send = (choice: object): unknown =>
+          response.write(`data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`);
+        for (const content of [
+          "Run:\n\n```sh\n",
+          "cd a\n",
+          ...pieces,
+          "\nls\n",
+          "```\n\nThat is ",
+          "all.\n",
+        ]) {
+          send({ delta: { content } });
+          await new Promise((resolve) => setTimeout(resolve, 30));
+        }
+        send({ delta: {}, finish_reason: "stop" });
+        response.end("data: [DONE]\n\n");
+      },
+    };
+    const lines = await answered(await room.open([reply], { columns: 40 }), "That is all.");
+    expect(lines.slice(2, -1)).toEqual([
+      "Run:",
+      "",
+      "```sh",
+      "cd a",
+      command,
+      "ls",
+      "```",
+      "",
+      "That is all.",
+    ]);
+  });
+
   it("P30 has every line once and in order after resizes while it streams", async () => {
     const lines = Array.from({ length: 400 }, (_, n) =>
       `mark${String(n).padStart(4, "0")} ${"some more words ".repeat(n % 7)}`.trimEnd(),

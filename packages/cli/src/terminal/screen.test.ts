@@ -81,7 +81,8 @@ async function drawInStorm(seed: number): Promise<{ said: string; wanted: string
     for (let count = upTo(4); count > 0; count -= 1) {
       const line = `mark${String(wanted.length).padStart(4, "0")} ${"and words ".repeat(upTo(12))}end`;
       wanted.push(line.replaceAll(" ", ""));
-      final.push(...rowsOf(line, columns));
+      // Lines of code are left to the terminal to wrap.
+      final.push(...rowsOf(line, upTo(3) === 0 ? line.length : columns));
     }
     const tail = `tail ${"that is still written ".repeat(upTo(9))}`.slice(0, columns);
     const live = [tail, "", "> say more", "model and state and keys, all in one line".slice(0, columns)];
@@ -147,7 +148,7 @@ async function streamInStorms(seed: number, isTyped: boolean): Promise<{ said: s
     const { columns } = terminal.size();
     const reply = moreOf(wanted, tail, upTo);
     tail = reply.tail;
-    const final = reply.final.flatMap((text) => rowsOf(text, columns));
+    const final = reply.final.flatMap((text) => rowsOf(text, upTo(3) === 0 ? text.length : columns));
     const below = [
       "",
       "> words at the prompt",

@@ -1,6 +1,6 @@
 import { graphemesOf, graphemeWidth, habits } from "./cell-width.ts";
 
-/** A row as it is written: no wider than the screen, and its width in cells. */
+/** A row as it is written, and its width in cells: no wider than the screen, unless it is final and the terminal shall wrap it. */
 export interface Row {
   readonly bytes: string;
   readonly width: number;
@@ -227,7 +227,8 @@ class Pen {
 
   /** Takes all away but what this row goes on with: below it nothing stays where it was. */
   keep(row: Row | null, before: Row | undefined): void {
-    if (row === null || before === undefined || !isBeginning(before, row)) this.clear();
+    const isKept = row !== null && row.width <= this.#columns && before !== undefined;
+    if (!isKept || !isBeginning(before, row)) this.clear();
     else if (before.width >= this.#columns) this.clearFrom(1, this.#height);
     else if (this.#height > 0) {
       this.moveTo(0, before.width);

@@ -12,6 +12,8 @@ const RULE_ROW = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const MOST_TABLE_ROWS = 200;
 /** An unfinished line is drawn permanently in pieces of so many rows. */
 const ROWS_AT_ONCE = 6;
+/** A longer unfinished line of code is drawn in pieces too. */
+const LONGEST_CODE = 4000;
 
 /** Rows of Markdown that comes in pieces: each line is drawn permanently, once. */
 export class MarkdownStream {
@@ -28,7 +30,10 @@ export class MarkdownStream {
     this.#keepsMarks = keepsMarks;
   }
 
-  /** Draws all of the text that can be drawn permanently; returns the rest of it. */
+  /**
+   * Draws all of the text that can be drawn permanently; returns the rest of it. A line of code is one row, however
+   * long: the terminal wraps it by itself, and it is copied as one line.
+   */
   take(text: string, isWhole: boolean, width: number): { rows: Line[]; rest: string } {
     const rows: Line[] = [];
     let from = 0;
@@ -42,8 +47,9 @@ export class MarkdownStream {
       rows.push(...this.#endTable(width));
       return { rows, rest: "" };
     }
-    while (rest.length > width * ROWS_AT_ONCE && !this.#isTableRow(rest)) {
-      const cut = cutPlace(rest, width * (ROWS_AT_ONCE - 1));
+    const most = this.#fence === null ? width * ROWS_AT_ONCE : LONGEST_CODE;
+    while (rest.length > most && !this.#isTableRow(rest)) {
+      const cut = cutPlace(rest, most - width);
       rows.push(...this.#piece(rest.slice(0, cut), width));
       rest = rest.slice(cut);
     }
@@ -55,7 +61,7 @@ export class MarkdownStream {
     const table = this.#table.length === 0 ? [] : tableLines(this.#table, width, this.#keepsMarks);
     if (rest === "") return table;
     if (this.#isTableRow(rest)) return [...table, [{ text: shownText(rest).slice(0, width) }]];
-    return [...table, ...this.#drawn(rest, width)];
+    return [...table, ...this.#drawn(rest, width).flatMap((line) => wrapLine(line, width))];
   }
 
   #isTableRow(line: string): boolean {
@@ -100,20 +106,21 @@ export class MarkdownStream {
 
   #drawn(source: string, width: number): Line[] {
     const text = shownText(source);
-    if (this.#fence !== null || (!this.#isWithin && FENCE.test(text))) return this.#codeLines(text, width);
+    if (this.#fence !== null || (!this.#isWithin && FENCE.test(text))) return [this.#codeLine(text)];
     if (this.#isWithin) return wrapLine(inline(text, this.#keepsMarks), width);
     return blockLines(text, width, this.#keepsMarks);
   }
 
-  #codeLines(text: string, width: number): Line[] {
-    if (!this.#isWithin && FENCE.test(text)) return [[{ text, style: "dim" }]];
-    return wrapLine(highlighted(text, this.#language), width);
+  #codeLine(text: string): Line {
+    if (!this.#isWithin && FENCE.test(text)) return [{ text, style: "dim" }];
+    return highlighted(text, this.#language);
   }
 }
 
 /** Markdown that is complete. */
 export function markdownLines(text: string, width: number, keepsMarks: boolean): Line[] {
-  return new MarkdownStream(keepsMarks).take(text.replace(/\n+$/, ""), true, width).rows;
+  const { rows } = new MarkdownStream(keepsMarks).take(text.replace(/\n+$/, ""), true, width);
+  return rows.flatMap((row) => wrapLine(row, width));
 }
 
 /** After a space if there is one, so that no word is split. */
