@@ -4,6 +4,7 @@ import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
+import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
 import { ScreenRoom } from "./screen-room.ts";
@@ -15,6 +16,15 @@ const room = new ScreenRoom({ "a.txt": "alpha\n" });
 function modeOf(terminal: ScreenTerminal): string {
   const name = execFileSync("readlink", [`/proc/${terminal.pid}/fd/0`], { encoding: "utf8" }).trim();
   return execFileSync("stty", ["-F", name, "-a"], { encoding: "utf8" });
+}
+
+/** Chooses another service than those that are listed, up to the question for its key. */
+async function nameAddress(terminal: ScreenTerminal, address: string): Promise<void> {
+  await terminal.shows("Which model service?");
+  terminal.type("another\r");
+  await terminal.shows("Where is the service?");
+  terminal.type(`${address}\r`);
+  await terminal.shows("press enter if it needs none");
 }
 
 const MODE = new RegExp(`${"\u001b"}\\[\\?(\\d+)([hl])`, "g");
@@ -46,11 +56,7 @@ describe("the first start", () => {
     await mkdir(join(room.root, ".home"));
     await writeFile(join(room.root, ".home/settings.json"), '{\n  // mine\n  "loop": {}\n}\n');
     const terminal = room.begin({ columns: 100 });
-    await terminal.shows("Which model service?");
-    terminal.type("another\r");
-    await terminal.shows("Where is the service?");
-    terminal.type(`${room.server.baseUrl}\r`);
-    await terminal.shows("press enter if it needs none");
+    await nameAddress(terminal, room.server.baseUrl);
     terminal.type("secret-key");
     await terminal.shows("••••••••••");
     terminal.type("\r");
@@ -98,11 +104,7 @@ describe("the first start", () => {
   it("takes an address without its /v1, where the service lists its models only there", async () => {
     await room.serve([{ text: "Yes." }]);
     const terminal = room.begin({ columns: 100 });
-    await terminal.shows("Which model service?");
-    terminal.type("another\r");
-    await terminal.shows("Where is the service?");
-    terminal.type(`${room.server.baseUrl.replace("http://", "").replace("/v1", "")}\r`);
-    await terminal.shows("press enter if it needs none");
+    await nameAddress(terminal, room.server.baseUrl.replace("http://", "").replace("/v1", ""));
     terminal.type("\r");
     await terminal.shows("› fake-model");
     terminal.type("\r");
@@ -129,11 +131,7 @@ describe("the first start", () => {
     try {
       const { port } = models.address() as AddressInfo;
       const terminal = room.begin({ columns: 100 });
-      await terminal.shows("Which model service?");
-      terminal.type("another\r");
-      await terminal.shows("Where is the service?");
-      terminal.type(`http://127.0.0.1:${port}/v1\r`);
-      await terminal.shows("press enter if it needs none");
+      await nameAddress(terminal, `http://127.0.0.1:${port}/v1`);
       terminal.type("wrong\r");
       await terminal.shows("The service refuses this key.");
       await terminal.shows("press enter if it needs none");
@@ -141,6 +139,44 @@ describe("the first start", () => {
       await terminal.shows("first-model");
     } finally {
       models.close();
+    }
+  });
+
+  it("P54 /model sets up another service beside the first, whose key stays its own", async () => {
+    const other = await startFakeModelServer([{ text: "ok" }, { text: "Two." }]);
+    try {
+      const terminal = await room.open([{ text: "One." }, { text: "Three." }], {
+        env: { OPENAI_API_KEY: "first-key" },
+        columns: 130,
+      });
+      terminal.type("first\r");
+      await terminal.shows("One.");
+      await terminal.shows("? for keys");
+      terminal.type("/model \r");
+      await terminal.shows("(Another service)");
+      terminal.type("another\r");
+      await terminal.shows("Which model service?");
+      expect(terminal.text()).not.toContain("Just show me");
+      await nameAddress(terminal, other.baseUrl);
+      terminal.type("second-key\r");
+      await terminal.shows("› fake-model");
+      terminal.type("\r");
+      await terminal.shows(/export KEY_OF_127_0_0_1_\d+=…[\s\S]*\? for keys/);
+      terminal.type("second\r");
+      await terminal.shows("Two.");
+      expect(other.requests.map(({ headers }) => headers.authorization)).toEqual(
+        Array(2).fill("Bearer second-key"),
+      );
+      expect(JSON.stringify(other.requests[1]?.body.messages)).toContain("first");
+      const { models } = JSON.parse(await readFile(join(room.root, ".home/settings.json"), "utf8"));
+      expect(models["fake-model"]).toMatchObject({ provider: "openai", baseUrl: other.baseUrl });
+      terminal.type("/model fake-model-1\r");
+      await terminal.shows("fake-model-1 · default");
+      terminal.type("third\r");
+      await terminal.shows("Three.");
+      expect(room.server.requests.at(-1)?.headers.authorization).toBe("Bearer first-key");
+    } finally {
+      await other.close();
     }
   });
 

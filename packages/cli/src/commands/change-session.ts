@@ -20,6 +20,8 @@ import { THEMES } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const LONGEST_TITLE = 80;
+/** No model has an empty name. */
+const ANOTHER_SERVICE = "";
 
 /** Commands that change the session or how it is shown. */
 export const changeCommands: readonly ScreenCommand[] = [
@@ -57,14 +59,16 @@ async function changeModel(desk: CommandDesk, word: string): Promise<void> {
   const known = [...Object.keys(desk.settings?.models ?? {}), ...listed];
   if (word !== "") {
     if (listed.length > 0 && !known.includes(word)) desk.note(unlisted(word, known), true);
-  } else if (known.length === 0) desk.note(say("model.none"));
-  else
-    choose(desk, {
-      title: say("model.title"),
-      choices: known.map((name) => ({ value: name, label: name, more: "" })),
-      current: desk.transcript.model,
-      chosen: (name) => desk.useModel(name),
-    });
+    return;
+  }
+  if (known.length === 0) desk.note(say("model.none"));
+  const choices = known.map((name) => ({ value: name, label: name, more: "" }));
+  choose(desk, {
+    title: say("model.title"),
+    choices: [...choices, { value: ANOTHER_SERVICE, label: `(${say("first.otherLabel")})`, more: "" }],
+    current: desk.transcript.model,
+    chosen: (name) => (name === ANOTHER_SERVICE ? void desk.addService() : desk.useModel(name)),
+  });
 }
 
 /** A service may have more models than it lists, so that it is asked all the same. */

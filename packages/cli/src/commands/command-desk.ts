@@ -40,6 +40,8 @@ export interface CommandDesk {
   /** Starts the setup of a model, when none is configured. */
   setUp(): void;
   useModel(name: string): void;
+  /** Sets up the model of another service, and asks it from now on. */
+  addService(): Promise<void>;
   /** Returns what `burin <name>` would print. */
   outputOf(
     name: "doctor" | "explain" | "tools" | "mcp" | "grants" | "trust",

@@ -173,6 +173,11 @@ export class App implements Desk {
     this.#opening.catch((error: unknown) => this.noteFault(error));
   }
 
+  async addService(): Promise<void> {
+    const { FirstStart } = await import("./first-start.ts");
+    await new FirstStart(this, false).run().catch((error: unknown) => this.noteFault(error));
+  }
+
   async showDemo(): Promise<void> {
     const { makeDemo } = await import("../demo.ts");
     const { root, model, prompt } = await makeDemo();
@@ -227,7 +232,7 @@ export class App implements Desk {
       if (!this.#isWelcomed) this.note(say("first.welcome"));
       this.#isWelcomed = true;
       const { FirstStart } = await import("./first-start.ts");
-      const outcome = await new FirstStart(this).run();
+      const outcome = await new FirstStart(this, true).run();
       if (outcome === "demo") await this.showDemo();
       else if (outcome === "none") this.buffer.set(first);
       if (outcome !== "ready") return;

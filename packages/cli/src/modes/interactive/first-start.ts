@@ -34,12 +34,14 @@ const MOST_TEST_MS = 60_000;
 const DEMO = "demo";
 const OTHER = "other";
 
-/** Helps a user without a model to set up one that answers, and stores the choice. */
+/** Helps a user to set up a model that answers, and stores the choice: the first one, or one more beside it. */
 export class FirstStart {
   readonly #desk: Desk;
+  readonly #isFirst: boolean;
 
-  constructor(desk: Desk) {
+  constructor(desk: Desk, isFirst: boolean) {
     this.#desk = desk;
+    this.#isFirst = isFirst;
   }
 
   /** Returns what to do next: start with the new model, show the demo, or nothing. */
@@ -47,7 +49,7 @@ export class FirstStart {
     for (;;) {
       const way = await this.#choose(say("first.title"), await this.#ways());
       if (way === null) {
-        this.#desk.note(say("first.later"));
+        if (this.#isFirst) this.#desk.note(say("first.later"));
         return "none";
       }
       if (way === DEMO) return "demo";
@@ -72,7 +74,7 @@ export class FirstStart {
       ...local,
       ...known,
       { value: OTHER, label: say("first.otherLabel"), more: say("first.other") },
-      { value: DEMO, label: say("first.demoLabel"), more: say("first.demo") },
+      ...(this.#isFirst ? [{ value: DEMO, label: say("first.demoLabel"), more: say("first.demo") }] : []),
     ];
   }
 
@@ -137,16 +139,26 @@ export class FirstStart {
 
   async #keep({ provider, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
     const file = join(burinHome(process.env), "settings.json");
-    await changeSettings(file, ["model", "provider"], provider);
-    await changeSettings(file, ["model", "name"], name);
-    if (SERVICES[provider]?.baseUrl !== baseUrl) await changeSettings(file, ["model", "baseUrl"], baseUrl);
+    const isKnown = SERVICES[provider]?.baseUrl === baseUrl;
+    const { host } = new URL(baseUrl);
+    // The variable of the service that is asked already keeps its key.
+    const ownVariable = this.#isFirst || isKnown ? null : `KEY_OF_${host.toUpperCase().replace(/\W+/g, "_")}`;
+    const alias = this.#desk.settings?.models[name] === undefined ? name : `${host}/${name}`;
+    const service = { provider, baseUrl, ...(ownVariable === null ? {} : { apiKeyEnv: ownVariable }) };
+    if (this.#isFirst) {
+      await changeSettings(file, ["model", "provider"], provider);
+      await changeSettings(file, ["model", "name"], name);
+      if (!isKnown) await changeSettings(file, ["model", "baseUrl"], baseUrl);
+    } else await changeSettings(file, ["models", alias], { ...service, model: name });
     this.#desk.note(say("first.kept", { file }));
-    if (typeof apiKey !== "string") return;
-    const model = { provider, name, baseUrl };
-    const variable = keyVariable(chooseModel({ model }, process.env) ?? model, model);
-    process.env[variable] = apiKey;
-    // A key in a settings file could be read by everyone who can read the file.
-    this.#desk.note(say("first.keyKept", { line: `export ${variable}=…` }));
+    if (typeof apiKey === "string") {
+      const model = { ...service, name };
+      const variable = keyVariable(chooseModel({ model }, process.env) ?? model, model);
+      process.env[variable] = apiKey;
+      // A key in a settings file could be read by everyone who can read the file.
+      this.#desk.note(say("first.keyKept", { line: `export ${variable}=…` }));
+    }
+    if (!this.#isFirst) this.#desk.host.useModel(alias, { ...service, model: name });
   }
 
   #choose(title: string, choices: readonly Choice[]): Promise<string | null> {

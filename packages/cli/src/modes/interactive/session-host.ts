@@ -5,6 +5,7 @@ import {
   chooseModel,
   createSession,
   messageOf,
+  openModel,
   type Session,
   type SessionOptions,
   type Settings,
@@ -115,13 +116,16 @@ export class SessionHost {
     return this.open(held);
   }
 
-  /** Switches the session to another model. Throws when no service is known for it. */
-  useModel(model: string): void {
-    this.#session?.useModel(model);
-    this.#options = { ...this.#options, model };
+  /** Switches the session to another model, perhaps one that was just `added`. Throws when no service is known for it. */
+  useModel(name: string, added?: Settings["models"][string]): void {
     if (this.#opened === null) return;
     const { settings } = this.#opened;
-    this.#opened = { ...this.#opened, settings: { ...settings, model: { ...settings.model, name: model } } };
+    const models = added === undefined ? settings.models : { ...settings.models, [name]: added };
+    const changed = { ...settings, models, model: { ...settings.model, name } };
+    const choice = added && chooseModel(changed, process.env);
+    this.#session?.useModel(choice ? openModel(choice) : name);
+    this.#options = { ...this.#options, model: name };
+    this.#opened = { ...this.#opened, settings: changed };
   }
 
   async close(): Promise<void> {
