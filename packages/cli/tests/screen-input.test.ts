@@ -241,6 +241,15 @@ describe("what is written at the prompt", () => {
     expect(files.join("")).toContain("we indent with tabs");
   });
 
+  it("P54 says where a command of Claude Code has to be copied", async () => {
+    await mkdir(join(room.root, ".claude/commands"), { recursive: true });
+    await writeFile(join(room.root, ".claude/commands/fix-issue.md"), "Fix issue $1.\n");
+    const terminal = await room.open();
+    terminal.type("/fix-issue 12\r");
+    await terminal.shows("There is no command /fix-issue yet: copy");
+    await terminal.shows(`${room.root}/.burin/commands.`);
+  });
+
   it("says what a mistyped command may have been", async () => {
     const terminal = await room.open();
     terminal.type("/helpp \r");

@@ -66,6 +66,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "command.busy": "Il faut attendre la fin du travail en cours (échap interrompt).",
   "command.unknown": "La commande /{name} n’existe pas. /help les montre toutes.",
   "command.near": "La commande /{name} n’existe pas ; vouliez-vous dire /{near} ?",
+  "command.theirs": "Il n’y a pas encore de commande /{name} : copiez {file} dans {folder}.",
   "command.unknownWord": "{word} n’est pas dans la liste : {known}",
   "command.failed": "Échec de /{name} : {why}",
   "command.approval": "ce qui s’exécute sans demander",

@@ -65,6 +65,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "command.busy": "いまの作業が終わるまでお待ちください（esc で中断）。",
   "command.unknown": "/{name} というコマンドはありません。/help で一覧を表示します。",
   "command.near": "/{name} というコマンドはありません。/{near} のことですか？",
+  "command.theirs": "コマンド /{name} はまだありません。{file} を {folder} にコピーしてください。",
   "command.unknownWord": "{word} は選べません。選択肢：{known}",
   "command.failed": "/{name} は失敗しました：{why}",
   "command.approval": "確認なしで実行できる範囲",

@@ -65,6 +65,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "command.busy": "Нужно дождаться конца текущей работы (esc — прервать).",
   "command.unknown": "Команды /{name} нет. /help показывает все.",
   "command.near": "Команды /{name} нет; может быть, /{near}?",
+  "command.theirs": "Команды /{name} пока нет: скопируйте {file} в {folder}.",
   "command.unknownWord": "{word} не подходит; возможно: {known}",
   "command.failed": "Команда /{name} не удалась: {why}",
   "command.approval": "что выполняется без вопросов",

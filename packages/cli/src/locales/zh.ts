@@ -65,6 +65,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "command.busy": "要等当前工作完成（esc 可中断）。",
   "command.unknown": "没有命令 /{name}。/help 列出所有命令。",
   "command.near": "没有命令 /{name}；您是想用 /{near} 吗？",
+  "command.theirs": "还没有命令 /{name}：请把 {file} 复制到 {folder}。",
   "command.unknownWord": "{word} 不在可选范围内：{known}",
   "command.failed": "/{name} 失败：{why}",
   "command.approval": "哪些操作无需询问",

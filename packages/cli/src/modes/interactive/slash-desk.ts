@@ -1,4 +1,7 @@
-import { messageOf, nearNames } from "@burin/core";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { burinHome, messageOf, nearNames } from "@burin/core";
 import type { ScreenCommand } from "../../commands/command-desk.ts";
 import { fromElsewhere, SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
 import { slashFault } from "../../commands/slash-commands.ts";
@@ -46,11 +49,21 @@ export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
     name,
     SCREEN_COMMANDS.map((command) => command.name),
   );
-  desk.note(
-    near === undefined ? say("command.unknown", { name }) : say("command.near", { name, near }),
-    true,
-  );
+  const unknown = near === undefined ? say("command.unknown", { name }) : say("command.near", { name, near });
+  desk.note(copyHint(desk, name) ?? unknown, true);
   return true;
+}
+
+/** Whoever comes from Claude Code has commands that only have to be in another folder. */
+function copyHint({ options }: Desk, name: string): string | undefined {
+  const places = [
+    [options.root, join(options.root, ".burin")],
+    [homedir(), burinHome(process.env)],
+  ] as const;
+  return places.flatMap(([top, folder]) => {
+    const file = join(top, ".claude", "commands", `${name}.md`);
+    return existsSync(file) ? say("command.theirs", { name, file, folder: join(folder, "commands") }) : [];
+  })[0];
 }
 
 /** The commands that files and MCP servers define. */
