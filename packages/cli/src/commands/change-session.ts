@@ -137,7 +137,7 @@ async function resume(desk: CommandDesk, id: string): Promise<void> {
 
 async function fork(desk: CommandDesk): Promise<void> {
   const id = desk.session?.id;
-  if (id === undefined || desk.session?.history.length === 0) desk.note(say("fork.none"));
+  if (id === undefined || desk.session?.history.length === 0) desk.note(say("session.none"));
   else {
     await changeTo(desk, { kind: "take-up", id, isFork: true });
     tellOfCopy(desk, id);
@@ -153,7 +153,7 @@ async function goBack(desk: CommandDesk): Promise<void> {
   const { home, root } = sessionPlace(desk.options);
   const { session } = desk;
   const prompts = session === null ? [] : await promptsOf(home, root, session.id);
-  if (prompts.length === 0) return void desk.note(say("back.none"));
+  if (prompts.length === 0) return void desk.note(say("session.none"));
   const choices = prompts
     .map(({ text }, index) => ({ value: String(index), label: title(wordsOf(text)), more: "" }))
     .reverse();
@@ -209,13 +209,13 @@ async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | 
 }
 
 async function compact(desk: CommandDesk): Promise<void> {
-  if (desk.session === null || desk.session.history.length === 0) desk.note(say("compact.none"));
+  if (desk.session === null || desk.session.history.length === 0) desk.note(say("session.none"));
   else await desk.work.compact();
 }
 
 function rename(desk: CommandDesk, words: string): void {
   const { session, buffer, transcript } = desk;
-  if (session === null || session.history.length === 0) desk.note(say("rename.none"));
+  if (session === null || session.history.length === 0) desk.note(say("session.none"));
   else if (words === "") buffer.set(`/rename ${transcript.name}`);
   else {
     session.note({ type: "name", name: title(words) });

@@ -11,7 +11,7 @@ export const exportCommands: readonly ScreenCommand[] = [
 
 async function exportSession(desk: CommandDesk, words: string): Promise<void> {
   const { session, options } = desk;
-  if (session === null || session.history.length === 0) return void desk.note(say("export.none"));
+  if (session === null || session.history.length === 0) return void desk.note(say("session.none"));
   const name = words === "" ? `burin-${session.id}.md` : words;
   const file = isAbsolute(name) ? name : join(options.root, name);
   const history = await withoutSecrets(session.history, process.env);

@@ -1,6 +1,6 @@
 import { graphemesOf, graphemeWidth, habits } from "./cell-width.ts";
 
-/** A row as it is written, and its width in cells: no wider than the screen, unless it is final and the terminal shall wrap it. */
+/** A row as it is written, and its width in cells: no wider than the screen, unless it is final and left to the terminal to wrap. */
 export interface Row {
   readonly bytes: string;
   readonly width: number;

@@ -54,7 +54,7 @@ export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
   return true;
 }
 
-/** Whoever comes from Claude Code has commands that only have to be in another folder. */
+/** A user who comes from Claude Code has commands that only have to be in another folder. */
 function copyHint({ options }: Desk, name: string): string | undefined {
   const places = [
     [options.root, join(options.root, ".burin")],
