@@ -5,6 +5,7 @@ import { bytesOf, entriesOf, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { realPlace } from "../disk/real-place.ts";
 import { askGit } from "../git/git-environment.ts";
 import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "../git/git-programs.ts";
+import { KeptAnswers } from "../git/kept-answers.ts";
 import { isWithin } from "../paths/paths.ts";
 import { findHelper, helperPath } from "../processes/helper-program.ts";
 import type { Place } from "./sandbox-place.ts";
@@ -123,44 +124,31 @@ interface Repository {
   readonly link: string;
 }
 
-interface Known {
-  readonly named: readonly string[];
-  readonly files: readonly string[];
-  readonly signature: string;
-}
-
-const known = new Map<string, Known>();
+const named = new KeptAnswers<readonly string[]>();
 
 /** The files and folders that the config of a repository, with all its includes, makes git run or read. */
 export function namedByRepository(repository: Repository): readonly string[] {
-  const before = known.get(repository.link);
-  if (before !== undefined && before.signature === signatureOf(before.files)) return before.named;
-  const { named, files } = askForNamed(repository);
-  known.set(repository.link, { named, files, signature: signatureOf(files) });
-  return named;
+  const kept = named.get(repository.link);
+  if (kept !== undefined) return kept.answer;
+  const askedAt = Date.now();
+  const asked = askForNamed(repository);
+  named.keep(repository.link, { ...asked, askedAt });
+  return asked.answer;
 }
 
-function signatureOf(files: readonly string[]): string {
-  const each = files.map((file) => {
-    const stats = lstatOf(file);
-    return stats === null ? "-" : `${stats.ino}:${stats.ctimeMs}:${stats.size}`;
-  });
-  return each.join(" ");
-}
-
-function askForNamed({ workTree, link }: Repository): Omit<Known, "signature"> {
+function askForNamed({ workTree, link }: Repository) {
   const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, ".config") } = process.env;
   const usual = [link, join(link, "config"), join(link, "config.worktree"), join(HOME, ".gitconfig")];
-  const files = [...usual, join(XDG_CONFIG_HOME, "git/config")];
+  const sources = [...usual, join(XDG_CONFIG_HOME, "git/config")];
   const env = { HOME, XDG_CONFIG_HOME, GIT_DIR: link };
   const settings = settingsOf(ask([...LIST_SETTINGS, "--includes"], workTree, env).output) ?? [];
-  const named = settings.flatMap((setting) => {
+  const answer = settings.flatMap((setting) => {
     const origin = resolve(workTree, setting.origin.replace(/^file:/, ""));
-    if (!files.includes(origin)) files.push(origin);
+    if (!sources.includes(origin)) sources.push(origin);
     const value = (setting.value ?? "").replace(/^~(?=\/)/, HOME);
     return namedBy({ ...setting, value, origin }, workTree);
   });
-  return { named, files };
+  return { answer, sources };
 }
 
 function namedBy(setting: GitSetting & { readonly value: string }, workTree: string): string[] {
