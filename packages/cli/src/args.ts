@@ -14,7 +14,7 @@ import { UsageError } from "./terminal/exit-code.ts";
 
 /** What the command line asks for. */
 export type Request =
-  | { readonly mode: "help"; readonly topic?: string }
+  | { readonly mode: "help"; readonly topic: string | undefined }
   | { readonly mode: "version" }
   | { readonly mode: "subcommand"; readonly name: string; readonly request: SubcommandRequest }
   | {
@@ -86,7 +86,7 @@ function request(argv: readonly string[]): Request {
   const [first, topic] = positionals;
   const isPrint = values.print ?? false;
   if (values.help || (first === "help" && !isPrint && positionals.length < 3)) {
-    return { mode: "help", ...(first !== "help" || topic === undefined ? {} : { topic }) };
+    return { mode: "help", topic: first === "help" ? topic : undefined };
   }
   if (first === "version" && !isPrint && topic === undefined) return { mode: "version" };
   const options = commonOptions(values);
@@ -139,7 +139,7 @@ function commonOptions(values: Values): CommonOptions {
     includeDirectories: directories(values["include-directories"] ?? []),
     outputFormat: outputFormat(values),
     approvalMode: approvalMode(values),
-    ...(values.sandbox === undefined ? {} : { sandbox: oneOf("--sandbox", values.sandbox, SANDBOX_MODES) }),
+    sandbox: values.sandbox === undefined ? undefined : oneOf("--sandbox", values.sandbox, SANDBOX_MODES),
     allow: values.allow ?? [],
     deny: values.deny ?? [],
     noColor: values["no-color"] ?? false,
@@ -147,15 +147,13 @@ function commonOptions(values: Values): CommonOptions {
     session: sessionChoice(values),
     park: values.park ?? false,
     ...inputOf(values),
-    ...(values["json-schema"] === undefined ? {} : { jsonSchemaFile: values["json-schema"] }),
-    ...(values.settings === undefined ? {} : { settingsFile: values.settings }),
-    ...(values.lang === undefined ? {} : { language: oneOf("--lang", values.lang, LANGUAGE_CODES) }),
-    ...(values.check === undefined ? {} : { check: values.check }),
-    ...(values.model === undefined ? {} : { model: values.model }),
-    ...(values["max-turns"] === undefined
-      ? {}
-      : { maxTurns: wholeNumber("--max-turns", values["max-turns"]) }),
-    ...(values.budget === undefined ? {} : { budget: budgetText(values.budget) }),
+    jsonSchemaFile: values["json-schema"],
+    settingsFile: values.settings,
+    language: values.lang === undefined ? undefined : oneOf("--lang", values.lang, LANGUAGE_CODES),
+    check: values.check,
+    model: values.model,
+    maxTurns: values["max-turns"] === undefined ? undefined : wholeNumber("--max-turns", values["max-turns"]),
+    budget: values.budget === undefined ? undefined : budgetText(values.budget),
   };
 }
 
@@ -182,7 +180,7 @@ function sessionChoice(values: Values): SessionChoice {
   if (values["no-session"] && isTakenUp) {
     throw new UsageError("--no-session keeps no record, so it cannot be combined with -c, -r or --fork.");
   }
-  if (isTakenUp) return { kind: "take-up", isFork, ...(id === undefined ? {} : { id }) };
+  if (isTakenUp) return { kind: "take-up", isFork, id };
   return { kind: values["no-session"] ? "unrecorded" : "new" };
 }
 

@@ -23,10 +23,10 @@ interface Listed {
   readonly service: string;
   readonly address: string;
   readonly isMain: boolean;
-  readonly window?: number;
-  readonly price?: { readonly input: number; readonly output: number };
+  readonly window?: number | undefined;
+  readonly price?: { readonly input: number; readonly output: number } | undefined;
   /** What its service says about it, with --online. */
-  readonly online?: string;
+  readonly online?: string | undefined;
 }
 
 /** The models of settings, environment and this machine, and with --online what their services offer. */
@@ -42,7 +42,7 @@ export async function runModels(request: SubcommandRequest, { output, signal }: 
     if (isNew) asked.set(baseUrl, await reachModel(choice, signal));
     const reached = asked.get(baseUrl);
     const row = rowOf(name || choice.name, choice);
-    rows.push({ ...row, isMain: name === "", ...(reached ? { online: saidOf(choice.name, reached) } : {}) });
+    rows.push({ ...row, isMain: name === "", online: reached && saidOf(choice.name, reached) });
     if (isNew) rows.push(...offered(choice, reached));
   }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(1000)]);
@@ -86,15 +86,7 @@ function rowOf(name: string, choice: ModelChoice): Listed {
   const known = knownModel(model);
   const window = choice.window ?? known?.window;
   const price = choice.price ?? known?.price;
-  return {
-    name,
-    model,
-    service,
-    address: withoutLogin(baseUrl),
-    isMain: false,
-    ...(window === undefined ? {} : { window }),
-    ...(price === undefined ? {} : { price }),
-  };
+  return { name, model, service, address: withoutLogin(baseUrl), isMain: false, window, price };
 }
 
 function saidOf(model: string, reached: Reached): string {

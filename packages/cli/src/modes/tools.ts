@@ -33,8 +33,7 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
   noteFailures(failures ?? toolbox.discoveryFailures, output);
   if (signal.aborted) return EXIT.interrupted;
   const tools = registry.getAllTools().map(({ name, description, parameterSchema: parameters, missing }) => ({
-    ...{ name, description, parameters, source: registry.sourceOf(name) ?? "" },
-    ...(missing === undefined ? {} : { missing }),
+    ...{ name, description, parameters, source: registry.sourceOf(name) ?? "", missing },
   }));
   // Does not wait again for a server that does not start.
   await Promise.race([toolbox.close(), limit]);

@@ -27,17 +27,17 @@ export interface CommonOptions {
   readonly approvalMode: ApprovalMode;
   readonly allow: readonly string[];
   readonly deny: readonly string[];
-  readonly sandbox?: SandboxMode;
-  readonly settingsFile?: string;
-  readonly model?: string;
+  readonly sandbox?: SandboxMode | undefined;
+  readonly settingsFile?: string | undefined;
+  readonly model?: string | undefined;
   /** A command that must pass before a run ends with success. */
-  readonly check?: string;
-  readonly maxTurns?: number;
+  readonly check?: string | undefined;
+  readonly maxTurns?: number | undefined;
   /** What the run may spend, in the format of `parseBudget`. */
-  readonly budget?: string;
+  readonly budget?: string | undefined;
   readonly noColor: boolean;
   /** For the app's texts. */
-  readonly language?: (typeof LANGUAGE_CODES)[number];
+  readonly language?: (typeof LANGUAGE_CODES)[number] | undefined;
   /** Only the answer, errors and notices are shown. */
   readonly isQuiet: boolean;
   readonly session: SessionChoice;
@@ -48,13 +48,18 @@ export interface CommonOptions {
   /** Questions go to the program that sends the prompts. */
   readonly asksOnStdin: boolean;
   /** The schema that the final answer must match. */
-  readonly jsonSchemaFile?: string;
+  readonly jsonSchemaFile?: string | undefined;
 }
 
 export type SessionChoice =
   | { readonly kind: "new" | "unrecorded" }
   /** Without an id, the session that was used last in this folder. */
-  | { readonly kind: "take-up"; readonly id?: string; readonly isFork: boolean; readonly answer?: Decision };
+  | {
+      readonly kind: "take-up";
+      readonly id?: string | undefined;
+      readonly isFork: boolean;
+      readonly answer?: Decision;
+    };
 
 export interface Opened {
   readonly settings: Settings;
@@ -78,9 +83,8 @@ export async function openSettings(options: CommonOptions): Promise<Opened> {
 export async function readSettings(
   options: CommonOptions,
 ): Promise<Opened & Pick<LoadedSettings, "variables">> {
-  const { settingsFile } = options;
-  const places = { home: burinHome(process.env), root: options.root };
-  const loaded = await loadSettings(settingsFile === undefined ? places : { ...places, file: settingsFile });
+  const { root, settingsFile: file } = options;
+  const loaded = await loadSettings({ home: burinHome(process.env), root, file });
   const { model, permissions, sandbox, ui } = loaded.settings;
   const settings: Settings = {
     ...loaded.settings,
@@ -111,14 +115,5 @@ export function sessionOptions(
   { settings, isTrusted }: Pick<Opened, "settings" | "isTrusted">,
 ): SessionOptions {
   const { root, includeDirectories, approvalMode, maxTurns, budget, check } = options;
-  return {
-    root,
-    includeDirectories,
-    settings,
-    isTrusted,
-    approvalMode,
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-    ...(budget === undefined ? {} : { budget }),
-    ...(check === undefined ? {} : { check }),
-  };
+  return { root, includeDirectories, settings, isTrusted, approvalMode, maxTurns, budget, check };
 }

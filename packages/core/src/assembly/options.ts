@@ -33,9 +33,9 @@ export interface ToolboxOptions {
 
 export interface SessionOptions extends ToolboxOptions {
   /** Most replies of the model to one prompt. */
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
   /** What the session may spend: `200k`, `$2`, `10m`, `50 calls`, several joined by commas, or a shared budget. */
-  readonly budget?: string | Budget;
+  readonly budget?: string | Budget | undefined;
   /** Replaces the model that settings and environment name. */
   readonly model?: ChatModel;
   /** Opens the model of that name, for the roles in settings and for subagents; without a name the main one. */
@@ -52,7 +52,7 @@ export interface SessionOptions extends ToolboxOptions {
   /** The final answer must be JSON that fits this schema; the event `done` has its value as `structured`. */
   readonly answerSchema?: JsonSchema;
   /** A command that must pass for a run to succeed; the model gets failures. Default: `check` in the settings. */
-  readonly check?: string;
+  readonly check?: string | undefined;
   /**
    * The first prompt waits up to 5 seconds for MCP servers that have never been connected: for runs that no user
    * watches. Without it their tools are added when they connect.

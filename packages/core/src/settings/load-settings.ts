@@ -24,7 +24,7 @@ export interface SettingsPlaces {
   /** The project's folder; its settings count only when it is trusted. */
   readonly root: string;
   /** A file named on the command line; it must exist. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** Replaces the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
