@@ -2,7 +2,6 @@ import { isAbsolute } from "node:path";
 import { once } from "@burin/contract/async/once";
 import type { ChangedText, FileSnapshot, FileWrite } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import {
   closed,
   integer,
@@ -87,7 +86,7 @@ export class Edit extends PreparingTool<EditParams> {
   readonly kind = "edit";
   readonly description =
     "Replaces text in a file. old_string must be the file's own text, exactly, white space included, with at least 3 lines of context before and after, so that it is unique. An empty old_string makes a new file. edits changes several places, all or none. Returns the changed lines.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #correctEdit: CorrectEdit | undefined;
 

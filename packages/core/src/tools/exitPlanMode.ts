@@ -1,4 +1,3 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { type PlanFollower, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 
@@ -21,7 +20,7 @@ export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
   readonly kind = "plan";
   readonly description =
     "In plan mode: shows the user your plan and, when they approve it, ends plan mode so that you can carry it out. Call it once the plan is complete.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #planning: Planning;
   #lastShown: { readonly plan: string; readonly inputs: number } | null = null;
 

@@ -1,6 +1,5 @@
 import type { FoundFiles } from "@burin/contract/machine/find-request";
 import type { Workspace } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { closed, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { patternFault } from "@burin/contract/patterns/pattern";
@@ -26,7 +25,7 @@ export class Glob extends BaseTool<GlobParams> {
   readonly kind = "read";
   readonly description =
     "Finds files by a glob pattern: absolute paths, newest first. A pattern without a slash matches names at any depth.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {

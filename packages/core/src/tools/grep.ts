@@ -1,6 +1,5 @@
 import type { FileHits, SearchLine, SearchResult } from "@burin/contract/machine/search-request";
 import type { Workspace } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import {
   closed,
   flag,
@@ -47,7 +46,7 @@ export class Grep extends BaseTool<GrepParams> {
     "Searches the lines of text files for a regular expression and gives file, line number and line.",
     "JavaScript syntax: . [] () | * + ? {n,m} ^ $ \\d \\w \\s \\b (ASCII); no look-around, no back-references.",
   ].join(" ");
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {

@@ -1,5 +1,4 @@
 import type { Listing, Workspace } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { closed, flag, NOT_EMPTY, text, texts, type ValueOf } from "@burin/contract/messages/option";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
@@ -19,7 +18,7 @@ export class ListFiles extends BaseTool<ListDirectoryParams> {
   readonly kind = "read";
   readonly description =
     "Lists the names directly in a directory: folders first, marked [DIR], then files. Does not descend.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {

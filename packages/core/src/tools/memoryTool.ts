@@ -1,6 +1,5 @@
 import type { FileSnapshot } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { choice, closed, STRING, text, type ValueOf } from "@burin/contract/messages/option";
 import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "@burin/contract/tools";
 import { untilLanded } from "@burin/machine/files/until-landed";
@@ -43,7 +42,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
   readonly kind = "edit";
   readonly description =
     "Remembers one fact for later sessions, when the user asks for it or states a lasting preference. Not for what belongs to the present task only.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #places: MemoryPlaces;
 
   constructor(places: MemoryPlaces) {

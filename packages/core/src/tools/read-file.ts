@@ -1,7 +1,6 @@
 import { isAbsolute } from "node:path";
 import type { MediaContent, TextLines } from "@burin/contract/machine/file-content";
 import type { Workspace } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { integer, NOT_EMPTY, object, text, type ValueOf } from "@burin/contract/messages/option";
 import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
@@ -35,7 +34,7 @@ export class ReadFile extends BaseTool<ReadFileParams> {
   readonly kind = "read";
   readonly description =
     `Reads a file. Text comes as lines: at most ${DEFAULT_LINES}, each at most ${MOST_LINE_CHARACTERS} characters; read on with offset and limit. Images and PDF are shown, notebooks come cell by cell.`;
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #svgAsText: boolean;
   readonly #mostCharacters: number;

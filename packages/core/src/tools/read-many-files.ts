@@ -1,7 +1,6 @@
 import { extname } from "node:path";
 import type { TextLines } from "@burin/contract/machine/file-content";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { closed, flag, list, NOT_EMPTY, option, text, type ValueOf } from "@burin/contract/messages/option";
 import type { Part } from "@burin/contract/messages/parts";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
@@ -62,7 +61,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   readonly kind = "read";
   readonly description =
     "Reads several files at once: files, directories and globs, joined in the order of their paths. Images and PDFs only when named or matched by extension.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
 
   constructor(workspace: Workspace) {

@@ -1,4 +1,3 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { closed, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import {
   BaseTool,
@@ -51,7 +50,7 @@ export class Task extends BaseTool<TaskParams> {
   readonly name = "task";
   readonly displayName = "Task";
   readonly kind = "delegate";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #subagents: Subagents | undefined;
 
   /** Without subagents, which need a model, every call fails. */

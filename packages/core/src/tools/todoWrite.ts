@@ -1,4 +1,3 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { choice, closed, list, NOT_EMPTY, STRING, text, type ValueOf } from "@burin/contract/messages/option";
 import { BaseTool, type Todo, type ToolResult } from "@burin/contract/tools";
 
@@ -19,7 +18,7 @@ export class TodoWrite extends BaseTool<TodoWriteParams> {
   readonly kind = "plan";
   readonly description =
     "Keeps the list of steps of a task with several. Give the whole list each time; at most one step is in_progress. Mark a step completed as soon as it is done.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
 
   getDescription({ todos }: TodoWriteParams): string {
     const done = todos.filter((todo) => todo.status === "completed").length;

@@ -1,4 +1,3 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { BaseTool, type Tool, type ToolResult } from "@burin/contract/tools";
 
@@ -27,7 +26,7 @@ export class ToolSearch extends BaseTool<Params> {
   readonly displayName = "ToolSearch";
   readonly kind = "read";
   readonly description: string;
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #needs: ToolSearchNeeds;
 
   constructor(needs: ToolSearchNeeds) {

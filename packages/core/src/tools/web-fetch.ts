@@ -1,4 +1,3 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import {
   choice,
   closed,
@@ -61,7 +60,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   readonly description =
     "Fetches one http(s) URL. HTML comes as Markdown with its links, PDF as text, JSON indented, images are shown. " +
     `At most ${MOST_CHARACTERS} characters at once; read on with offset. A redirect to another host is not followed but named.`;
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #options: WebFetchOptions;
   readonly #pages = new PageCache<Page>();
 

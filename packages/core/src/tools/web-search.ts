@@ -1,4 +1,3 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { closed, integer, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
@@ -34,7 +33,7 @@ export class WebSearch extends BaseTool<WebSearchParams> {
   readonly kind = "fetch";
   readonly description =
     "Searches the web; answers with numbered sources: title, URL, snippet. Read a source with web_fetch.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #searcher: WebSearcher | undefined;
 
   /** Without a searcher it only says how to add one, and is hidden from the model. */

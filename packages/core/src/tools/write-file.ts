@@ -2,7 +2,6 @@ import { isAbsolute } from "node:path";
 import { once } from "@burin/contract/async/once";
 import type { FileSnapshot } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
@@ -42,7 +41,7 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
   readonly kind = "edit";
   readonly description =
     "Writes a whole text file: makes it, with missing folders, or overwrites it. Give all of the content, without placeholders. An existing file must have been read in full before. Its encoding and line ends are kept.";
-  readonly parameterSchema: JsonSchema = PARAMETERS;
+  readonly parameterSchema = PARAMETERS;
   readonly #workspace: Workspace;
   readonly #overwriteUnread: boolean;
 
