@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { HomeList } from "@burin/machine/disk/home-file";
 
@@ -11,27 +10,18 @@ export interface StoredGrant {
   readonly when: string;
 }
 
-interface Known {
-  readonly stamp: string;
-  readonly grants: readonly StoredGrant[];
-}
-
 /** `grants.json`, in the user's folder. When it cannot be read, nothing is granted. */
 export class GrantStore {
   readonly #grants: HomeList<StoredGrant>;
-  #known: Known | null = null;
 
   constructor(home: string) {
     const otherwise = "no stored grant counts";
     this.#grants = new HomeList(join(home, "grants.json"), { key: "grants", isItem: isGrant, otherwise });
   }
 
-  /** The grants in the file; an unchanged file is not read again. Throws SettingsError when it is not valid. */
-  async all(): Promise<readonly StoredGrant[]> {
-    const found = await stat(this.#grants.path, { bigint: true }).catch(() => null);
-    const stamp = found === null ? "" : `${found.ino} ${found.mtimeNs} ${found.size}`;
-    if (this.#known?.stamp !== stamp) this.#known = { stamp, grants: await this.#grants.all() };
-    return this.#known.grants;
+  /** Throws SettingsError when the file is not valid. */
+  all(): Promise<readonly StoredGrant[]> {
+    return this.#grants.all();
   }
 
   /** Throws SettingsError, and stores nothing, when the file is not valid or cannot be written. */
