@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { SimpleCommand } from "./grammar/command-parts.ts";
 import type { GitUse, RepositoryFault } from "./grammar/git-use.ts";
@@ -135,12 +136,7 @@ export class CommandReach implements Reach {
   #once(question: string, find: () => string | null): string | null {
     if (this.#knownIn !== this.#current) this.#known.clear();
     this.#knownIn = this.#current;
-    let answer = this.#known.get(question);
-    if (answer === undefined) {
-      answer = find();
-      this.#known.set(question, answer);
-    }
-    return answer;
+    return onceFor(this.#known, question, find);
   }
 
   #outside(path: string, isGlob: boolean): string | null {

@@ -6,3 +6,16 @@ export function once<T>(work: () => T): () => T {
     return outcome.value;
   };
 }
+
+/** Returns what a key stands for; it is made when it is first asked for. */
+export function onceFor<Key, Value>(
+  known: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: () => Value,
+): Value {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(key, made);
+  return made;
+}

@@ -16,10 +16,8 @@ export class Turns {
     });
     this.#last = whole;
     if (before === null) return leave;
-    const isTurn = await unlessAborted(before, signal).then(
-      () => true,
-      () => false,
-    );
+    const waited = unlessAborted(before, signal);
+    const isTurn = await waited.then(() => true).catch(() => false);
     if (!isTurn) leave();
     return isTurn ? leave : null;
   }

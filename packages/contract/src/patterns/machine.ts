@@ -1,3 +1,4 @@
+import { onceFor } from "../async/once.ts";
 import type { CharSet } from "./char-set.ts";
 import { type Assertion, type Pattern, PatternError } from "./pattern.ts";
 
@@ -67,14 +68,7 @@ class Builder {
   }
 
   #numberOf(set: CharSet): number {
-    const key = set.join(",");
-    let number = this.#setNumbers.get(key);
-    if (number === undefined) {
-      number = this.sets.length;
-      this.sets.push(set);
-      this.#setNumbers.set(key, number);
-    }
-    return number;
+    return onceFor(this.#setNumbers, set.join(","), () => this.sets.push(set) - 1);
   }
 
   #add(place: Place): number {

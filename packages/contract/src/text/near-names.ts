@@ -14,12 +14,9 @@ export function nearNames(asked: string, known: Iterable<string>, most = 3): str
   const scored: { name: string; score: number }[] = [];
   for (const name of known) {
     const candidate = folded(name);
-    if (candidate === wanted) {
-      scored.push({ name, score: 0 });
-      continue;
-    }
     const part = wanted.length > 2 && (candidate.includes(wanted) || wanted.includes(candidate));
-    const score = part && candidate.length > 2 ? 0.5 : typosBetween(wanted, candidate);
+    const almost = part && candidate.length > 2 ? 0.5 : typosBetween(wanted, candidate);
+    const score = candidate === wanted ? 0 : almost;
     const length = Math.max(wanted.length, candidate.length);
     // Two typos in four letters make another word.
     const allowed = length < 5 ? Math.floor(length / 3) : Math.max(2, Math.floor(length / 3));

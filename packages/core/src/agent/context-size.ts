@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import type { ModelRequest } from "@burin/contract/chat-model";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
@@ -51,29 +52,17 @@ export class ContextSize {
   #estimate({ system, history, tools }: ModelRequest): number {
     let tokens = estimateTokens(system) + FRAME;
     for (const { name, description, parameters } of tools) {
-      let schema = this.#schemas.get(parameters);
-      if (schema === undefined) {
-        schema =
-          estimateTokens(JSON.stringify(parameters)) + estimateTokens(`${name} ${description}`) + FRAME;
-        this.#schemas.set(parameters, schema);
-      }
-      tokens += schema;
+      const words = () =>
+        estimateTokens(JSON.stringify(parameters)) + estimateTokens(`${name} ${description}`) + FRAME;
+      tokens += onceFor(this.#schemas, parameters, words);
     }
     for (const [index, message] of history.entries()) {
       // Only the last message can still grow.
       const isLast = index === history.length - 1;
-      tokens += isLast ? estimateMessage(message) : this.#rememberedSize(message);
+      const size = () => estimateMessage(message);
+      tokens += isLast ? size() : onceFor(this.#messages, message, size);
     }
     return tokens;
-  }
-
-  #rememberedSize(message: Message): number {
-    let size = this.#messages.get(message);
-    if (size === undefined) {
-      size = estimateMessage(message);
-      this.#messages.set(message, size);
-    }
-    return size;
   }
 }
 

@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import { declarationOf, type Tool } from "@burin/contract/tools";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
@@ -76,9 +77,5 @@ export class DeclaredTools {
 const sizes = new WeakMap<Tool, number>();
 
 function sizeOf(tool: Tool): number {
-  const known = sizes.get(tool);
-  if (known !== undefined) return known;
-  const size = JSON.stringify(declarationOf(tool)).length;
-  sizes.set(tool, size);
-  return size;
+  return onceFor(sizes, tool, () => JSON.stringify(declarationOf(tool)).length);
 }

@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 /** A character that cannot be written in an encoding. */
 export interface Unencodable {
   readonly character: string;
@@ -11,12 +12,7 @@ const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090
 const decoders = new Map<string, { decode(bytes: Uint8Array): string }>();
 
 function decoderOf(encoding: string): { decode(bytes: Uint8Array): string } {
-  let decoder = decoders.get(encoding);
-  if (decoder === undefined) {
-    decoder = new TextDecoder(encoding, { ignoreBOM: true });
-    decoders.set(encoding, decoder);
-  }
-  return decoder;
+  return onceFor(decoders, encoding, () => new TextDecoder(encoding, { ignoreBOM: true }));
 }
 
 /** Decodes bytes without a byte order mark. Invalid bytes become U+FFFD. */
@@ -119,11 +115,7 @@ const maps = new Map<string, ByteMap>();
 
 /** Encodes by inverting the decoder: decodes every possible sequence once to learn its character. */
 function legacyBytes(text: string, encoding: string, decode: Decode): Buffer | Unencodable {
-  let map = maps.get(encoding);
-  if (map === undefined) {
-    map = invert(encoding, decode);
-    maps.set(encoding, map);
-  }
+  const map = onceFor(maps, encoding, () => invert(encoding, decode));
   const bytes = Buffer.allocUnsafe(text.length * 4);
   let length = 0;
   for (let position = 0; position < text.length; position += 1) {

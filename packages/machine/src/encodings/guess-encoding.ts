@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import { decodeBytes } from "./encodings.ts";
 
 /** How text in a single-byte encoding usually looks. */
@@ -190,12 +191,8 @@ function isAsciiLetter(byte: number): boolean {
 const knownCosts = new Map<Script, readonly number[]>();
 
 function costsOf(script: Script): readonly number[] {
-  let costs = knownCosts.get(script);
-  if (costs === undefined) {
-    costs = Array.from({ length: 128 }, (_, index) => costOf(index + 0x80, script));
-    knownCosts.set(script, costs);
-  }
-  return costs;
+  const costs = () => Array.from({ length: 128 }, (_, index) => costOf(index + 0x80, script));
+  return onceFor(knownCosts, script, costs);
 }
 
 function costOf(byte: number, { encoding, letters }: Script): number {

@@ -1,4 +1,5 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { once, onceFor } from "@burin/contract/async/once";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { entriesOf, lstatOf } from "../disk/disk-looks.ts";
 import { realPlace } from "../disk/real-place.ts";
@@ -52,21 +53,13 @@ interface Repository {
  * answer is a fault. Each question is asked once, so a long command line costs little.
  */
 export function gitRepositories(ground: GitGround) {
-  let asker: GitAsker | undefined;
+  const asker = once(() => new GitAsker(ground));
   const known = new Map<string, RepositoryFault | null>();
   const repositoryFault = (folder: string, use: GitUse): RepositoryFault | null => {
     const key = JSON.stringify([folder, use.changes, use.readsFiles, use.subcommand]);
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    asker ??= new GitAsker(ground);
-    const fault = asker.faultIn(folder, use, 0);
-    known.set(key, fault);
-    return fault;
+    return onceFor(known, key, () => asker().faultIn(folder, use, 0));
   };
-  const askIn = (folder: string) => {
-    asker ??= new GitAsker(ground);
-    return asker.askIn(folder);
-  };
+  const askIn = (folder: string) => asker().askIn(folder);
   return {
     repositoryFault,
     oddNamesInGit: (folder: string, words: readonly string[]) => oddNames(askIn(folder), words),

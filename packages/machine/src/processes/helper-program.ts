@@ -1,4 +1,5 @@
 import { delimiter, isAbsolute } from "node:path";
+import { onceFor } from "@burin/contract/async/once";
 import { findProgram, isOfProject } from "./shell-program.ts";
 
 /** The roots of all workspaces of this process. */
@@ -25,11 +26,6 @@ export function helperPath(path: string | undefined): string {
 /** null when there is none outside the projects: a package runner puts the project's own folder first in PATH. */
 export function findHelper(name: string, path: string | undefined): string | null {
   if (isAbsolute(name)) return name;
-  const key = `${name}\n${path}`;
-  const before = known.get(key);
-  if (before !== undefined) return before;
   const file = process.platform === "win32" ? `${name}.exe` : name;
-  const found = findProgram(file, path ?? "", [...projects]);
-  known.set(key, found);
-  return found;
+  return onceFor(known, `${name}\n${path}`, () => findProgram(file, path ?? "", [...projects]));
 }

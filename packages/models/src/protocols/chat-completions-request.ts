@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import type { ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
@@ -49,10 +50,7 @@ function wireTool(tool: FunctionDeclaration): unknown {
 const WRITTEN = new Map<string, WeakMap<Message, string>>();
 
 function memoryFor(quirks: Quirks): WeakMap<Message, string> {
-  const key = [...quirks].sort().join();
-  const memory = WRITTEN.get(key) ?? new WeakMap();
-  WRITTEN.set(key, memory);
-  return memory;
+  return onceFor(WRITTEN, [...quirks].sort().join(), () => new WeakMap());
 }
 
 interface Writing {
@@ -82,7 +80,7 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Wr
       const last = turn.some((message) => toMark.has(message)) ? wire.pop() : undefined;
       return joined(last ? [...wire, marked(last, mark)] : wire);
     };
-    return first && turn.length === 1 && !isOwn ? remembered(memory, first, write) : write();
+    return first && turn.length === 1 && !isOwn ? onceFor(memory, first, write) : write();
   };
   for (const message of history) {
     if (message.role === "user") {
@@ -90,22 +88,13 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Wr
       continue;
     }
     const write = (): string => joined(assistantMessages(message.parts, quirks));
-    const answer = mayGrow(message) ? write() : remembered(memory, message, write);
+    const answer = mayGrow(message) ? write() : onceFor(memory, message, write);
     if (answer === "") continue;
     written.push(...[takeTurn(), answer].filter((json) => json !== ""));
     turn = [];
   }
   const last = takeTurn();
   return last === "" ? written : [...written, last];
-}
-
-function remembered(memory: WeakMap<Message, string>, message: Message, write: () => string): string {
-  let json = memory.get(message);
-  if (json === undefined) {
-    json = write();
-    memory.set(message, json);
-  }
-  return json;
 }
 
 function joined(wire: readonly object[]): string {

@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import { type Argument, type Finding, launchFinding, pathFinding, type Reach } from "./finding.ts";
 
 /** The options of a program that are known to be harmless; any other one is a finding. */
@@ -48,16 +49,8 @@ export function readOptions(words: readonly Argument[], table: OptionTable, reac
 const LONG_OPTIONS = new WeakMap<OptionTable, ReadonlyMap<string, string>>();
 
 function longOptions(table: OptionTable): ReadonlyMap<string, string> {
-  const known = LONG_OPTIONS.get(table);
-  if (known !== undefined) return known;
-  const read = new Map(
-    (table.long ?? "")
-      .split(/\s+/)
-      .filter(Boolean)
-      .map((name) => [name.replace(/=.*/, ""), name]),
-  );
-  LONG_OPTIONS.set(table, read);
-  return read;
+  const names = () => (table.long ?? "").split(/\s+/).filter(Boolean);
+  return onceFor(LONG_OPTIONS, table, () => new Map(names().map((name) => [name.replace(/=.*/, ""), name])));
 }
 
 class OptionReader implements Options {

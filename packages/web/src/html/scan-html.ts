@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import { decodeHTMLAttribute } from "entities/decode";
 
 /** The only attributes that are read: those that Markdown or the search for the main content needs. */
@@ -89,11 +90,7 @@ function afterStartTag(html: string, name: string, handler: HtmlHandler): number
 const endTags = new Map<string, RegExp>();
 
 function afterSkipped(html: string, name: string, at: number): number {
-  let endTag = endTags.get(name);
-  if (endTag === undefined) {
-    endTag = new RegExp(`</${name}(?=[\\s/>])`, "gi");
-    endTags.set(name, endTag);
-  }
+  const endTag = onceFor(endTags, name, () => new RegExp(`</${name}(?=[\\s/>])`, "gi"));
   endTag.lastIndex = at;
   return endTag.test(html) ? indexAfter(html, ">", endTag.lastIndex) : html.length;
 }
