@@ -9,14 +9,15 @@ import {
   type SessionChoice,
 } from "./request/options.ts";
 import { existingFolder, type SubcommandRequest } from "./request/subcommand.ts";
-import { SUBCOMMANDS } from "./subcommands.ts";
+import type { SubcommandName } from "./request/usages.ts";
+import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
 /** What the command line asks for. */
 export type Request =
   | { readonly mode: "help"; readonly topic: string | undefined }
   | { readonly mode: "version" }
-  | { readonly mode: "subcommand"; readonly name: string; readonly request: SubcommandRequest }
+  | { readonly mode: "subcommand"; readonly name: SubcommandName; readonly request: SubcommandRequest }
   | {
       readonly mode: "prompt";
       readonly prompt: string;
@@ -94,7 +95,7 @@ function request(argv: readonly string[]): Request {
 }
 
 /** The name of the subcommand, unless -p makes the words a prompt. */
-function subcommandOf(argv: readonly string[]): string | null {
+function subcommandOf(argv: readonly string[]): SubcommandName | null {
   const { values, positionals } = parseArgs({
     args: [...argv],
     options: OPTIONS,
@@ -102,11 +103,11 @@ function subcommandOf(argv: readonly string[]): string | null {
     strict: false,
   });
   const [name = ""] = positionals;
-  return !values.print && Object.hasOwn(SUBCOMMANDS, name) ? name : null;
+  return !values.print && isSubcommand(name) ? name : null;
 }
 
-function subcommandRequest(argv: readonly string[], name: string): Request {
-  const ownOptions = SUBCOMMANDS[name]?.ownOptions ?? {};
+function subcommandRequest(argv: readonly string[], name: SubcommandName): Request {
+  const ownOptions = SUBCOMMANDS[name].ownOptions ?? {};
   const options = { ...OPTIONS, ...ownOptions };
   const end = literalStart(argv, name, options);
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
@@ -122,12 +123,12 @@ function subcommandRequest(argv: readonly string[], name: string): Request {
 /** The position from which words are kept literally. */
 function literalStart(
   argv: readonly string[],
-  name: string,
+  name: SubcommandName,
   options: NonNullable<ParseArgsConfig["options"]>,
 ): number {
   const settings = { args: [...argv], options, allowPositionals: true, strict: false, tokens: true } as const;
   const words = parseArgs(settings).tokens.filter((token) => token.kind === "positional");
-  const count = SUBCOMMANDS[name]?.ownWords?.(words[1]?.value ?? "");
+  const count = SUBCOMMANDS[name].ownWords?.(words[1]?.value ?? "");
   const last = count === undefined ? undefined : words[count];
   return last === undefined ? argv.length : last.index + 1;
 }

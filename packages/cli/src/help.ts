@@ -8,7 +8,7 @@ import {
   USAGES,
   type Usage,
 } from "./request/usages.ts";
-import { SUBCOMMANDS } from "./subcommands.ts";
+import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
 const COLUMN = 31;
@@ -61,10 +61,6 @@ function inColumn(form: string): string {
     : `${form}\n${" ".repeat("       burin ".length + COLUMN)}`;
 }
 
-function isSubcommand(name: string): name is SubcommandName {
-  return Object.hasOwn(SUBCOMMANDS, name);
-}
-
 /** A word that is almost the name of a command was meant as the command, not as a prompt. Throws UsageError. */
 export function assertNoMistypedCommand(word: string, isAlone: boolean): void {
   const [near] = commandsLike(word);
@@ -78,7 +74,7 @@ export function assertNoMistypedCommand(word: string, isAlone: boolean): void {
 }
 
 /** What to write instead of an option that does not exist, or that lacks its value. */
-export function optionFault(message: string, command: string | null): UsageError {
+export function optionFault(message: string, command: SubcommandName | null): UsageError {
   const see = `See burin ${command === null ? "--help" : `help ${command}`}.`;
   const [, unknown, lacking] =
     /^Unknown option '(.+?)'|^Option '(?:-\w, )?(-[\w-]+).*' argument/.exec(message) ?? [];
@@ -86,7 +82,7 @@ export function optionFault(message: string, command: string | null): UsageError
   if (unknown !== undefined) {
     const names = [
       ...options.map(({ long }) => long),
-      ...Object.keys(SUBCOMMANDS[command ?? ""]?.ownOptions ?? {}).map((name) => `--${name}`),
+      ...Object.keys((command && SUBCOMMANDS[command].ownOptions) ?? {}).map((name) => `--${name}`),
     ];
     const [near] = unknown.startsWith("--") ? nearNames(unknown, names) : [];
     const prompt = command === null && !unknown.startsWith("--") && "-- before a prompt that begins with -";

@@ -3,8 +3,8 @@ import { type Request, readArgs } from "./args.ts";
 import { closeSession, documentSoFar, runPrint } from "./modes/print/print.ts";
 import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
 import { type CommonOptions, openSettings } from "./request/options.ts";
-import type { Io, SubcommandRequest } from "./request/subcommand.ts";
-import { SUBCOMMANDS } from "./subcommands.ts";
+import type { Io } from "./request/subcommand.ts";
+import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
 import { leave, type Output, terminalOutput } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
@@ -30,7 +30,7 @@ export async function start(argv: readonly string[]): Promise<void> {
       output.note(`burin: ${isRefused ? messageOf(missing) : REPLACED}`);
     });
     if (!report) return EXIT.failed;
-    const isPrompt = !Object.hasOwn(SUBCOMMANDS, argv[0] ?? "");
+    const isPrompt = !isSubcommand(argv[0] ?? "");
     return report.reportFailure(error, { argv, output, soFar: isPrompt ? documentSoFar() : null });
   };
   // An error that no caller catches is reported like any other failure, also to scripts.
@@ -58,16 +58,10 @@ async function run(request: Request, output: Output): Promise<ExitCode> {
       output.out(`${BURIN_VERSION}\n`);
       return EXIT.done;
     case "subcommand":
-      return runSubcommand(request.name, request.request, io);
+      return (await SUBCOMMANDS[request.name].load())(request.request, io);
     case "prompt":
       return runPrompt(request, io);
   }
-}
-
-async function runSubcommand(name: string, request: SubcommandRequest, io: Io): Promise<ExitCode> {
-  const subcommand = SUBCOMMANDS[name];
-  if (subcommand === undefined) throw new UsageError(`there is no burin ${name}.`);
-  return (await subcommand.load())(request, io);
 }
 
 async function runPrompt(
@@ -90,7 +84,7 @@ async function runPrompt(
   if (isPrint) throw new UsageError(notice);
   const { settings } = await openSettings(options);
   if (!(await import("./modes/print/find-model.ts")).namesModel(settings)) {
-    return runSubcommand("demo", { words: [], options, own: {} }, io);
+    return (await SUBCOMMANDS.demo.load())({ words: [], options, own: {} }, io);
   }
   throw new UsageError(notice);
 }

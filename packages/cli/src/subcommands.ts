@@ -6,7 +6,7 @@ const TEXT = { type: "string" } as const;
 const TEXTS = { type: "string", multiple: true } as const;
 
 /** Every subcommand; a new one is a file in modes/, a row here and one in request/usages.ts. */
-const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
+export const SUBCOMMANDS: Readonly<Record<SubcommandName, Subcommand>> = {
   call: { load: async () => (await import("./modes/call.ts")).runCall },
   tools: { load: async () => (await import("./modes/tools.ts")).runTools },
   models: {
@@ -69,4 +69,6 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
   demo: { load: async () => (await import("./modes/demo.ts")).runDemo },
 };
 
-export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = ROWS;
+export function isSubcommand(name: string): name is SubcommandName {
+  return Object.hasOwn(SUBCOMMANDS, name);
+}
