@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { alone, changeHomeFile, readHomeFile } from "@burin/machine/disk/home-file";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { hashOf } from "./definition.ts";
@@ -32,11 +33,7 @@ export class CredentialStore {
     const text =
       (await readHomeFile(this.#path)) ?? (this.#usesKeychain ? await keychainGet(this.#name) : null);
     if (text === null) return {};
-    try {
-      return JSON.parse(text) as Credentials;
-    } catch {
-      return {};
-    }
+    return orElse({}, () => JSON.parse(text) as Credentials);
   }
 
   /** Keeps the fields that are not in the change. */

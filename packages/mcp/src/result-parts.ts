@@ -1,5 +1,6 @@
 import type { PartUnion } from "@burin/contract/messages/parts";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { orElse } from "@burin/contract/or-else";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { isSvg, mediaKind, SVG_MIME_TYPE } from "@burin/machine/files/media-kind";
 
@@ -102,11 +103,10 @@ function textFrom(value: unknown): string {
 
 /** Parsed JSON can be serialized again, unless its nesting is too deep. */
 function jsonText(value: unknown, indent = 0): string {
-  try {
-    return JSON.stringify(value, null, indent) ?? "";
-  } catch {
-    return "(a value that is nested too deeply to be shown)";
-  }
+  return orElse(
+    "(a value that is nested too deeply to be shown)",
+    () => JSON.stringify(value, null, indent) ?? "",
+  );
 }
 
 function bytesOf(base64Characters: number): number {

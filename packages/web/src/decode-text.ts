@@ -1,3 +1,4 @@
+import { orElse } from "@burin/contract/or-else";
 /** Decodes bytes of unknown encoding; the same code reads local files. */
 export interface TextReader {
   /** By byte order mark and by statistics; null when the bytes are not text. */
@@ -55,9 +56,5 @@ function ownWord(bytes: Uint8Array): string | null {
 
 function knownEncoding(label: string | undefined): string | null {
   if (label === undefined) return null;
-  try {
-    return new TextDecoder(label).encoding;
-  } catch {
-    return null;
-  }
+  return orElse(null, () => new TextDecoder(label).encoding);
 }

@@ -1,3 +1,4 @@
+import { orElse } from "../or-else.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { type CheckOptions, type SchemaFault, schemaFaults } from "./schema-faults.ts";
 import { type JsonRecord, parseJson } from "./untrusted-json.ts";
@@ -27,13 +28,9 @@ interface CheckedTool {
 
 /** The same for a tool from outside, whose author checks them too: doubtful ones pass. */
 export function foreignParamsFault(tool: CheckedTool, params: object): string | null {
-  try {
-    // A foreign regular expression could block this program for any length of time.
-    return paramsFault(tool, params, { areExpressionsRun: false });
-  } catch {
-    // Only its author knows the meaning of a schema that cannot be used here.
-    return null;
-  }
+  // A foreign regular expression could block this program for any length of time. Only its author knows the meaning
+  // of a schema that cannot be used here.
+  return orElse(null, () => paramsFault(tool, params, { areExpressionsRun: false }));
 }
 
 /** `whole` names the value itself, for faults that have no key. */

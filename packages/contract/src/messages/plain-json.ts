@@ -1,3 +1,4 @@
+import { orElse } from "../or-else.ts";
 import { isRecord } from "./untrusted-json.ts";
 
 /** How deep, and how large, a value may be that is sent or shown. */
@@ -19,16 +20,14 @@ function innerValues(value: unknown): unknown[] {
 export function isPlainJson(value: unknown): boolean {
   let level = [value];
   let values = 0;
-  try {
+  return orElse(false, () => {
     for (let depth = 0; level.length > 0; depth += 1) {
       values += level.length;
       if (depth > MOST_PLAIN_LEVELS || values > MOST_VALUES || !level.every(isWritable)) return false;
       level = level.flatMap(innerValues);
     }
     return true;
-  } catch {
-    return false;
-  }
+  });
 }
 
 function isWritable(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import { orElse } from "../or-else.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { stableJson } from "./plain-json.ts";
 import { isRecord, type JsonRecord } from "./untrusted-json.ts";
@@ -239,11 +240,7 @@ export function schemaAt(root: JsonSchema, reference: string): unknown {
 }
 
 function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
+  return orElse(fragment, () => decodeURIComponent(fragment));
 }
 
 function anchored(root: JsonSchema, name: string): unknown {

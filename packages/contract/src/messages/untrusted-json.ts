@@ -1,3 +1,5 @@
+import { orElse } from "../or-else.ts";
+
 /** Unchecked JSON from outside: an object with unknown values. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -17,11 +19,7 @@ const TOO_DEEP = `objects and lists are nested more than ${MOST_LEVELS} levels d
 
 /** Returns the value, or undefined when the text is not JSON (JSON itself has no undefined). */
 export function parseJson(text: string): unknown {
-  try {
-    return parseOutsideJson(text);
-  } catch {
-    return undefined;
-  }
+  return orElse(undefined, () => parseOutsideJson(text));
 }
 
 /** The same for callers that need the reason: throws as `JSON.parse` does, also when the nesting is too deep. */

@@ -1,3 +1,5 @@
+import { orElse } from "../or-else.ts";
+
 /** `EACCES: permission denied, open '/a/b'`, as Node writes what the system refused. */
 const OF_SYSTEM = /^(E[A-Z0-9]{2,}): ([^,]+), \w+(?: '.*')?$/s;
 /** `spawn sh ENOENT`; what Node throws at once names no program. */
@@ -11,16 +13,13 @@ const NOT_STARTED: Readonly<Record<string, string>> = {
 
 /** Describes what was thrown, which can be any value. Which file it was about is said around it. */
 export function messageOf(error: unknown): string {
-  try {
-    const message = String(error instanceof Error ? error.message : error);
-    return message
+  return orElse("an error without a readable message", () =>
+    String(error instanceof Error ? error.message : error)
       .replace(OF_SYSTEM, "$2 ($1)")
       .replace(OF_SPAWN, (_all, program, code) =>
         `${NOT_STARTED[code] ?? "{} could not be started"} (${code})`.replace("{}", () =>
           program ? `"${program}"` : "it",
         ),
-      );
-  } catch {
-    return "an error without a readable message";
-  }
+      ),
+  );
 }

@@ -1,3 +1,4 @@
+import { orElse } from "@burin/contract/or-else";
 import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
 import type { Confirmation } from "@burin/contract/tools";
 
@@ -95,11 +96,7 @@ function withoutLineEnds(diff: string): string {
 
 /** The host as it is really contacted: letters of other scripts in their ASCII form. */
 function hostOf(url: string): string {
-  try {
-    return new URL(url).host;
-  } catch {
-    return url;
-  }
+  return orElse(url, () => new URL(url).host);
 }
 
 function withoutPadding(text: string): string[] {

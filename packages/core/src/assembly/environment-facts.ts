@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { arch, type } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { readText } from "@burin/machine/disk/regular-file";
 import { chooseShell, findProgram } from "@burin/machine/processes/shell-program";
 
@@ -64,9 +65,5 @@ function headOf(head: string): string {
 }
 
 function readHead(path: string): string | null {
-  try {
-    return readText(path, MOST_HEAD_BYTES);
-  } catch {
-    return null;
-  }
+  return orElse(null, () => readText(path, MOST_HEAD_BYTES));
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { orElse } from "@burin/contract/or-else";
 import { MOST_SETTINGS_BYTES } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { readText } from "@burin/machine/disk/regular-file";
@@ -43,11 +44,7 @@ export function readModelVariables(root: string): OfferedVariables {
 }
 
 function parsedVariables(file: string): Record<string, string> {
-  try {
-    return parseEnv(readText(file, MOST_SETTINGS_BYTES) ?? "") as Record<string, string>;
-  } catch {
-    return {};
-  }
+  return orElse({}, () => parseEnv(readText(file, MOST_SETTINGS_BYTES) ?? "") as Record<string, string>);
 }
 
 function shown(name: string, value: string): string {

@@ -1,4 +1,5 @@
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import { orElse } from "@burin/contract/or-else";
 import { messageOf } from "@burin/contract/text/error-message";
 import { declarationOf, type Tool, type ToolSource } from "@burin/contract/tools";
 
@@ -22,11 +23,10 @@ interface Registered {
 
 /** A tool whose properties throw must not hide the others from the model. */
 function isUsable(tool: Tool): boolean {
-  try {
-    return tool.missing === undefined && typeof declarationOf(tool).description === "string";
-  } catch {
-    return false;
-  }
+  return orElse(
+    false,
+    () => tool.missing === undefined && typeof declarationOf(tool).description === "string",
+  );
 }
 
 /** Holds every tool by its name. From here on, built-in and discovered tools are treated alike. */

@@ -1,45 +1,26 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { orElse } from "@burin/contract/or-else";
 import { readBytes } from "./regular-file.ts";
 
 // What the disk says about a path now: null when it says nothing or may not be asked.
 
 export function lstatOf(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+  return orElse(null, () => lstatSync(path, { throwIfNoEntry: false }) ?? null);
 }
 
 /** null also for what is larger or no regular file. */
 export function bytesOf(path: string, mostBytes: number): Buffer | null {
-  try {
-    return readBytes(path, mostBytes);
-  } catch {
-    return null;
-  }
+  return orElse(null, () => readBytes(path, mostBytes));
 }
 
 export function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
+  return orElse(undefined, () => readlinkSync(path));
 }
 
 export function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return orElse([], () => readdirSync(folder, { withFileTypes: true }));
 }
 
 export function realOf(path: string): string | null {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return null;
-  }
+  return orElse(null, () => realpathSync.native(path));
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { codeOf } from "./system-error.ts";
 
 /**
@@ -23,9 +24,5 @@ export function makeFolders(path: string): void {
 }
 
 export function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return orElse(false, () => statSync(path).isDirectory());
 }

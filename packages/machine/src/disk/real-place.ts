@@ -1,13 +1,13 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 
 /** Returns where a path leads, or would lead if its missing parts were created. */
 export function realPlace(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return dirname(path) === path ? path : join(realPlace(dirname(path)), basename(path));
-  }
+  return (
+    orElse(null, () => realpathSync.native(path)) ??
+    (dirname(path) === path ? path : join(realPlace(dirname(path)), basename(path)))
+  );
 }
 
 /** Returns whether a path, as spelled or resolved, is in one of the folders. */

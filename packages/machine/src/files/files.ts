@@ -9,6 +9,7 @@ import {
   type ListOptions,
   WorkspaceError,
 } from "@burin/contract/machine/workspace";
+import { orElse } from "@burin/contract/or-else";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { asWorkspaceError, notRegular } from "../disk/system-error.ts";
@@ -146,9 +147,5 @@ function entriesOf(opened: Opened): Dirent[] {
 }
 
 function leadsToFolder({ descriptor, realPath }: Opened, name: string): boolean {
-  try {
-    return statSync(pathsIn(descriptor, realPath)(name)).isDirectory();
-  } catch {
-    return false;
-  }
+  return orElse(false, () => statSync(pathsIn(descriptor, realPath)(name)).isDirectory());
 }

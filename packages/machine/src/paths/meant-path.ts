@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { orElse } from "@burin/contract/or-else";
 
 /** Returns the absolute path that was probably meant: understands quotes, `~` and `file:`. */
 export function meantPath(given: string, root: string): string {
@@ -11,9 +12,5 @@ export function meantPath(given: string, root: string): string {
 }
 
 function pathOfUrl(url: string): string | null {
-  try {
-    return fileURLToPath(url);
-  } catch {
-    return null;
-  }
+  return orElse(null, () => fileURLToPath(url));
 }

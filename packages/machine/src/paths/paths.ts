@@ -11,6 +11,7 @@ import {
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { orElse } from "@burin/contract/or-else";
 import { nearNames } from "@burin/contract/text/near-names";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { linkTarget } from "../disk/disk-looks.ts";
@@ -64,11 +65,9 @@ function withRealFolder(pattern: string): string | null {
   const segments = pattern.split("/");
   const special = segments.findIndex((segment) => /[*?[\]{}()!@+\\]/.test(segment));
   const end = special === -1 ? segments.length - 1 : special;
-  try {
-    return [realpathSync(segments.slice(0, end).join("/") || "/"), ...segments.slice(end)].join("/");
-  } catch {
-    return null;
-  }
+  return orElse(null, () =>
+    [realpathSync(segments.slice(0, end).join("/") || "/"), ...segments.slice(end)].join("/"),
+  );
 }
 
 export interface Located {

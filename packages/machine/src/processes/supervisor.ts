@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { orElse } from "@burin/contract/or-else";
 import { randomName } from "../disk/random-name.ts";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import type { TakenBack } from "../sandbox/taken-back.ts";
@@ -170,11 +171,7 @@ function hasGroup(pid: number): boolean {
 
 /** Ends a program that starts no others, at once. Returns false if it is gone, or where there are no groups. */
 function endGroup(pid: number): boolean {
-  try {
-    return process.kill(-pid, "SIGKILL");
-  } catch {
-    return false;
-  }
+  return orElse(false, () => process.kill(-pid, "SIGKILL"));
 }
 
 export interface Reading {

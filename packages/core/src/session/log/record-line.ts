@@ -1,4 +1,5 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { orElse } from "@burin/contract/or-else";
 import type { SeenFile } from "@burin/machine/files/read-record";
 
 export interface LogRecord {
@@ -45,9 +46,5 @@ export function readRecordLine(line: Buffer): LogRecord | null {
   if (start === null) return null;
   const rest = line.subarray(start[0].length);
   if (rest.length !== Number(start[1]) || sumOf(rest) !== Number.parseInt(start[2] ?? "", 16)) return null;
-  try {
-    return JSON.parse(line.toString("utf8")) as LogRecord;
-  } catch {
-    return null;
-  }
+  return orElse(null, () => JSON.parse(line.toString("utf8")) as LogRecord);
 }

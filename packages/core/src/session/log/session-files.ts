@@ -1,6 +1,7 @@
 import { type Stats, statSync, utimesSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { readBeginning } from "@burin/machine/disk/regular-file";
 import { readRecordLine } from "./record-line.ts";
@@ -70,11 +71,7 @@ async function sessionsIn(folder: string): Promise<SessionPlace[]> {
 }
 
 function statOf(path: string): Stats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+  return orElse(null, () => statSync(path, { throwIfNoEntry: false }) ?? null);
 }
 
 /** Finds the session that was used last here, or the one whose id begins with `id`, here or in any other project. */
