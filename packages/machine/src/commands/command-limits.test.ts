@@ -19,7 +19,14 @@ beforeEach(() => {
 function limits(mode: SandboxMode, onGuard: (before: { since: number }) => () => void = () => () => {}) {
   const home = join(base, "home");
   const temporary = () => join(base, "tmp");
-  return new CommandLimits({ mode, roots: [root], home, environment: process.env, temporary, onGuard });
+  return new CommandLimits({
+    sandbox: mode,
+    roots: [root],
+    home,
+    environment: process.env,
+    temporary,
+    onGuard,
+  });
 }
 
 /** A program as a discovered tool or an MCP server is one: it talks over its input and output. */

@@ -1,13 +1,11 @@
+import { onceFor } from "@burin/contract/async/once";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { SandboxedCommand, SandboxMode, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import type { Before } from "../sandbox/sandbox-guard.ts";
+import type { CommandsOptions } from "./command-request.ts";
 
-export interface LimitsOptions {
-  readonly mode: SandboxMode;
-  readonly roots: readonly string[];
-  readonly home: string;
-  readonly hide?: readonly string[] | undefined;
-  readonly environment: NodeJS.ProcessEnv;
+export interface LimitsOptions
+  extends Pick<CommandsOptions, "sandbox" | "roots" | "home" | "hide" | "environment"> {
   /** Returns the folder for this session's temporary files; creates it with the first call. */
   readonly temporary: () => string;
   /** Called with what is protected while a command runs, in case of a crash; the returned function ends that. */
@@ -25,14 +23,12 @@ export class CommandLimits {
 
   /** Returns the limits that commands run in; with `isReadOnly`, those of a command that may change nothing. */
   state(isReadOnly = false): Promise<SandboxState> {
-    const { mode } = this.#options;
+    const { sandbox: mode } = this.#options;
     return this.#in(isReadOnly && mode !== "off" ? "read-only" : mode);
   }
 
   #in(mode: SandboxMode): Promise<SandboxState> {
-    const state = this.#states.get(mode) ?? this.#probe(mode);
-    this.#states.set(mode, state);
-    return state;
+    return onceFor(this.#states, mode, () => this.#probe(mode));
   }
 
   async #probe(mode: SandboxMode): Promise<SandboxState> {
@@ -49,7 +45,7 @@ export class CommandLimits {
 
   /** For a program that must have limits, also where commands have none. Throws if the system has no sandbox. */
   async confined(command: SandboxedCommand): Promise<SandboxPlan> {
-    const { mode } = this.#options;
+    const { sandbox: mode } = this.#options;
     const state = await this.#in(mode === "off" ? "workspace-write" : mode);
     const plan = await this.#planIn(state, command);
     if (plan !== null) return plan;

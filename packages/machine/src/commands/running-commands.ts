@@ -54,11 +54,7 @@ export class RunningCommands {
     this.#outputFolder = outputFolder;
     this.#supervisor = new Supervisor(options);
     this.#limits = new CommandLimits({
-      mode: options.sandbox,
-      roots: options.roots,
-      home: options.home,
-      hide: options.hide,
-      environment: options.environment,
+      ...options,
       temporary: () => this.#openSession().folder,
       onGuard: (before, temporary) =>
         this.#supervisor.ledger.noteGuard({ ...before, roots: options.roots, temporary }),
