@@ -11,9 +11,9 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimEnd());
   const [oldLines, newLines] = [trimmedLines(oldText), trimmedLines(newText)];
   const [had, has] = [placesOf(oldLines), placesOf(newLines)];
-  const timesIn = (lines: ReadonlyMap<string, readonly number[]>, line: string) =>
-    lines.get(line)?.length ?? 0;
-  const added = [...has.keys()].filter((line) => !isBlank(line) && timesIn(has, line) > timesIn(had, line));
+  const added = [...has.keys()].filter(
+    (line) => !isBlank(line) && (has.get(line)?.length ?? 0) > (had.get(line)?.length ?? 0),
+  );
   const removed = [...had.keys()].filter((line) => !isBlank(line) && !has.has(line));
   const [was, is] = [oldText, newText].map((text) => text.replace(/\s/g, ""));
   if (added.length === 0 || was === is || (is ?? "").length < LEAST_SIGNS) return false;

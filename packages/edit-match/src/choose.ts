@@ -5,12 +5,9 @@ import { MOST_PLACES, type Place } from "./place.ts";
 import type { Reading } from "./reading.ts";
 import { ambiguous, matched, replacementOf } from "./write.ts";
 
-/** A place where the old text may belong, and the mistakes that were ignored to find it. */
-export interface Candidate {
-  readonly place: Place;
+/** A place where the old text may belong, and the reading of both texts that led there. */
+export interface Candidate extends Place {
   readonly reading: Reading;
-  readonly mistakes: ReadonlySet<string>;
-  readonly takesEnd: boolean;
 }
 
 /**
@@ -24,18 +21,18 @@ export function chosen(
   const isTooMany = candidates.length >= MOST_PLACES;
   const best = candidates
     .filter((one) => isTooMany || !candidates.some((other) => isSurer(other, one)))
-    .sort(({ place: one }, { place: other }) => one.start - other.start || one.end - other.end);
-  const places = [...placesOf(best.map(({ place }) => `${place.start} ${place.end}`)).values()].map((found) =>
+    .sort((one, other) => one.start - other.start || one.end - other.end);
+  const places = [...placesOf(best.map(({ start, end }) => `${start} ${end}`)).values()].map((found) =>
     found.flatMap((at) => best[at] ?? []),
   );
   const firsts = places.flatMap(([first]) => first ?? []);
-  const overlap = firsts.some(({ place }, at) => (firsts[at - 1]?.place.end ?? -1) > place.start);
+  const overlap = firsts.some(({ start }, at) => (firsts[at - 1]?.end ?? -1) > start);
   if (places.length !== expected || overlap || isTooMany) {
     const found = places.length === expected ? expected + 1 : places.length;
     return ambiguous(
       content,
       found,
-      firsts.map(({ place }) => place.start),
+      firsts.map(({ start }) => start),
     );
   }
   const replacements = places.flatMap((readings) => agreed(content, readings) ?? []);
@@ -46,9 +43,9 @@ export function chosen(
 
 /** By the number of mistakes, or of lines that have some. */
 function isSurer(one: Candidate, other: Candidate): boolean {
-  const isSamePlace = one.place.start === other.place.start && one.place.end === other.place.end;
+  const isSamePlace = one.start === other.start && one.end === other.end;
   if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
-    const [lines, more] = [linesApart(one.place), linesApart(other.place)];
+    const [lines, more] = [linesApart(one), linesApart(other)];
     if (lines.size < more.size && [...lines].every((at) => more.has(at))) return true;
   }
   return (
@@ -69,10 +66,10 @@ function linesApart({ lacksBlanks, sides: { oldLines, fileLines, blocks } }: Pla
 }
 
 function agreed(content: string, candidates: readonly Candidate[]): Replacement | undefined {
-  const ways = candidates.map(({ place, takesEnd }) => {
+  const ways = candidates.map((place) => {
     const merged = place.isOpen ? undefined : mergeLines(place.sides);
     const isClear = merged && !doublesLine(content, place, merged);
-    return isClear && replacementOf(content, place, { merged, takesEnd });
+    return isClear && replacementOf(content, place, merged);
   });
   const [first, ...others] = ways.map((way) => JSON.stringify(way || null));
   return others.every((other) => other === first) ? ways[0] || undefined : undefined;

@@ -23,7 +23,7 @@ import { findPlaces, MOST_PLACES, type Place, type Search, saidLines } from "./p
 import { placeholderIn } from "./placeholder.ts";
 import { newFence, type Reading, readingsOf, withoutForeign } from "./reading.ts";
 import { findSlips } from "./slip.ts";
-import { SearchedFile } from "./windows.ts";
+import { areBeside, SearchedFile } from "./windows.ts";
 import { withLineEnd } from "./write.ts";
 
 export { applyReplacements } from "./write.ts";
@@ -34,7 +34,7 @@ interface Step {
   readonly readings: readonly [from: number, to?: number];
   /** What is ignored besides white space and look-alike characters: see fold.ts. */
   readonly depths: readonly Depth[];
-  readonly find: (file: SearchedFile, search: Search) => readonly Place[];
+  readonly find: (search: Search) => readonly Place[];
 }
 
 const STEPS: readonly Step[] = [
@@ -77,7 +77,7 @@ function findByReading(request: EditRequest): EditMatch {
     if (step.find === findSlips && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>
-      !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => isBeside(one, other));
+      !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areBeside(one, other));
     found.push(...candidatesOf(file, readings.slice(...step.readings), step).filter(isOpen));
   }
   return (found.length > 0 ? chosen(request, found) : undefined) ?? notFound(false);
@@ -88,23 +88,18 @@ const MOST_TIMES_LONGER = 8;
 
 /** There is no room for another place besides those that were found. */
 function isFilled({ content, oldText }: EditRequest, found: readonly Candidate[]): boolean {
-  const taken = found.reduce((sum, { place }) => sum + place.end - place.start, 0);
+  const taken = found.reduce((sum, { start, end }) => sum + end - start, 0);
   return taken > 0 && (content.length - taken) * MOST_TIMES_LONGER < oldText.length;
 }
 
-function isBeside({ place: one }: Candidate, { place: other }: Candidate): boolean {
-  return one.start <= other.end && other.start <= one.end;
-}
-
 function candidatesOf(file: SearchedFile, readings: readonly Reading[], { depths, find }: Step): Candidate[] {
-  const { content } = file;
   return depths.flatMap((depth) =>
     readings.flatMap((reading) => {
       const said = saidLines(reading.oldText, reading.newText);
-      if (said === undefined || !hasSign(depth, [content, reading.oldText])) return [];
-      return find(file, { content, said, depth }).map((place) => {
+      if (said === undefined || !hasSign(depth, [file.content, reading.oldText])) return [];
+      return find({ file, said, depth }).map((place) => {
         const mistakes = new Set([...reading.repairs, ...place.mistakes]);
-        return { place, reading, mistakes, takesEnd: said.takesEnd };
+        return { ...place, reading, mistakes };
       });
     }),
   );

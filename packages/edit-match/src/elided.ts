@@ -1,7 +1,6 @@
 import { type Block, isBlank } from "./lines.ts";
 import { findPlaces, linesIn, type Place, placeAround, type Search } from "./place.ts";
 import { omission } from "./placeholder.ts";
-import type { SearchedFile } from "./windows.ts";
 
 /** Whether a line stands for others. Dots that are in the file stand for themselves. */
 function isDots(line: string, content: string): boolean {
@@ -11,18 +10,19 @@ function isDots(line: string, content: string): boolean {
 }
 
 /** The place of an old text with dots instead of some lines: each part of it must be in the file once, in order. */
-export function findElided(file: SearchedFile, search: Search): Place[] {
-  const { content, said } = search;
-  const { oldLines } = said;
+export function findElided(search: Search): Place[] {
+  const { content } = search.file;
+  const { oldLines } = search.said;
   if (!oldLines.some((line) => isDots(line, content))) return [];
   const parts = partsBetween(oldLines, content);
   const found = parts.map(({ from, to }) => {
-    const part = { ...said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };
-    return findPlaces(file, { ...search, said: part });
+    const part = { ...search.said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };
+    return findPlaces({ ...search, said: part });
   });
-  const places = inOrder(found);
-  const [first, last] = [places?.[0], places?.at(-1)];
-  if (places === undefined || first === undefined || last === undefined) return [];
+  const places = found.flatMap(([place, ...twins]) => (place && twins.length === 0 ? [place] : []));
+  const isInOrder = places.every(({ start }, at) => start >= (places[at - 1]?.end ?? 0));
+  const [first, last] = [places[0], places.at(-1)];
+  if (places.length < parts.length || !isInOrder || !first || !last) return [];
   const stretch = { start: first.start, end: last.end };
   const linesTo = (end: number) => linesIn(content, { start: stretch.start, end }).length;
   const apart = [...parts, undefined].flatMap((part, at): Block[] => {
@@ -34,12 +34,6 @@ export function findElided(file: SearchedFile, search: Search): Place[] {
   });
   const place = placeAround(search, stretch, { apart, slips: ["left-out lines"] });
   return place === undefined ? [] : [place];
-}
-
-function inOrder(found: readonly (readonly Place[])[]): Place[] | undefined {
-  const places = found.flatMap(([place, ...twins]) => (place && twins.length === 0 ? [place] : []));
-  const isAfter = ({ start }: Place, at: number) => start >= (places[at - 1]?.end ?? 0);
-  return places.length === found.length && places.every(isAfter) ? places : undefined;
 }
 
 /** The lines of the old text between those that stand for others. */

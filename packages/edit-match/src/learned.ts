@@ -235,10 +235,7 @@ class SignMap {
   }
 
   #learn(old: string, file: string): void {
-    for (const { written, inFile, start } of spellings(
-      new Folded(old, this.#depth),
-      new Folded(file, this.#depth),
-    )) {
+    for (const { written, inFile, start } of spellings(old, file, this.#depth)) {
       if (/^\w$/.test(written) && written === inFile) continue;
       const part = { line: old, start, end: start + written.length };
       for (const key of [written, ...besideOf(part)]) addTo(this.#known, key, inFile);
@@ -309,7 +306,8 @@ function besideOf({ line, start, end }: Part): [string, string] {
 }
 
 /** The characters of two texts with the same folded form, side by side. */
-function spellings(old: Folded, file: Folded) {
+function spellings(oldBody: string, fileBody: string, depth: Depth) {
+  const [old, file] = [new Folded(oldBody, depth), new Folded(fileBody, depth)];
   const found: { written: string; inFile: string; start: number }[] = [];
   if (old.text !== file.text) return found;
   for (let from = 0; from < old.length; ) {

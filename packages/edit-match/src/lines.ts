@@ -40,7 +40,6 @@ export interface Sides {
   readonly fileLines: readonly string[];
   readonly blocks: readonly Block[];
   readonly depth: Depth;
-  readonly content: string;
 }
 
 export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: Block): boolean {
@@ -52,57 +51,39 @@ export function keyOf(line: string, depth: Depth): string {
   return new Folded(line, depth).text.replaceAll(" ", "");
 }
 
-export function shifted(block: Block, oldBy: number, fileBy: number): Block {
-  const { oldFrom, oldTo, fileFrom, fileTo } = block;
-  return {
-    ...block,
-    oldFrom: oldFrom + oldBy,
-    oldTo: oldTo + oldBy,
-    fileFrom: fileFrom + fileBy,
-    fileTo: fileTo + fileBy,
-  };
-}
-
 /**
- * Aligns the lines of the old text with those of the file, in the smallest blocks that begin and end with a line on
- * both sides. No result if their characters are not the same.
+ * Aligns lines of the old text with those of the file, by how many characters each has, in the smallest blocks that
+ * begin and end with a line on both sides. No result if they have not the same number.
  */
 export function alignLines(
-  oldLines: readonly string[],
-  fileLines: readonly string[],
-  depth: Depth,
+  oldSizes: readonly number[],
+  fileSizes: readonly number[],
+  whole: Block,
 ): Block[] | undefined {
-  const sizesOf = (lines: readonly string[]) => lines.map((line) => keyOf(line, depth).length);
-  const [old, file] = [sizesOf(oldLines), sizesOf(fileLines)];
+  const [old, file] = [oldSizes.slice(0, whole.oldTo), fileSizes.slice(0, whole.fileTo)];
   const blocks: Block[] = [];
-  let [oldFrom, fileFrom] = [0, 0];
+  let { oldFrom, fileFrom } = whole;
   while (oldFrom < old.length || fileFrom < file.length) {
-    const [oldFilled, fileFilled] = [filledFrom(old, oldFrom), filledFrom(file, fileFrom)];
-    if (oldFilled > oldFrom || fileFilled > fileFrom) {
-      blocks.push(...blankBlocks({ oldFrom, oldTo: oldFilled, fileFrom, fileTo: fileFilled }));
-      [oldFrom, fileFrom] = [oldFilled, fileFilled];
-      continue;
+    let [oldTo, fileTo] = [oldFrom, fileFrom];
+    while (old[oldTo] === 0) oldTo += 1;
+    while (file[fileTo] === 0) fileTo += 1;
+    if (oldTo > oldFrom || fileTo > fileFrom) {
+      blocks.push(...blankBlocks({ oldFrom, oldTo, fileFrom, fileTo }));
+    } else {
+      const ends = meetingOf(old, file, { oldTo, fileTo });
+      if (ends === undefined) return undefined;
+      ({ oldTo, fileTo } = ends);
+      blocks.push({ oldFrom, oldTo, fileFrom, fileTo });
     }
-    const ends = meetingOf(old, file, { oldTo: oldFrom, fileTo: fileFrom });
-    if (ends === undefined) return undefined;
-    blocks.push({ oldFrom, fileFrom, ...ends });
-    [oldFrom, fileFrom] = [ends.oldTo, ends.fileTo];
+    [oldFrom, fileFrom] = [oldTo, fileTo];
   }
   return blocks;
 }
 
-function filledFrom(sizes: readonly number[], from: number): number {
-  let at = from;
-  while (sizes[at] === 0) at += 1;
-  return at;
-}
+type Ends = Pick<Block, "oldTo" | "fileTo">;
 
 /** Where a line ends on both sides after the same number of characters. */
-function meetingOf(
-  old: readonly number[],
-  file: readonly number[],
-  from: Pick<Block, "oldTo" | "fileTo">,
-): Pick<Block, "oldTo" | "fileTo"> | undefined {
+function meetingOf(old: readonly number[], file: readonly number[], from: Ends): Ends | undefined {
   let { oldTo, fileTo } = from;
   let ahead = (old[oldTo++] ?? Number.NaN) - (file[fileTo++] ?? Number.NaN);
   while (ahead !== 0) {

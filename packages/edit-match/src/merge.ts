@@ -55,8 +55,7 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
 function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }: MergedLine): boolean {
   if (isBlank(fresh)) return true;
   const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
-  const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom] === text;
-  return same.length === 0 || same.some(isFiles);
+  return same.length === 0 || same.some(({ fileFrom }) => fileLines[fileFrom] === text);
 }
 
 interface Shown {
@@ -162,7 +161,7 @@ function isClear(sides: Sides, { blocks, newFrom, newTo }: Hunk): boolean {
 
 const MOST_TRIED = 200;
 /** Of its characters a line that was changed keeps more than this at its ends. */
-export const LEAST_ALIKE = 0.4;
+const LEAST_ALIKE = 0.4;
 
 /** For lines of the new text in a hunk, the old line that was changed to them. */
 function* partnersOf(
@@ -187,7 +186,7 @@ function* partnersOf(
   }
 }
 
-export function likeness(old: string, fresh: string): number {
+function likeness(old: string, fresh: string): number {
   const [one, other] = [old.trim(), fresh.trim()];
   // A line of signs alone did not become one with words.
   if (/\w/.test(one) !== /\w/.test(other)) return 0;

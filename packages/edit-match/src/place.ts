@@ -1,5 +1,5 @@
 import { type Depth, Folded, positionsOf } from "./fold.ts";
-import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf, type Sides, shifted } from "./lines.ts";
+import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf, type Sides } from "./lines.ts";
 import type { SearchedFile, Stretch } from "./windows.ts";
 
 /** The two texts of an edit in lines, without blank lines at their beginning or end that both have. */
@@ -11,7 +11,6 @@ export interface Said {
   readonly below: number;
   /** How many it has there, whatever the new text has. */
   readonly around: readonly [above: number, below: number];
-  /** Whether lines are removed with their ends, because nothing replaces them. */
   readonly takesEnd: boolean;
 }
 
@@ -53,10 +52,12 @@ export interface Place extends Stretch {
   readonly isOpen: boolean;
   /** The old text has more blank lines around its own ones. */
   readonly lacksBlanks: boolean;
+  /** Whether lines are removed with their ends, because nothing replaces them. */
+  readonly takesEnd: boolean;
 }
 
 export interface Search {
-  readonly content: string;
+  readonly file: SearchedFile;
   readonly said: Said;
   readonly depth: Depth;
 }
@@ -65,7 +66,8 @@ export interface Search {
 export const MOST_PLACES = 50;
 
 /** The places with the same characters as the old text. */
-export function findPlaces(file: SearchedFile, search: Search): Place[] {
+export function findPlaces(search: Search): Place[] {
+  const { file } = search;
   const text = search.said.oldLines.join("\n");
   const wanted = new Folded(text, search.depth);
   const found: Stretch[] = [];
@@ -86,7 +88,8 @@ const ENDLESS = 200;
 const LONGEST_INDENT = 500;
 
 function placeAt(search: Search, { start, end }: Stretch, size: number): Place | undefined {
-  const { content, said, depth } = search;
+  const { said, depth } = search;
+  const { content } = search.file;
   const lineStart = content.lastIndexOf("\n", start - 1) + 1;
   const feed = content.indexOf("\n", end);
   const lineEnd = feed === -1 ? content.length : feed;
@@ -148,27 +151,30 @@ export function placeAround(
   stretch: Stretch,
   { apart, slips }: Apart = { apart: [], slips: [] },
 ): Place | undefined {
-  const { content, said, depth } = search;
+  const { said, depth } = search;
+  const { content } = search.file;
   const { oldLines, newLines } = said;
   const fileLines = linesIn(content, stretch);
+  const sizesOf = (lines: readonly string[]) => lines.map((line) => keyOf(line, depth).length);
+  const [oldSizes, fileSizes] = [sizesOf(oldLines), sizesOf(fileLines)];
   const blocks: Block[] = [];
   const [oldEnd, fileEnd] = [oldLines.length, fileLines.length];
-  let [oldAt, fileAt] = [0, 0];
+  let [oldFrom, fileFrom] = [0, 0];
   for (const block of [...apart, { oldFrom: oldEnd, oldTo: oldEnd, fileFrom: fileEnd, fileTo: fileEnd }]) {
-    const lines = [oldLines.slice(oldAt, block.oldFrom), fileLines.slice(fileAt, block.fileFrom)] as const;
-    const aligned = alignLines(...lines, depth);
+    const between = { oldFrom, oldTo: block.oldFrom, fileFrom, fileTo: block.fileFrom };
+    const aligned = alignLines(oldSizes, fileSizes, between);
     if (aligned === undefined) return undefined;
-    for (const one of aligned) blocks.push(shifted(one, oldAt, fileAt));
+    for (const one of aligned) blocks.push(one);
     if (block.oldFrom < oldEnd || block.fileFrom < fileEnd) blocks.push(block);
-    [oldAt, fileAt] = [block.oldTo, block.fileTo];
+    [oldFrom, fileFrom] = [block.oldTo, block.fileTo];
   }
-  const sides = { oldLines, newLines, fileLines, blocks, depth, content };
+  const sides = { oldLines, newLines, fileLines, blocks, depth };
   const [above, below] = blanksAround(content, stretch);
   // Blank lines of the old text that are also in the file may be meant to be removed.
   const isOpen = (said.above > 0 && above >= said.above) || (said.below > 0 && below >= said.below);
   const lacksBlanks = above < said.around[0] || below < said.around[1];
   const mistakes = new Set([...slips, ...(lacksBlanks ? ["blank lines"] : []), ...mistakesIn(sides)]);
-  return { ...stretch, sides, isOpen, lacksBlanks, mistakes };
+  return { ...stretch, sides, isOpen, lacksBlanks, takesEnd: said.takesEnd, mistakes };
 }
 
 /** How many blank lines are above and below a part of the file. */

@@ -1,4 +1,4 @@
-import { isBlank, keptLines, type Texts } from "./lines.ts";
+import { isBlank, keptLines, placesOf, type Texts } from "./lines.ts";
 
 const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(\*|\*|rem\b)\s*/i;
 const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
@@ -56,13 +56,8 @@ function placeholdersIn(lines: readonly string[], certaintyOf: typeof omission):
 
 /** Those that the old text has less often. */
 function newOnes(found: readonly Placeholder[], old: readonly string[]): Placeholder[] {
-  const left = new Map<string, number>();
-  for (const line of old) left.set(line, (left.get(line) ?? 0) + 1);
-  return found.filter(({ line }) => {
-    const count = left.get(line) ?? 0;
-    left.set(line, count - 1);
-    return count <= 0;
-  });
+  const left = placesOf(old);
+  return found.filter(({ line }) => left.get(line)?.pop() === undefined);
 }
 
 /** What the trimmed line of a placeholder without dots begins with; beyond ASCII there are more spaces to trim. */

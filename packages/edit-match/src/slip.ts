@@ -2,7 +2,7 @@ import { Folded } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, keyOf } from "./lines.ts";
 import { findPlaces, linesIn, type Place, placeAround, type Search } from "./place.ts";
-import type { SearchedFile, Stretch } from "./windows.ts";
+import { areBeside, type Stretch } from "./windows.ts";
 
 interface FileLine {
   readonly key: string;
@@ -16,8 +16,8 @@ const LEAST_SIGNS = 12;
 const LONGEST_STRETCH = 200_000;
 
 /** The places that match the old text except for one slip: a mistyped word, or a line left out. */
-export function findSlips(file: SearchedFile, search: Search): Place[] {
-  const { said, depth } = search;
+export function findSlips(search: Search): Place[] {
+  const { file, said, depth } = search;
   const keys = said.oldLines.filter((line) => !isBlank(line)).map((line) => keyOf(line, depth));
   if (keys.join("").length < LEAST_SIGNS) return [];
   const tries = file.around(said.oldLines.join("\n")).flatMap((stretch) => {
@@ -30,20 +30,19 @@ export function findSlips(file: SearchedFile, search: Search): Place[] {
   const isRival = (tried: Try) => slips.some((slip) => isOtherwise(tried, slip));
   if (!slips.some(({ mistakes }) => mistakes.has("a line left out"))) return slips;
   // Where the new text is already, the change seems to be done.
-  const done = findPlaces(file, { ...search, said: { ...said, oldLines: said.newLines } });
-  const isElsewhere = (place: Stretch) =>
-    slips.some((slip) => place.end < slip.start || slip.end < place.start);
+  const done = findPlaces({ ...search, said: { ...said, oldLines: said.newLines } });
+  const isElsewhere = (place: Stretch) => slips.some((slip) => !areBeside(place, slip));
   return tries.some(isRival) || done.some(isElsewhere) ? [] : slips;
 }
 
 /** Whether all lines of the text but one occur elsewhere as they are; that place is as near as a slip. */
-function isOtherwise({ lines, keys, first }: Try, { start, end }: Stretch): boolean {
+function isOtherwise({ lines, keys, first }: Try, slip: Stretch): boolean {
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
-  if (keys.length < 3 || !from || !to || (from.start <= end && start <= to.end)) return false;
+  if (keys.length < 3 || !from || !to || areBeside({ start: from.start, end: to.end }, slip)) return false;
   return keys.filter((key, at) => lines[first + at]?.key !== key).length === 1;
 }
 
-function filledLines({ content, depth }: Search, stretch: Stretch): FileLine[] {
+function filledLines({ file: { content }, depth }: Search, stretch: Stretch): FileLine[] {
   const lines: FileLine[] = [];
   for (let start = stretch.start; start < stretch.end; ) {
     const feed = content.indexOf("\n", start);
@@ -75,7 +74,7 @@ function slipAt(search: Search, tried: Try): Place | undefined {
 }
 
 /** Of like lines one is left out: not the one that is written as the old text has it. */
-function firstLike({ content, said }: Search, { lines, keys, first }: Try, at: number): number {
+function firstLike({ file: { content }, said }: Search, { lines, keys, first }: Try, at: number): number {
   const filled = said.oldLines.filter((line) => !isBlank(line));
   let left = at;
   for (; left > 0; left -= 1) {
@@ -86,7 +85,7 @@ function firstLike({ content, said }: Search, { lines, keys, first }: Try, at: n
 }
 
 /** A slip is inside a word, and does not produce another word of the file. */
-const WORDS = /[A-Za-z]{4,}/g;
+const WORD = /^[A-Za-z]{4,}$/;
 const LEAST_WORD = 5;
 
 function mistyped(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
@@ -95,7 +94,8 @@ function mistyped(search: Search, { lines, keys, first }: Try, at: number): Plac
   // One letter more or less; checked first, because it takes no time.
   if (there === undefined || Math.abs(there.key.length - key.length) > 1) return undefined;
   const given = search.said.oldLines.filter((line) => !isBlank(line))[at] ?? "";
-  const { said, content, depth } = search;
+  const { said, depth } = search;
+  const { content } = search.file;
   const [word, right = ""] = mistypedWord(
     new Folded(given, depth).text,
     new Folded(content.slice(there.start, there.end), depth).text,
@@ -114,20 +114,18 @@ function mistyped(search: Search, { lines, keys, first }: Try, at: number): Plac
   return isKept ? placeAround(read, stretch, { apart: [], slips: ["a typo"] }) : undefined;
 }
 
-function mistypedWord(given: string, there: string): readonly [] | readonly [word: string, right: string] {
-  const [words, rights] = [given.match(WORDS) ?? [], there.match(WORDS) ?? []];
-  if (words.length !== rights.length || given.replace(WORDS, " ") !== there.replace(WORDS, " ")) return [];
-  const wrong = words.flatMap((word, at) => (word === rights[at] ? [] : [at]));
-  const [word, right] = [words[wrong[0] ?? -1], rights[wrong[0] ?? -1]];
-  if (word === undefined || right === undefined || wrong.length > 1) return [];
-  return right.length >= LEAST_WORD && isSlip(word, right) ? [word, right] : [];
-}
-
-function isSlip(word: string, right: string): boolean {
-  if (word[0] !== right[0] || word.at(-1) !== right.at(-1)) return false;
-  const { head, tail } = commonEnds(word, right);
-  const apart = Math.max(word.length, right.length) - head - tail;
-  return apart < 2 || (apart === 2 && word[head] === right[head + 1] && word[head + 1] === right[head]);
+/** The only word that differs, by a letter inside or by two in the wrong order. */
+function mistypedWord(given: string, there: string): readonly string[] {
+  const { head, tail } = commonEnds(given, there);
+  const from = given.slice(0, head).search(/[A-Za-z]*$/);
+  const after = /^[A-Za-z]*/.exec(given.slice(given.length - tail))?.[0].length ?? 0;
+  const [word = "", right = ""] = [given, there].map((line) => line.slice(from, line.length - tail + after));
+  if (![word, right].every((one) => WORD.test(one)) || right.length < LEAST_WORD) return [];
+  if (word[0] !== right[0] || word.at(-1) !== right.at(-1)) return [];
+  const at = head - from;
+  const apart = Math.max(word.length, right.length) - at - after;
+  const isSwapped = apart === 2 && word[at] === right[at + 1] && word[at + 1] === right[at];
+  return apart < 2 || isSwapped ? [word, right] : [];
 }
 
 function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
@@ -139,7 +137,7 @@ function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place
 /** The lines before the one left out, and those after it, must be the file's; blank lines may be more or fewer. */
 function placeOfRest(search: Search, stretch: Stretch, at: number): Place | undefined {
   const { said } = search;
-  const fileLines = linesIn(search.content, stretch);
+  const fileLines = linesIn(search.file.content, stretch);
   const fileAt = filledAt(fileLines, at);
   const [above, below] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at + 1)];
   const oldAbove = filledAt(said.oldLines, at - 1) + 1;

@@ -6,18 +6,16 @@ export interface Stretch {
   readonly end: number;
 }
 
+export function areBeside(one: Stretch, other: Stretch): boolean {
+  return one.start <= other.end && other.start <= one.end;
+}
+
 const WORD = /[A-Za-z0-9_]{3,}/g;
 const MOST_WORDS = 24;
 const LONGEST_WORD = 32;
 /** A word that occurs more often says too little. */
 const MOST_TWINS = 40;
 const ANCHORS = 2;
-
-interface Anchor {
-  readonly at: number;
-  readonly line: number;
-  readonly places: readonly number[];
-}
 
 /** One file with what was found in it, shared by several readings. */
 export class SearchedFile {
@@ -58,13 +56,13 @@ export class SearchedFile {
   }
 
   /** Nothing when there are too few words. */
-  #anchorsOf(text: string, least: number): Anchor[] | undefined {
+  #anchorsOf(text: string, least: number) {
     const words = [...text.slice(0, 100_000).matchAll(WORD)].filter(({ 0: word, index }) => {
       const [before, after] = [text.charCodeAt(index - 1), text.charCodeAt(index + word.length)];
       return !(before >= 0x80 || after >= 0x80 || before === 0x5c);
     });
     words.sort((one, other) => other[0].length - one[0].length);
-    const found: Anchor[] = [];
+    const found: { at: number; line: number; places: readonly number[] }[] = [];
     let tried = 0;
     for (const { 0: word, index } of words) {
       if (found.length === ANCHORS || tried === MOST_WORDS) break;

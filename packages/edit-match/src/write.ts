@@ -26,8 +26,8 @@ export function ambiguous(content: string, found: number, starts: readonly numbe
 /** The lines with their ends, without what stays as it is at either side. */
 export function replacementOf(
   content: string,
-  { start, end }: Stretch,
-  { merged, takesEnd }: { readonly merged: readonly MergedLine[]; readonly takesEnd: boolean },
+  { start, end, takesEnd }: Stretch & { readonly takesEnd: boolean },
+  merged: readonly MergedLine[],
 ): Replacement {
   const ends = content.slice(start, end).match(/\r?\n/g) ?? [];
   let lineEnd = lineEndAt(content, start);
