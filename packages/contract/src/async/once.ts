@@ -11,11 +11,11 @@ export function once<T>(work: () => T): () => T {
 export function onceFor<Key, Value>(
   known: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,
-  make: () => Value,
+  make: (key: Key) => Value,
 ): Value {
   const found = known.get(key);
   if (found !== undefined) return found;
-  const made = make();
+  const made = make(key);
   known.set(key, made);
   return made;
 }

@@ -304,9 +304,9 @@ export class Agent {
     const away = new AbortController();
     const onSent = () => this.#needs.onAway?.(away.signal);
     const plain = this.#request();
-    const history = [...plain.history];
-    // Counted after the first byte is sent, where that is early enough.
-    const estimated = once(() => this.#size.of({ ...plain, history }));
+    const { length } = plain.history;
+    // Counted after the first byte is sent, where that is early enough; by then the reply may stand behind it.
+    const estimated = once(() => this.#size.of({ ...plain, history: plain.history.slice(0, length) }));
     const request = { ...plain, ...(this.#isHourWorth(estimated) && { isPauseLikely: true }), onSent };
     const sent = { model: model.name, tools: plain.tools, at: Date.now() };
     const told = (event: AgentEvent): AgentEvent =>

@@ -56,11 +56,11 @@ export class ContextSize {
         estimateTokens(JSON.stringify(parameters)) + estimateTokens(`${name} ${description}`) + FRAME;
       tokens += onceFor(this.#schemas, parameters, words);
     }
-    for (const [index, message] of history.entries()) {
+    const last = history.at(-1);
+    for (const message of history) {
       // Only the last message can still grow.
-      const isLast = index === history.length - 1;
-      const size = () => estimateMessage(message);
-      tokens += isLast ? size() : onceFor(this.#messages, message, size);
+      tokens +=
+        message === last ? estimateMessage(message) : onceFor(this.#messages, message, estimateMessage);
     }
     return tokens;
   }

@@ -33,12 +33,11 @@ export function chatCompletionsBody(
   const last = { stream: true, ...usage };
   // Gateways pass these marks on to Claude; all other models cache automatically.
   const mark = /claude/i.test(model) ? cacheMark(request, quirks) : null;
-  const [first = "", ...further] = writtenMessages(request, { quirks, mark });
-  return [
-    `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`,
-    ...further,
-    `],${wireJson(request.tune?.(last) ?? last).slice(1)}`,
-  ];
+  const pieces = writtenMessages(request, { quirks, mark });
+  const [first = ""] = pieces;
+  pieces[0] = `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`;
+  pieces.push(`],${wireJson(request.tune?.(last) ?? last).slice(1)}`);
+  return pieces;
 }
 
 function wireTool(tool: FunctionDeclaration): unknown {
@@ -68,33 +67,38 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Wr
   const asking = history.filter(({ role }) => role === "user");
   const toMark = new Set(mark ? asking.slice(-2) : []);
   const opening = hasSystem || system === "" ? undefined : asking[0];
-  // By more of the reply, or by the prompt after a request that failed.
-  const mayGrow = (message: Message): boolean => message === history.at(-1);
-  let turn: Message[] = [];
+  let turn: readonly Message[] = [];
+  const writeTurn = (): string => {
+    const before = opening !== undefined && turn[0] === opening ? system : "";
+    const wire = userMessages(turn, before, quirks);
+    const last = turn.some((message) => toMark.has(message)) ? wire.pop() : undefined;
+    return joined(last ? [...wire, marked(last, mark)] : wire);
+  };
+  const writeAnswer = ({ parts }: Message): string => joined(assistantMessages(parts, quirks));
+  const writeOnce = (message: Message, write: (message: Message) => string): string => {
+    // The last one may grow by more of the reply, or by the prompt after a request that failed.
+    const isOwn = toMark.has(message) || message === opening || message === history.at(-1);
+    return isOwn ? write(message) : onceFor(memory, message, write);
+  };
   const takeTurn = (): string => {
     const [first] = turn;
-    const isOwn = turn.some((message) => toMark.has(message) || message === opening || mayGrow(message));
-    const write = (): string => {
-      const before = first && first === opening ? system : "";
-      const wire = userMessages(turn, before, quirks);
-      const last = turn.some((message) => toMark.has(message)) ? wire.pop() : undefined;
-      return joined(last ? [...wire, marked(last, mark)] : wire);
-    };
-    return first && turn.length === 1 && !isOwn ? onceFor(memory, first, write) : write();
+    return first !== undefined && turn.length === 1 ? writeOnce(first, writeTurn) : writeTurn();
   };
   for (const message of history) {
     if (message.role === "user") {
-      turn.push(message);
+      turn = [...turn, message];
       continue;
     }
-    const write = (): string => joined(assistantMessages(message.parts, quirks));
-    const answer = mayGrow(message) ? write() : onceFor(memory, message, write);
+    const answer = writeOnce(message, writeAnswer);
     if (answer === "") continue;
-    written.push(...[takeTurn(), answer].filter((json) => json !== ""));
+    const asked = takeTurn();
+    if (asked !== "") written.push(asked);
+    written.push(answer);
     turn = [];
   }
   const last = takeTurn();
-  return last === "" ? written : [...written, last];
+  if (last !== "") written.push(last);
+  return written;
 }
 
 function joined(wire: readonly object[]): string {

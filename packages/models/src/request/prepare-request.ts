@@ -89,7 +89,9 @@ function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Mess
     return { ...message, parts: [{ text: "(empty)" }] };
   let origin = "";
   let changed: Part[] | undefined;
-  for (const [index, part] of message.parts.entries()) {
+  let index = -1;
+  for (const part of message.parts) {
+    index += 1;
     if (part.functionResponse) origin = part.functionResponse.name ?? "";
     const prepared = part.inlineData
       ? preparedMedia(part, reasonToLeaveOut(part.inlineData, lessons, taker), origin)
