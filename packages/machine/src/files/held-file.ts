@@ -182,9 +182,11 @@ const CONTEXT_BYTES = 8 * 1024;
 function partAround(bytes: Buffer, format: TextFormat, changes: readonly ChangedText[]): FilePart {
   let [first, last] = [bytes.length, 0];
   for (const { oldText, newText } of changes) {
-    const texts = [oldText, withOtherLineEnds(oldText), newText];
-    const found = texts.map((text) => placesOf(text, bytes, format)).find((places) => places !== null);
-    if (found === undefined) return { start: format.markBytes, end: format.markBytes, firstLine: 1 };
+    const found =
+      placesOf(oldText, bytes, format) ??
+      placesOf(withOtherLineEnds(oldText), bytes, format) ??
+      placesOf(newText, bytes, format);
+    if (found === null) return { start: format.markBytes, end: format.markBytes, firstLine: 1 };
     [first, last] = [Math.min(first, found.first), Math.max(last, found.last)];
   }
   const start = startOf(bytes, first, format);
