@@ -167,8 +167,8 @@ describe("ids", () => {
   it("P10 an id of the history or of a call with another index is not used twice", () => {
     const calls = assembled(
       [
-        [piece({ index: 0, id: "x" }, "a", "{}")],
-        [piece({ index: 1, id: "x" }, "a", "{}")],
+        [piece({ index: 0, id: "x" }, "a", '{"n":1}')],
+        [piece({ index: 1, id: "x" }, "a", '{"n":2}')],
         [piece({ index: 2, id: "old" }, "a", "{}")],
       ],
       { ending: "complete", takenIds: new Set(["old", "call00003"]) },

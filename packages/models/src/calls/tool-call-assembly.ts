@@ -77,7 +77,8 @@ export class ToolCallAssembly {
   /** The calls in the order in which they began, each with its own id. */
   finish(end: ReplyEnd): SignedCall[] {
     const used = new Set(end.takenIds);
-    const calls = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
+    const all = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
+    const calls = all.filter((call, at) => !all.some((other, place) => isSameAgain(call, other, at > place)));
     return calls.flatMap((call) => {
       const { bareEnding = end.ending } = end;
       const isBare = !hasArguments(call);
@@ -148,7 +149,7 @@ export class ToolCallAssembly {
     const given = fragment.arguments;
     if (!hasWholeArguments(call) || (typeof given === "string" && parseJson(given) === undefined))
       return false;
-    return fragment.name !== call.name || given !== call.text;
+    return fragment.name !== call.name || typeof given !== "string" || !isSameJson(given, call.text);
   }
 
   #beginsAnother(call: GrowingCall, fragment: Fragment): boolean {
@@ -199,6 +200,19 @@ function fragmentOf(item: JsonRecord): Omit<Fragment, "signature"> {
     name: typeof name === "string" ? name.trim() : "",
     arguments: typeof given === "string" || isRecord(given) ? given : "",
   };
+}
+
+/** Some servers tell a call again under its id, at another index, and not always to its end. */
+function isSameAgain(call: GrowingCall, other: GrowingCall, isLater: boolean): boolean {
+  if (call === other || call.id === "" || call.id !== other.id || call.name !== other.name) return false;
+  if (call.object || other.object || call.namedInChunk === other.namedInChunk) return false;
+  if (call.text === other.text) return isLater;
+  if (hasWholeArguments(call)) return isLater && isSameJson(call.text, other.text);
+  return hasWholeArguments(other) && other.text.startsWith(call.text);
+}
+
+function isSameJson(one: string, other: string): boolean {
+  return JSON.stringify(parseJson(one)) === JSON.stringify(parseJson(other));
 }
 
 function hasArguments(call: GrowingCall): boolean {
