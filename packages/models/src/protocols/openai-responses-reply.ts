@@ -80,7 +80,8 @@ export class ResponsesReply extends ReplyReader {
     const item = this.#itemOf(event);
     switch (type) {
       case "response.output_item.added":
-        return isRecord(event.item) ? this.#begin(item, event.item) : [];
+        if (isRecord(event.item)) this.#takeCall(item, event.item);
+        return [];
       case "response.output_item.done":
         return isRecord(event.item) ? this.#complete(item, event.item) : [];
       case "response.function_call_arguments.delta":
@@ -126,26 +127,19 @@ export class ResponsesReply extends ReplyReader {
     return known;
   }
 
-  #begin(item: Item, given: JsonRecord): ModelEvent[] {
-    if (given.type !== "function_call") return [];
+  /** What an item says of its call, at its start and once more at its end. */
+  #takeCall(item: Item, { type, call_id: callId, id, name, arguments: whole }: JsonRecord): void {
+    if (type !== "function_call") return;
     item.isCall = true;
-    item.callId = given.call_id ?? given.id;
-    item.name = given.name;
-    if (typeof given.arguments === "string") item.arguments = given.arguments;
-    return [];
+    item.callId = callId ?? item.callId ?? id;
+    item.name = name ?? item.name;
+    if (typeof whole === "string") item.arguments = whole || item.arguments;
+    else if (isRecord(whole)) item.arguments = JSON.stringify(whole);
   }
 
   #complete(item: Item, given: JsonRecord): ModelEvent[] {
-    if (given.type === "function_call") {
-      const { arguments: whole } = given;
-      if (given.call_id !== undefined || item.callId === undefined) item.callId = given.call_id ?? given.id;
-      item.name = given.name ?? item.name;
-      item.isCall = true;
-      if (typeof whole === "string" && (whole !== "" || item.arguments === "")) item.arguments = whole;
-      else if (isRecord(whole)) item.arguments = JSON.stringify(whole);
-      item.isWhole = given.status !== "incomplete";
-      return [];
-    }
+    this.#takeCall(item, given);
+    item.isWhole ||= item.isCall && given.status !== "incomplete";
     if (given.type === "message") {
       const text = item.hasText ? [] : this.#text(item, textsOf(given.content, ""));
       return [...text, ...phaseOf(given)];
