@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelProvider } from "@burin/contract/settings/settings";
-import { ASK, closeServers, delta, failureIn, raw, serve, sse } from "@burin/testing/served-model";
+import { ASK, ask, closeServers, delta, failureIn, raw, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../src/choice/open-model.ts";
 
@@ -87,6 +88,23 @@ describe("P10 the end of a reply", () => {
     expect(callsIn(await eventsOf({ body: sse(call, ...behind) }))).toEqual([
       { id: "a", name: "ls", args: {} },
     ]);
+  });
+
+  it.each([
+    ["gzip", gzipSync],
+    ["br", brotliCompressSync],
+  ] as const)("of a reply packed with %s, missing, is a connection that broke", async (encoding, pack) => {
+    const packed = pack(sse(delta({ content: "Hello" }), delta({}, "stop"), "[DONE]"));
+    const { baseUrl } = await serve({
+      raw: (_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": encoding });
+        response.end(packed.subarray(0, packed.length >> 1));
+      },
+    });
+    expect(failureIn(await ask({ baseUrl }))).toMatchObject({
+      isPassing: true,
+      message: expect.stringContaining("closed the connection"),
+    });
   });
 
   it("of GLM's messages comes before their last blocks, which count; another message does not", async () => {

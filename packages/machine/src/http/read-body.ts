@@ -58,9 +58,13 @@ async function* layerOf(body: AsyncIterable<Uint8Array>, name: string): AsyncGen
   input.pipe(unpacker);
   try {
     for await (const piece of unpacker) yield piece as Buffer;
-  } catch {
+  } catch (error) {
     if (failed.error !== null) throw failed.error;
-    throw new WebError("broken_content", `The content is declared as ${name}, but cannot be unpacked.`);
+    const what = `The content is declared as ${name}, but cannot be unpacked`;
+    // What ends in the middle is a connection that broke.
+    if (!(error instanceof Error && "code" in error && error.code === "Z_BUF_ERROR"))
+      throw new WebError("broken_content", `${what}.`);
+    throw Object.assign(new WebError("broken_content", `${what} to its end.`), { code: "ECONNRESET" });
   } finally {
     input.destroy();
     unpacker.destroy();
