@@ -107,6 +107,23 @@ describe("the reader of server-sent events", () => {
     ]);
   });
 
+  it("P34 gives up an event or a line that never ends before it fills the memory", async () => {
+    for (const piece of ["data: x\n".repeat(100_000), "x".repeat(800_000), `{"a":"${"x".repeat(800_000)}`]) {
+      const taken: number[] = [];
+      const endless = async function* () {
+        for (let at = 0; at < 100; at += 1) {
+          taken.push(at);
+          yield Buffer.from(piece);
+        }
+      };
+      const read = async () => {
+        for await (const _ of readServerSentEvents(endless()));
+      };
+      await expect(read()).rejects.toThrow("characters without an end");
+      expect(taken.length).toBeLessThan(100);
+    }
+  });
+
   it("throws when the connection breaks, after the events that came", async () => {
     await withServer(
       async (response) => {

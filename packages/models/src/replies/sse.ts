@@ -2,7 +2,7 @@ import { parseJson } from "@burin/contract/messages/untrusted-json";
 import { createParser } from "eventsource-parser";
 
 /** A server that never ends a line or an event must not fill the memory. */
-const MOST_BUFFERED_CHARACTERS = 64 * 1024 * 1024;
+const MOST_BUFFERED_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * The data of each server-sent event of a body, in order, also of a last event without an empty line after it. A
