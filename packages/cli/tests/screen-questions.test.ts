@@ -294,4 +294,16 @@ describe("a question", () => {
     expect(terminal.written).not.toContain("owned\u0007");
     expect(terminal.written).not.toContain("\u202e");
   });
+
+  it("gives the name of a tool that only the model made up no power over the terminal either", async () => {
+    const evil = "none\u001b]0;owned\u0007\u202e";
+    const terminal = await room.open([{ calls: [{ name: evil, args: {} }] }, { text: "Done." }]);
+    terminal.type("go\r");
+    await terminal.shows("Done.");
+    terminal.type("/context\r");
+    await terminal.shows("results of");
+    await terminal.shows("none\\x1b]0;owned");
+    expect(terminal.written).not.toContain("owned\u0007");
+    expect(terminal.written).not.toContain("\u202e");
+  });
 });

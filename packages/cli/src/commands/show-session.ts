@@ -44,8 +44,12 @@ type TableRow = readonly [left: string, right: string];
 const MOST_LEFT = 0.4;
 const LEAST_LEFT = 16;
 
-/** Two columns, in which long texts are wrapped; in a narrow window one below the other. */
-function table(rows: readonly TableRow[], width: number): Line[] {
+/**
+ * Two columns, in which long texts are wrapped; in a narrow window one below the other. Names of tools are in it, also
+ * such as only a model made up, so that each text is made safe to show.
+ */
+function table(all: readonly TableRow[], width: number): Line[] {
+  const rows = all.map(([left, right]): TableRow => [shownText(left), shownText(right)]);
   const longest = Math.max(0, ...rows.map(([left]) => widthOf(left))) + 2;
   const column = Math.min(longest, Math.floor(width * MOST_LEFT));
   if (column < Math.min(longest, LEAST_LEFT)) {
@@ -149,8 +153,8 @@ function printText(desk: CommandDesk, text: string): void {
 function toolRows({ session }: CommandDesk): TableRow[] {
   const tools = session?.registry.getAllTools() ?? [];
   return tools.map(({ name, description, missing }) => [
-    shownText(name),
-    shownText(missing ?? description.split(/(?<=\.)\s/)[0] ?? ""),
+    name,
+    missing ?? description.split(/(?<=\.)\s/)[0] ?? "",
   ]);
 }
 

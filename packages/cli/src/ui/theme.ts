@@ -110,10 +110,14 @@ export function isLightBackground(report: string): boolean {
   return 0.3 * red + 0.59 * green + 0.11 * blue > 0.5;
 }
 
-/** A line that fits, as bytes for the terminal. */
+/** What drives a terminal or turns the order of a line around. */
+const DRIVES = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A line that fits, as bytes for the terminal; what was not made safe to show before is left out of it. */
 export function paint(line: Line, theme: Theme): Row {
   let bytes = "";
-  for (const { text, style } of line) {
+  for (const { text: given, style } of line) {
+    const text = given.replace(DRIVES, "");
     const look = style === undefined ? undefined : theme[style];
     bytes += look === undefined || text === "" ? text : `\u001b[${look[0]}m${text}\u001b[${look[1]}m`;
   }
