@@ -1,5 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { currentOwnerXid } from "@dbos-inc/dbos-sdk/internal/context";
+import { DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk/internal/error";
 import type { SystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
+import { HELD_KEYS } from "./sign-of-life.ts";
 import { whenItPasses } from "./when-it-passes.ts";
 
 /** As the engine does it: only for the execution that owns the task; a cancelled task has no owner. */
@@ -9,12 +12,19 @@ const RECORD = `with own as (
     completed_at_epoch_ms, serialization, retention_timestamp)
   select $1, $3::int, $4, $5, $6::bigint, $7::bigint, $8, (extract(epoch from now()) * 1000)::bigint from own`;
 
+/** Whether the worker, which owns the task, shows that it is alive; no row when the task is another's. */
+const IS_OURS = `select hashtextextended($3, 0) in (${HELD_KEYS}) as held from dbos.workflow_status
+  where workflow_uuid = $1 and owner_xid = $2`;
+/** Others take a task when they have missed its worker at two looks, which are further apart. */
+const SOON_MS = 500;
+const PAUSE_MS = 100;
+
 /**
  * A step costs one statement instead of the engine's seven: after recording a step, a worker knows that there is
  * none after it, and the statement itself checks that it owns the task. Everything else is left to the engine. If
  * the database's disk is full, the step is recorded when there is room again.
  */
-export function recordStepsAtOnce(system: SystemDatabase): void {
+export function recordStepsAtOnce(system: SystemDatabase, worker: string): void {
   const record = system.recordOperationResult.bind(system);
   const find = system.getOperationResultAndThrowIfCancelled.bind(system);
   const check = system.checkIfCanceled.bind(system);
@@ -32,20 +42,41 @@ export function recordStepsAtOnce(system: SystemDatabase): void {
     return rowCount === 1;
   };
 
+  /** A worker that was stopped before the answer came may have lost its task: what it does next would be done twice. */
+  const assureOurs = async (id: string, isLate: () => boolean) => {
+    const owner = currentOwnerXid(id);
+    while (owner !== undefined && isLate()) {
+      const isLateNow = lateness();
+      const { rows } = await whenItPasses(() => system.pool.query(IS_OURS, [id, owner, worker]));
+      if (rows.length === 0) throw new DBOSWorkflowConflictError(id);
+      if (rows[0].held && !isLateNow()) return;
+      await pause(PAUSE_MS);
+    }
+  };
+
   system.checkIfCanceled = async (id) => {
     if (!atEnd.has(keyOf(id))) await check(id);
   };
   system.getOperationResultAndThrowIfCancelled = async (id, number) =>
     atEnd.has(keyOf(id)) ? undefined : find(id, number);
   system.recordOperationResult = async (...step) => {
-    if (await insert(...step).catch(() => false)) return;
     const [id] = step;
-    atEnd.delete(keyOf(id));
-    await check(id);
-    await whenItPasses(() => record(...step));
+    const isLate = lateness();
+    if (!(await insert(...step).catch(() => false))) {
+      atEnd.delete(keyOf(id));
+      await check(id);
+      await whenItPasses(() => record(...step));
+    }
+    await assureOurs(id, isLate);
   };
   system.recordWorkflowOutput = async (id, status, owner) => {
     atEnd.delete(keyOf(id, owner));
     return whenItPasses(() => end(id, status, owner));
   };
+}
+
+/** By two clocks: one stands still while the machine sleeps, the other can be set. */
+function lateness(): () => boolean {
+  const [uptime, time] = [performance.now(), Date.now()];
+  return () => performance.now() - uptime > SOON_MS || Math.abs(Date.now() - time) > SOON_MS;
 }

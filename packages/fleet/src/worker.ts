@@ -109,7 +109,7 @@ export class Worker {
     await DBOS.launch();
     this.#system = DBOSExecutor.globalInstance?.systemDatabase;
     if (this.#system === undefined) throw new Error("The engine has no database.");
-    recordStepsAtOnce(this.#system);
+    recordStepsAtOnce(this.#system, this.name);
     limitClaims(this.#system, this.#life, limits);
     askOnlyForTasks(this.#system, concurrency);
     this.#sweepLater();
