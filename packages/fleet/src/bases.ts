@@ -43,7 +43,8 @@ export class Bases {
   }
 
   async open(base: Submission["base"], signal: AbortSignal, commit?: string): Promise<Base> {
-    if ("hash" in base) return this.#once(base.hash, signal, (to) => this.#unpack(base.hash, to));
+    if ("hash" in base)
+      return this.#once(base.hash, signal, async (to) => applyChanges(to, await this.#store.base(base.hash)));
     const revision = commit ?? base.revision;
     // A branch moves: its commit is looked up for each task, and kept in the task's steps.
     const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
@@ -105,10 +106,6 @@ export class Bases {
       await rm(own, { recursive: true, force: true });
     }
     return base;
-  }
-
-  async #unpack(hash: string, to: string): Promise<void> {
-    await applyChanges(to, await this.#store.base(hash));
   }
 }
 

@@ -190,22 +190,19 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function connect(url: string): Promise<Client> {
+async function reach(url: string): Promise<Client> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
     application_name: "burin_fleet",
   });
   client.on("error", () => {});
-  await client.connect();
-  return client;
-}
-
-async function reach(url: string): Promise<Client> {
-  return connect(url).catch((cause: Error) => {
-    const name = withoutPassword(url);
-    throw new FleetError(`the database ${name} cannot be reached: ${cause.message}`, { cause });
+  await client.connect().catch((cause: Error) => {
+    throw new FleetError(`the database ${withoutPassword(url)} cannot be reached: ${cause.message}`, {
+      cause,
+    });
   });
+  return client;
 }
 
 /** A server that has no connection left or begins to start answers with a code of its own; others need a start. */

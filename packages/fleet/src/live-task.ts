@@ -171,14 +171,14 @@ export class LiveTask {
   }
 
   async #runOnce(): Promise<void> {
-    const { id, past, ledger } = this.#needs;
+    const { id, past, ledger, submission } = this.#needs;
     const { signal } = this.#stop;
     this.#spent = spentIn(past);
     const why = await ledger.whyOver(this.run, signal);
     if (why !== null) this.halt(why);
     if (this.#halt.signal.aborted) return this.#giveLimit(String(this.#halt.signal.reason));
     await ledger.spend(id, this.#spent, signal);
-    const budget = budgetOf(this.#needs);
+    const budget = budgetLeft(submission.budget, past);
     if (budget === null) return this.#giveLimit("The budget of the task is used up.");
     const options = { ...(await this.#prepare()), ...(budget !== undefined && { budget }) };
     const session = await this.#openSession(options);
@@ -344,11 +344,6 @@ export class LiveTask {
     if (this.#isCleared()) this.#stop.abort();
     if (this.#stop.signal.aborted) throw new Error("the task was stopped");
   }
-}
-
-/** undefined if there is none, null if it is used up. */
-function budgetOf({ submission: { budget }, past }: LiveNeeds): string | null | undefined {
-  return budget === undefined ? undefined : budgetLeft(budget, past);
 }
 
 function errorOf(event: AgentEvent) {

@@ -133,8 +133,9 @@ export function waitingFor(question: Question, steps: readonly Step[]): TaskEnd 
   return { status: "waiting", result: "", error, ...spentIn(steps), patch: "", question };
 }
 
-/** What is left of a budget after these steps; null when it is used up. Time starts again for each worker. */
-export function budgetLeft(budget: string, steps: readonly Step[]): string | null {
+/** What is left of a budget, if there is one, after these steps; null when it is used up. Time starts again for each worker. */
+export function budgetLeft(budget: string | undefined, steps: readonly Step[]): string | null | undefined {
+  if (budget === undefined) return undefined;
   const { tokens, money, milliseconds, calls } = parseBudget(budget);
   const spent = spentIn(steps);
   const left = {
