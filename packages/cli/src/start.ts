@@ -77,8 +77,13 @@ async function runPrompt(
     return (await import("./modes/interactive/interactive.ts")).runInteractive(prompt, options, io);
   }
   const piped = await readPiped(prompt !== "" || isTakenUp);
-  const text = [prompt, piped.text].filter((part) => part.trim() !== "").join("\n\n");
-  if (text !== "" || piped.files.length > 0) return runPrint(onePrompt(text, piped.files), options, io);
+  const { files } = piped;
+  const isBeside = prompt.trim() !== "" && piped.text.trim() !== "";
+  const text = isBeside || piped.text.trim() === "" ? prompt : piped.text;
+  if (text.trim() !== "" || files.length > 0) {
+    const more = { files, ...(isBeside ? { piped: `\n\n${piped.text}` } : {}) };
+    return runPrint(onePrompt(text, more), options, io);
+  }
   if (isTakenUp) return runPrint(onePrompt(null), options, io);
   const notice = 'there is no prompt: burin -p "what does this project do?"';
   if (isPrint) throw new UsageError(notice);

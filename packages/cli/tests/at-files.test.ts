@@ -118,6 +118,25 @@ describe("@ mentions", () => {
   });
 });
 
+describe("words with an @ that mean no file", () => {
+  const env = () => ({ OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" });
+
+  it("P44 of a text from a pipe are neither looked up nor told, and the text goes behind the prompt", async () => {
+    await made("a.txt", "canary\n");
+    const diff = "@@ -1,2 +1,2 @@\n+ see @a.txt and @b.txt\n";
+    const { stderr } = await burin(["-p", "review"], { cwd: root, env: env(), stdin: diff });
+    expect(stderr).not.toContain("@");
+    const messages = server.requests[0]?.body.messages as { content: string }[];
+    expect(messages.at(-1)?.content).toBe(`review\n\n${diff}`);
+  });
+
+  it("P44 are told only where they look like a path", async () => {
+    const args = ["-p", "/** @param one\n * @returns {@link two} */ @Get() @@ @a/b.ts"];
+    const { stderr } = await burin(args, { cwd: root, env: env() });
+    expect(stderr.match(/@\S+ names no file/g)).toEqual(["@a/b.ts names no file"]);
+  });
+});
+
 describe("/commands", () => {
   const env = () => ({ OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" });
 

@@ -19,12 +19,14 @@ interface Place {
   /** The root, and the other folders that may be used. */
   readonly folders: readonly [root: string, ...more: string[]];
   readonly tell: (fault: string) => void;
+  /** Text that came from a pipe: it goes along, and nothing in it is a mention. */
+  readonly piped?: string;
 }
 
 /** Adds the content of files, and the lists of folders, mentioned by `@path`; images and PDF come last. */
 export async function withMentions(
   prompt: string,
-  { session, folders: places, tell }: Place,
+  { session, folders: places, tell, piped = "" }: Place,
   signal: AbortSignal,
 ): Promise<PartListUnion> {
   const { files, folders, faults } = mentioned(prompt, places);
@@ -33,9 +35,9 @@ export async function withMentions(
   if (files.length > 0)
     read.push((await session.call("read_many_files", { paths: files }, signal)).llmContent);
   for (const path of folders) read.push((await session.call("list_directory", { path }, signal)).llmContent);
-  if (read.length === 0) return prompt;
+  if (read.length === 0) return prompt + piped;
   const media = read.flat().filter((part) => typeof part !== "string" && part.inlineData !== undefined);
-  return [prompt + FILES_MARK + read.map(textOf).join("\n\n"), ...media];
+  return [prompt + piped + FILES_MARK + read.map(textOf).join("\n\n"), ...media];
 }
 
 /** A word that is not a file, folder or glob is not a mention and stays plain text. */
@@ -48,7 +50,8 @@ function mentioned(prompt: string, places: Place["folders"]): Mentioned {
     const path = quoted ?? existingPath(plain.replace(/\\(.)/g, "$1"), root);
     if (files.size + folders.size === MOST_MENTIONS) continue;
     if (path === null || !(existsSync(resolve(root, path)) || isGlob(path))) {
-      faults.add(missingFault(path ?? plain, root));
+      const fault = missingFault(path ?? plain, root);
+      if (fault !== null) faults.add(fault);
     } else if (!isGlob(path) && isOutside(resolve(root, path), places)) {
       faults.add(`@${path} is outside the project folder; --include-directories makes it readable.`);
     } else if (isFolder(resolve(root, path))) folders.add(path);
@@ -57,10 +60,12 @@ function mentioned(prompt: string, places: Place["folders"]): Mentioned {
   return { files: [...files], folders: [...folders], faults: [...faults] };
 }
 
-function missingFault(word: string, root: string): string {
+/** null for a word that hardly means a file: in a pasted text, `@param` or the `@@` of a diff. */
+function missingFault(word: string, root: string): string | null {
   const path = word.replace(/[.,;:!?)\]}'"]+$/, "");
   const folder = resolve(root, dirname(path));
   const [near] = nearNames(basename(path), namesIn(folder));
+  if (near === undefined && !/[\w-][./]|\/\w/.test(path)) return null;
   const hint = near === undefined ? "" : `; did you mean @${join(dirname(path), near)}?`;
   return `@${path} names no file or folder and goes to the model as text${hint}`;
 }

@@ -84,7 +84,7 @@ interface Face {
 }
 
 async function runPrompt(
-  { text: prompt, files = [], signal: own, onBegun }: Prompt,
+  { text: prompt, files = [], piped = "", signal: own, onBegun }: Prompt,
   session: Session,
   { options, io }: Face,
 ): Promise<RunDocument> {
@@ -93,7 +93,8 @@ async function runPrompt(
   current = { document, session };
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, { options, io });
-  const said = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
+  const face = { options, io, piped };
+  const said = prompt?.includes("@") ? await withFiles(prompt, session, face) : prompt && prompt + piped;
   const report = await reporter(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
   for await (const event of parts === null ? session.goOn(signal) : session.run(parts, signal)) {
@@ -106,11 +107,15 @@ async function runPrompt(
   return document;
 }
 
-async function withFiles(prompt: string, session: Session, { options, io }: Face): Promise<PartListUnion> {
+async function withFiles(
+  prompt: string,
+  session: Session,
+  { options, io, piped }: Face & { readonly piped: string },
+): Promise<PartListUnion> {
   const { withMentions } = await import("../../commands/at-files.ts");
   const tell = (fault: string) => io.output.note(noteText(fault));
   const folders = [options.root, ...options.includeDirectories] as const;
-  return withMentions(prompt, { session, folders, tell }, io.signal);
+  return withMentions(prompt, { session, folders, tell, piped }, io.signal);
 }
 
 /** Reports a `/name` that is neither a command nor a path and means nothing to a model. Later prompts still run. */

@@ -4,6 +4,8 @@ export interface Prompt {
   /** null continues where a resumed session stopped. */
   readonly text: string | null;
   readonly files?: readonly Part[];
+  /** Text that stdin had beside it. */
+  readonly piped?: string;
   /** Aborts when only this prompt is to be cancelled. */
   readonly signal?: AbortSignal;
   /** Called when the prompt has been added to the history. */
@@ -16,6 +18,6 @@ export interface PromptInput {
   readonly hasFault?: boolean;
 }
 
-export function onePrompt(text: string | null, files: readonly Part[] = []): PromptInput {
-  return { prompts: () => [{ text, files }] };
+export function onePrompt(text: string | null, more: Pick<Prompt, "files" | "piped"> = {}): PromptInput {
+  return { prompts: () => [{ text, ...more }] };
 }
