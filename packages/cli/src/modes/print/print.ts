@@ -21,8 +21,6 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
   cancelled: EXIT.interrupted,
 };
 
-const OTLP = /^OTEL_EXPORTER_OTLP_(?:\w+_)?ENDPOINT$/;
-
 /** Runs prompts without a screen, one after the other. The exit code is that of the first one that did not succeed. */
 export async function runPrint(input: PromptInput, options: CommonOptions, io: Io): Promise<ExitCode> {
   // The code for models is loaded while settings are read.
@@ -53,8 +51,8 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   }
   const documents: RunDocument[] = [];
   current = { document: newDocument(session.id), session };
-  const isObserved =
-    settings.telemetry.endpoint !== undefined || Object.keys(process.env).some((name) => OTLP.test(name));
+  const variables = Object.keys(process.env).join();
+  const isObserved = settings.telemetry.endpoint !== undefined || /\bOTEL_\w+_ENDPOINT\b/.test(variables);
   const print = options.outputFormat === "stream-json" ? printEvents : isObserved ? noteTelemetry : null;
   const printed = print?.(session, io.output);
   try {
@@ -163,10 +161,8 @@ async function printEvents(session: Session, output: Output): Promise<void> {
 
 /** What becomes of telemetry is not part of a run. */
 async function noteTelemetry(session: Session, output: Output): Promise<void> {
-  for await (const { event } of session.events()) {
-    if (event.type === "notice" && event.message.startsWith("Telemetry "))
-      output.note(noteText(event.message));
-  }
+  for await (const { event } of session.events())
+    if (event.type === "notice" && /^Telemetry /.test(event.message)) output.note(noteText(event.message));
 }
 
 interface Reporter {
