@@ -107,6 +107,23 @@ describe("P10 the end of a reply", () => {
     });
   });
 
+  it("is not waited for when a service goes on with signs of life behind it", async () => {
+    let signs = 0;
+    const { baseUrl } = await serve({
+      raw: (_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(sse(delta({ content: "Hello" }), delta({}, "stop"), "[DONE]"));
+        const drip = setInterval(() => {
+          signs += 1;
+          response.write(sse({ type: "ping" }));
+        }, 20);
+        response.on("close", () => clearInterval(drip));
+      },
+    });
+    expect(await ask({ baseUrl })).toContainEqual({ type: "text", text: "Hello" });
+    expect(signs).toBeLessThan(300);
+  });
+
   it("of GLM's messages comes before their last blocks, which count; another message does not", async () => {
     const text = block(0, { type: "text", text: "I look." });
     const call = block(1, { type: "tool_use", id: "a", name: "ls", input: { path: "." } });

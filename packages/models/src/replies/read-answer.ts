@@ -51,8 +51,9 @@ async function* readBody(
       yield* reply.read(data);
       if (reply.failure) return;
       // Read to the end, so that the next request can use the connection; but do not wait for it.
+      if (!reply.isOver || (closing && !reply.hadMore)) continue;
       clearTimeout(closing);
-      closing = reply.isOver ? setTimeout(() => connection.abort(), CLOSING_TIME_MS) : undefined;
+      closing = setTimeout(() => connection.abort(), CLOSING_TIME_MS);
     }
   } catch (error) {
     if (!reply.isComplete) throw error;

@@ -29,6 +29,8 @@ export abstract class ReplyReader {
   protected finishReason = "";
   /** The service has said that it is at the end; what follows means nothing. */
   isOver = false;
+  /** Whether the last data had something of the reply in it. */
+  hadMore = false;
   /** The service has shown that it tells the end of a reply; without that, a part is missing. */
   protected willTell = false;
   #textSeen = false;
@@ -52,6 +54,7 @@ export abstract class ReplyReader {
 
   read(data: string): ModelEvent[] {
     const text = data.trim();
+    this.hadMore = false;
     // Some services pass on comments of others as data: ": keepalive". Gateways may send the last chunk twice.
     if (this.failure || text === "" || text.startsWith(":") || text === this.#ending) return [];
     this.isOver ||= text === "[DONE]";
@@ -59,6 +62,7 @@ export abstract class ReplyReader {
     // Some services send one chunk, or the whole stream, as a list.
     const all: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
     const chunks = all.filter((chunk) => !this.isOver || (isRecord(chunk) && this.comesLate(chunk)));
+    this.hadMore = chunks.length > 0;
     const events = chunks.flatMap((chunk) => this.#readChunk(chunk, data));
     if (this.finishReason !== "") this.#ending ??= text;
     return events;
