@@ -1,13 +1,19 @@
-import { Folded } from "./fold.ts";
+import { type Depth, Folded } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, keyOf } from "./lines.ts";
 import { findPlaces, linesIn, type Place, placeAround, type Search } from "./place.ts";
 import { areBeside, type Stretch } from "./windows.ts";
 
-interface FileLine {
+interface FilledLine extends Stretch {
   readonly key: string;
-  readonly start: number;
-  readonly end: number;
+  readonly text: string;
+}
+
+/** Lines of the file and those of the old text, which may begin with the one at `first`. */
+interface Try {
+  readonly lines: readonly FilledLine[];
+  readonly wanted: readonly FilledLine[];
+  readonly first: number;
 }
 
 const MOST_STEPS = 2_000_000;
@@ -18,13 +24,14 @@ const LONGEST_STRETCH = 200_000;
 /** The places that match the old text except for one slip: a mistyped word, or a line left out. */
 export function findSlips(search: Search): Place[] {
   const { file, said, depth } = search;
-  const keys = said.oldLines.filter((line) => !isBlank(line)).map((line) => keyOf(line, depth));
-  if (keys.join("").length < LEAST_SIGNS) return [];
-  const tries = file.around(said.oldLines.join("\n")).flatMap((stretch) => {
+  const text = said.oldLines.join("\n");
+  const wanted = filledLines(text, { start: 0, end: text.length }, depth);
+  if (wanted.map(({ key }) => key).join("").length < LEAST_SIGNS) return [];
+  const tries = file.around(text).flatMap((stretch) => {
     if (stretch.end - stretch.start > LONGEST_STRETCH) return [];
-    const lines = filledLines(search, stretch);
-    if (lines.length * keys.length > MOST_STEPS) return [];
-    return lines.map((_, first) => ({ lines, keys, first }));
+    const lines = filledLines(file.content, stretch, depth);
+    if (lines.length * wanted.length > MOST_STEPS) return [];
+    return lines.map((_, first) => ({ lines, wanted, first }));
   });
   const slips = tries.flatMap((tried) => slipAt(search, tried) ?? []);
   const isRival = (tried: Try) => slips.some((slip) => isOtherwise(tried, slip));
@@ -36,50 +43,43 @@ export function findSlips(search: Search): Place[] {
 }
 
 /** Whether all lines of the text but one occur elsewhere as they are; that place is as near as a slip. */
-function isOtherwise({ lines, keys, first }: Try, slip: Stretch): boolean {
-  const [from, to] = [lines[first], lines[first + keys.length - 1]];
-  if (keys.length < 3 || !from || !to || areBeside({ start: from.start, end: to.end }, slip)) return false;
-  return keys.filter((key, at) => lines[first + at]?.key !== key).length === 1;
+function isOtherwise({ lines, wanted, first }: Try, slip: Stretch): boolean {
+  const [from, to] = [lines[first], lines[first + wanted.length - 1]];
+  if (wanted.length < 3 || !from || !to || areBeside({ start: from.start, end: to.end }, slip)) return false;
+  return wanted.filter(({ key }, at) => lines[first + at]?.key !== key).length === 1;
 }
 
-function filledLines({ file: { content }, depth }: Search, stretch: Stretch): FileLine[] {
-  const lines: FileLine[] = [];
+function filledLines(whole: string, stretch: Stretch, depth: Depth): FilledLine[] {
+  const lines: FilledLine[] = [];
   for (let start = stretch.start; start < stretch.end; ) {
-    const feed = content.indexOf("\n", start);
-    const end = feed === -1 ? content.length : feed;
-    const text = content.slice(start, end);
-    if (!isBlank(text)) lines.push({ key: keyOf(text, depth), start, end });
+    const feed = whole.indexOf("\n", start);
+    const end = feed === -1 ? whole.length : feed;
+    const text = whole.slice(start, end);
+    if (!isBlank(text)) lines.push({ key: keyOf(text, depth), text, start, end });
     start = end + 1;
   }
   return lines;
 }
 
-interface Try {
-  readonly lines: readonly FileLine[];
-  readonly keys: readonly string[];
-  readonly first: number;
-}
-
 function slipAt(search: Search, tried: Try): Place | undefined {
-  const { lines, keys, first } = tried;
+  const { lines, wanted, first } = tried;
   let head = 0;
-  while (head < keys.length && lines[first + head]?.key === keys[head]) head += 1;
-  if (head === keys.length) return undefined;
+  while (head < wanted.length && lines[first + head]?.key === wanted[head]?.key) head += 1;
+  if (head === wanted.length) return undefined;
   const restFits = (by: number, from: number) =>
-    keys.slice(from).every((key, at) => lines[first + from + at + by]?.key === key);
+    wanted.slice(from).every(({ key }, at) => lines[first + from + at + by]?.key === key);
   const typo = restFits(0, head + 1) ? mistyped(search, tried, head) : undefined;
   if (typo !== undefined || !restFits(1, head)) return typo;
-  const at = firstLike(search, tried, head);
+  const at = firstLike(tried, head);
   return at > 0 ? leftOut(search, tried, at) : undefined;
 }
 
 /** Of like lines one is left out: not the one that is written as the old text has it. */
-function firstLike({ file: { content }, said }: Search, { lines, keys, first }: Try, at: number): number {
-  const filled = said.oldLines.filter((line) => !isBlank(line));
+function firstLike({ lines, wanted, first }: Try, at: number): number {
   let left = at;
   for (; left > 0; left -= 1) {
-    const there = lines[first + left];
-    if (there?.key !== keys[left - 1] || content.slice(there?.start, there?.end) !== filled[left - 1]) break;
+    const [there, given] = [lines[first + left], wanted[left - 1]];
+    if (there?.key !== given?.key || there?.text !== given?.text) break;
   }
   return left;
 }
@@ -88,20 +88,15 @@ function firstLike({ file: { content }, said }: Search, { lines, keys, first }: 
 const WORD = /^[A-Za-z]{4,}$/;
 const LEAST_WORD = 5;
 
-function mistyped(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
-  const there = lines[first + at];
-  const key = keys[at] ?? "";
+function mistyped(search: Search, { lines, wanted, first }: Try, at: number): Place | undefined {
+  const [there, given] = [lines[first + at], wanted[at]];
   // One letter more or less; checked first, because it takes no time.
-  if (there === undefined || Math.abs(there.key.length - key.length) > 1) return undefined;
-  const given = search.said.oldLines.filter((line) => !isBlank(line))[at] ?? "";
-  const { said, depth } = search;
-  const { content } = search.file;
-  const [word, right = ""] = mistypedWord(
-    new Folded(given, depth).text,
-    new Folded(content.slice(there.start, there.end), depth).text,
-  );
-  const [from, to] = [lines[first], lines[first + keys.length - 1]];
-  if (word === undefined || !from || !to || content.includes(word)) return undefined;
+  if (!there || !given || Math.abs(there.key.length - given.key.length) > 1) return undefined;
+  const { file, said, depth } = search;
+  const [wrong = "", correct = ""] = [given, there].map(({ text }) => new Folded(text, depth).text);
+  const [word, right = ""] = mistypedWord(wrong, correct);
+  const [from, to] = [lines[first], lines[first + wanted.length - 1]];
+  if (word === undefined || !from || !to || file.content.includes(word)) return undefined;
   // A word that the new text has more often may be meant.
   const isKept = said.newLines.join("\n").split(word).length <= 2;
   const spelled = (line: string) => line.replace(word, right);
@@ -128,9 +123,9 @@ function mistypedWord(given: string, there: string): readonly string[] {
   return apart < 2 || isSwapped ? [word, right] : [];
 }
 
-function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
-  const [from, to] = [lines[first], lines[first + keys.length]];
-  const isPlace = keys.length >= 3 && from && to;
+function leftOut(search: Search, { lines, wanted, first }: Try, at: number): Place | undefined {
+  const [from, to] = [lines[first], lines[first + wanted.length]];
+  const isPlace = wanted.length >= 3 && from && to;
   return isPlace ? placeOfRest(search, { start: from.start, end: to.end }, at) : undefined;
 }
 
