@@ -1,11 +1,11 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
+import { BURIN, burin } from "./burin.ts";
 
 const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/";
 let top: string;
@@ -298,5 +298,28 @@ describe("burin plugins", () => {
         code: 2,
         stderr: expect.stringContaining("installed.json"),
       });
+  });
+
+  it("a full disk leaves nothing of a new plugin, and an update that it ended is made up for by the next", async () => {
+    await putPlugin();
+    const full = (...args: string[]) => {
+      // The system ends each write after a kilobyte, as a disk does that has no more room.
+      const shell = ["-c", 'ulimit -f 1; "$@"', "bash", process.execPath, BURIN, "plugins", ...args];
+      const env = { PATH: process.env.PATH, HOME: top, BURIN_HOME: join(top, "burin") };
+      return spawnSync("bash", shell, { cwd: join(top, "project"), env, encoding: "utf8" });
+    };
+    const long = "---\nname: tag\ndescription: longer\n---\n".padEnd(9000, "Tag it.\n");
+    await put("plugin/skills/tag/SKILL.md", long);
+    const said = "tools could not be written, and nothing of it was kept: file too large (EFBIG)";
+    expect(full("add", "../plugin", "--apply")).toMatchObject({ status: 2, stderr: `burin: ${said}\n` });
+    const left = ["plugins/tools", "skills/tag", "commands/greet.md"];
+    expect(left.filter((name) => existsSync(join(top, "burin", name)))).toEqual([]);
+    await put("plugin/skills/tag/SKILL.md", "---\nname: tag\ndescription: short\n---\n");
+    expect((await run("plugins", "add", "../plugin", "--apply")).code).toBe(0);
+    await put("plugin/skills/tag/SKILL.md", long);
+    expect(full("update", "--apply")).toMatchObject({ status: 1, stderr: `burin: tools: ${said}\n` });
+    expect(left.filter((name) => existsSync(join(top, "burin", name)))).toEqual(["plugins/tools"]);
+    expect((await run("plugins", "update", "--apply")).stdout).toContain("Updated.");
+    expect(await ours("skills/tag/SKILL.md")).toBe(long);
   });
 });

@@ -1,6 +1,14 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { burinHome, changeSettings, type JsonSchema, loadSettings, makeFolders } from "@burin/core";
+import {
+  burinHome,
+  changeHomeFile,
+  changeSettings,
+  type JsonSchema,
+  loadSettings,
+  makeFolders,
+  messageOf,
+} from "@burin/core";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, lines, noteText, type Output, report } from "../../terminal/output.ts";
@@ -172,19 +180,31 @@ async function install({ plugin, source, before }: Installing, home: string): Pr
     throw new UsageError(`nothing was installed, because you have ${taken.join(", ")} already.`);
   if (before !== null) await takeAway(before, home);
   const record: Installed = { name, version, source, fingerprint, skills, commands, servers: aliases, hooks };
-  makeFolders(join(place, "data"));
-  writeFileSync(join(place, RECORD), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
-  const used = [...added.keys()];
-  for (const [path, { bytes, mode }] of plugin.files) {
-    const isUsed = used.some((one) => path === one || path.startsWith(join(one, sep)));
-    for (const to of [join(place, "files", path), ...(isUsed ? [join(home, path)] : [])]) {
-      makeFolders(dirname(to));
-      writeFileSync(to, bytes, { mode });
+  try {
+    makeFolders(join(place, "data"));
+    // Until all is written, an update writes it again.
+    await writeRecord(place, { ...record, fingerprint: "" });
+    const used = [...added.keys()];
+    for (const [path, { bytes, mode }] of plugin.files) {
+      const isUsed = used.some((one) => path === one || path.startsWith(join(one, sep)));
+      for (const to of [join(place, "files", path), ...(isUsed ? [join(home, path)] : [])]) {
+        makeFolders(dirname(to));
+        writeFileSync(to, bytes, { mode });
+      }
     }
+    for (const [alias, definition] of Object.entries(servers))
+      await changeOwn(home, ["mcpServers", alias], definition);
+    if (hooks.length > 0) await changeHooks(home, (all) => [...all, ...hooks]);
+    await writeRecord(place, record);
+  } catch (error) {
+    await takeAway(record, home);
+    if (before === null) rmSync(place, { recursive: true, force: true });
+    throw new UsageError(`${name} could not be written, and nothing of it was kept: ${messageOf(error)}`);
   }
-  for (const [alias, definition] of Object.entries(servers))
-    await changeOwn(home, ["mcpServers", alias], definition);
-  if (hooks.length > 0) await changeHooks(home, (all) => [...all, ...hooks]);
+}
+
+function writeRecord(place: string, record: Installed): Promise<void> {
+  return changeHomeFile(join(place, RECORD), () => `${JSON.stringify(record, null, 2)}\n`);
 }
 
 async function changeHooks(home: string, change: (all: readonly object[]) => object[]): Promise<void> {
@@ -203,12 +223,14 @@ async function remove(name: string, ground: Ground): Promise<void> {
   ground.output.out(lines(`Removed ${name}.`));
 }
 
-/** Removes everything but the data that the plugin has written itself. */
+/** Removes everything but the data that the plugin has written itself; files first, because the disk may be full. */
 async function takeAway(plugin: Installed, home: string): Promise<void> {
-  for (const alias of plugin.servers) await changeOwn(home, ["mcpServers", alias], undefined);
+  for (const path of [...pathsOf(plugin).keys(), join("plugins", plugin.name, "files")])
+    rmSync(join(home, path), { recursive: true, force: true });
+  const { settings } = await loadSettings({ home, root: home });
+  for (const alias of plugin.servers.filter((one) => settings.mcpServers[one] !== undefined))
+    await changeOwn(home, ["mcpServers", alias], undefined);
   const ownHooks = new Set(plugin.hooks.map((hook) => JSON.stringify(hook)));
   if (ownHooks.size > 0)
     await changeHooks(home, (all) => all.filter((hook) => !ownHooks.has(JSON.stringify(hook))));
-  for (const path of [...pathsOf(plugin).keys(), join("plugins", plugin.name, "files")])
-    rmSync(join(home, path), { recursive: true, force: true });
 }
