@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startFakeModelServer } from "@burin/core/testing";
@@ -97,6 +97,23 @@ describe("burin mcp", () => {
       { alias: "wrong", connected: false },
     ]);
     await notMcp.close();
+  });
+
+  it("P19 list shows no password of an address, and none that a server was given", async () => {
+    const mcpServers = {
+      far: { url: "http://me:lizard-4711-x@127.0.0.1:9/mcp" },
+      loud: {
+        command: process.execPath,
+        args: ["-e", "console.error(process.env.MY_API_TOKEN); process.exit(3)"],
+        env: { MY_API_TOKEN: "gecko-0815-yz" },
+      },
+    };
+    await mkdir(dirname(settingsFile()), { recursive: true });
+    await writeFile(settingsFile(), JSON.stringify({ mcpServers }));
+    const text = (await run("mcp", "list")).stdout + (await run("mcp", "list", "--json")).stdout;
+    expect(text).toContain("far  http://me:[redacted: password]@127.0.0.1:9/mcp");
+    expect(text).toContain("[redacted: MY_API_TOKEN]");
+    expect(text).not.toMatch(/lizard-4711|gecko-0815/);
   });
 
   it("P54 a name that is taken is changed only with --replace", async () => {

@@ -7,6 +7,7 @@ import {
   type McpDoor,
   messageOf,
   type Settings,
+  withoutSecrets,
 } from "@burin/core";
 import { type CommonOptions, openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
@@ -120,7 +121,13 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   const states = await withDoor(settings, options, (door) =>
     Promise.all(servers.map(([alias]) => stateOf(door, alias, signal))),
   );
-  const shown = servers.map(([alias, server], index) => ({ alias, server, state: states[index] }));
+  const shown = await Promise.all(
+    servers.map(([alias, server], index) => {
+      // What a server says when it fails may hold what it was given.
+      const given = { ...process.env, ...server.env, ...server.headers };
+      return withoutSecrets({ alias, server, state: states[index] }, given);
+    }),
+  );
   const document = shown.map(({ alias, server: { type, command, args, url, trust }, state }) => ({
     ...{ alias, type, command, args, url, trust },
     ...state,
