@@ -7,8 +7,8 @@ const OF_SPAWN = /^spawn(?:Sync)? (?:(.+) )?(E[A-Z0-9]+)$/s;
 const NOT_STARTED: Readonly<Record<string, string>> = {
   ENOENT: "there is no program {}, or no folder to run it in",
   EACCES: "{} may not be run; check its permissions",
-  EAGAIN: "no more processes may be started for {}; end some, or raise the limit (ulimit -u)",
-  EMFILE: "too many files are open to start {}; raise the limit (ulimit -n)",
+  EAGAIN: "too many processes run to start {}; see ulimit -u",
+  EMFILE: "too many files are open to start {}; see ulimit -n",
 };
 
 /** Describes what was thrown, which can be any value. Which file it was about is said around it. */

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, openSync, utimesSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { AgentEvent } from "@burin/contract/agent-event";
@@ -11,7 +11,7 @@ import type { PastSession } from "../past-session.ts";
 import { readLog } from "./read-log.ts";
 import { type LogRecord, recordLine } from "./record-line.ts";
 import { Redactor } from "./redactor.ts";
-import { endFutureTimes, sessionPath } from "./session-files.ts";
+import { listSessions, sessionPath } from "./session-files.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
 const sync = promisify(fdatasync);
@@ -263,4 +263,19 @@ function textIn(event: AgentEvent): string | null {
 
 function isLong(event: AgentEvent): boolean {
   return (textIn(event) ?? "").length >= MOST_JOINED_CHARACTERS;
+}
+
+/** A file server may be ahead by less. */
+const MOST_SKEW_MS = 60_000;
+/** A clock that shows an earlier year was never set. */
+const FIRST_YEAR = 2026;
+
+/** Logs from before the clock was set back would be the last ones for hours: their times end now. */
+async function endFutureTimes(home: string, root: string): Promise<void> {
+  const now = Date.now();
+  if (new Date(now).getFullYear() < FIRST_YEAR) return;
+  for (const [at, { path, changed }] of (await listSessions(home, root)).entries()) {
+    if (changed < now + MOST_SKEW_MS) return;
+    utimesSync(path, new Date(), (now - at) / 1000);
+  }
 }

@@ -1,4 +1,4 @@
-import { type Stats, statSync, utimesSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
@@ -39,21 +39,6 @@ export async function listSessions(home: string, root: string | null): Promise<S
   const found: SessionPlace[] = [];
   for (const folder of folders) found.push(...(await sessionsIn(join(top, folder))));
   return found.sort((one, other) => other.changed - one.changed || (one.id < other.id ? 1 : -1));
-}
-
-/** A file server may be ahead by less. */
-const MOST_SKEW_MS = 60_000;
-/** A clock that shows an earlier year was never set. */
-const FIRST_YEAR = 2026;
-
-/** Logs from before the clock was set back would be the last ones for hours: their times end now. */
-export async function endFutureTimes(home: string, root: string): Promise<void> {
-  const now = Date.now();
-  if (new Date(now).getFullYear() < FIRST_YEAR) return;
-  for (const [at, { path, changed }] of (await listSessions(home, root)).entries()) {
-    if (changed < now + MOST_SKEW_MS) return;
-    utimesSync(path, new Date(), (now - at) / 1000);
-  }
 }
 
 async function sessionsIn(folder: string): Promise<SessionPlace[]> {
