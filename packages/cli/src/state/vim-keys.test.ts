@@ -24,6 +24,9 @@ function pressed(text: string, keys: string): { shown: string; passed: string[];
 describe("the keys of vi", () => {
   it.each([
     ["one |two", "x", "one |wo"],
+    ["one tw|o three", "daw", "one |three"],
+    ["one, tw|o", "yiwP", "one, two|two"],
+    ["one | two", "diw", "one | two"],
     ["|one two three", "w", "one |two three"],
     ["|one two three", "2w", "one two |three"],
     ["|one two three", "e", "on|e two three"],
@@ -54,6 +57,7 @@ describe("the keys of vi", () => {
 
   it.each([
     ["|one two", "cwsix", "six| two"],
+    ["one tw|o three", "ciwx", "one x| three"],
     ["|one two", "Cx", "x|"],
     ["o|ne\ntwo", "ccx", "x|\ntwo"],
     ["|one", "Ax", "onex|"],

@@ -72,7 +72,7 @@ export class VimKeys {
   #take(buffer: TextBuffer, character: string): Key | null {
     this.#typed += character;
     const [, times = "1", operator = "", more = "1", rest = ""] = COMMAND.exec(this.#typed) ?? [];
-    if (rest === "" || rest === "g" || (rest === "r" && operator === "")) return null;
+    if (rest === "" || rest === "g" || (operator === "" ? rest === "r" : /^[ia]$/.test(rest))) return null;
     this.#typed = "";
     const count = Math.min(Number(times) * Number(more), MOST_TIMES);
     if (operator !== "") this.#operate(buffer, operator, { rest, count });
@@ -152,10 +152,19 @@ function linesAt({ text, caret }: TextBuffer, count: number): [number, number] {
 
 /** The range between the caret and a place, including the character there if the place is the end of a word. */
 function rangeTo(buffer: TextBuffer, key: string, count: number): [number, number] | null {
+  if (key === "iw" || key === "aw") return wordAt(buffer, key === "aw");
   const place = placeOf(buffer, key, count);
   if (place === null) return null;
   const last = key === "e" ? ([...buffer.text.slice(place)][0]?.length ?? 0) : 0;
   return [Math.min(place, buffer.caret), Math.max(place + last, buffer.caret)];
+}
+
+/** The word at the caret, perhaps with the spaces behind it. */
+function wordAt({ text, caret }: TextBuffer, isWithSpaces: boolean): [number, number] | null {
+  const found = [...text.matchAll(TOKEN)].find(({ 0: word, index }) => index + word.length > caret);
+  if (found === undefined || found.index > caret) return null;
+  const end = found.index + found[0].length;
+  return [found.index, end + (isWithSpaces ? (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0) : 0)];
 }
 
 /** Where a motion leads; null when it leads nowhere. */
