@@ -28,8 +28,7 @@ interface CheckedTool {
 
 /** The same for a tool from outside, whose author checks them too: doubtful ones pass. */
 export function foreignParamsFault(tool: CheckedTool, params: object): string | null {
-  // A foreign regular expression could block this program for any length of time. Only its author knows the meaning
-  // of a schema that cannot be used here.
+  // A foreign expression could block this program; what an unusable schema means, only its author knows.
   return orElse(null, () => paramsFault(tool, params, { areExpressionsRun: false }));
 }
 

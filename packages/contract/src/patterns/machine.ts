@@ -1,4 +1,3 @@
-import { onceFor } from "../async/once.ts";
 import type { CharSet } from "./char-set.ts";
 import { type Assertion, type Pattern, PatternError } from "./pattern.ts";
 
@@ -68,7 +67,9 @@ class Builder {
   }
 
   #numberOf(set: CharSet): number {
-    return onceFor(this.#setNumbers, set.join(","), () => this.sets.push(set) - 1);
+    const key = set.join(",");
+    if (!this.#setNumbers.has(key)) this.#setNumbers.set(key, this.sets.push(set) - 1);
+    return this.#setNumbers.get(key) ?? -1;
   }
 
   #add(place: Place): number {
