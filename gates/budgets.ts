@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3550,
-  "edit-match": 2630,
-  "shell-judge": 4060,
-  machine: 12180,
-  models: 6070,
+  contract: 3570,
+  "edit-match": 2530,
+  "shell-judge": 4270,
+  machine: 12150,
+  models: 6150,
   testing: 1260,
   web: 2060,
   mcp: 2260,
-  core: 14230,
+  core: 14220,
   serve: 2170,
-  fleet: 4040,
-  cli: 14670,
+  fleet: 4060,
+  cli: 14840,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
