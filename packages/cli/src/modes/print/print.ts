@@ -53,11 +53,13 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   current = { document: newDocument(session.id), session };
   const variables = Object.keys(process.env).join();
   const isObserved = settings.telemetry.endpoint !== undefined || /\bOTEL_\w+_ENDPOINT\b/.test(variables);
-  const print = options.outputFormat === "stream-json" ? printEvents : isObserved ? noteTelemetry : null;
-  const printed = print?.(session, io.output);
+  const told = new Set<string>();
+  const isStream = options.outputFormat === "stream-json";
+  const follow = isStream ? printEvents : isObserved ? noteRest : null;
+  const printed = follow?.(session, io.output, told);
   try {
     for await (const prompt of input.prompts(session)) {
-      const document = await runPrompt(prompt, session, { options, io });
+      const document = await runPrompt(prompt, session, { options, io, told });
       documents.push(document);
       if (io.signal.aborted || document.error?.type === "parked") break;
     }
@@ -79,26 +81,31 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
 interface Face {
   readonly options: CommonOptions;
   readonly io: Io;
+  /** The notices that a run has told. */
+  readonly told: Set<string>;
 }
 
 async function runPrompt(
   { text: prompt, files = [], piped = "", signal: own, onBegun }: Prompt,
   session: Session,
-  { options, io }: Face,
+  face: Face,
 ): Promise<RunDocument> {
+  const { options, io, told } = face;
   const document = newDocument(session.id);
   const startedAt = process.uptime();
   current = { document, session };
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
-  if (prompt?.startsWith("/")) await checkCommand(prompt, session, { options, io });
-  const face = { options, io, piped };
-  const said = prompt?.includes("@") ? await withFiles(prompt, session, face) : prompt && prompt + piped;
+  if (prompt?.startsWith("/")) await checkCommand(prompt, session, face);
+  const said = prompt?.includes("@")
+    ? await withFiles(prompt, session, { ...face, piped })
+    : prompt && prompt + piped;
   const report = await reporter(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
   for await (const event of parts === null ? session.goOn(signal) : session.run(parts, signal)) {
     if (event.type === "text" && event.role === "user") onBegun?.();
     addEvent(document, event);
     report.tell(event);
+    if (event.type === "notice") told.add(event.message);
   }
   document.durationMs = Math.round((process.uptime() - startedAt) * 1000);
   await report.end(document);
@@ -159,10 +166,11 @@ async function printEvents(session: Session, output: Output): Promise<void> {
   for await (const { event } of session.events()) output.out(`${JSON.stringify(event)}\n`);
 }
 
-/** What becomes of telemetry is not part of a run. */
-async function noteTelemetry(session: Session, output: Output): Promise<void> {
-  for await (const { event } of session.events())
-    if (event.type === "notice" && /^Telemetry /.test(event.message)) output.note(noteText(event.message));
+/** Notes what no run has told, such as what became of telemetry. */
+async function noteRest(session: Session, output: Output, told: ReadonlySet<string>): Promise<void> {
+  const messages: string[] = [];
+  for await (const { event } of session.events()) if (event.type === "notice") messages.push(event.message);
+  for (const message of messages) if (!told.has(message)) output.note(noteText(message));
 }
 
 interface Reporter {
