@@ -250,7 +250,7 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     expect(readFileSync(join(home, "settings.json"), "utf8")).toBe("{}\n");
   });
 
-  it("P44 full where temporary files go: a command says so, and the next one runs once there is room", async () => {
+  it("P44 full where temporary files go: a command runs all the same, and the next one once there is room", async () => {
     const disk = join(place, "disk");
     mount(disk, ["-t", "tmpfs", "-o", "size=8k", "tmpfs"]);
     const before = process.env.TMPDIR;
@@ -264,7 +264,8 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     const toolbox = createToolbox({ root: place, approvalMode: "yolo", environment });
     try {
       const run = () => toolbox.call("run_shell_command", { command: "echo words" });
-      expect((await run()).error?.message).toContain(`No space is left to write ${disk}/burin-run-`);
+      expect((await run()).llmContent).toContain("words");
+      expect(readdirSync(disk)).toEqual(["filler"]);
       rmSync(filler);
       expect((await run()).llmContent).toContain("words");
     } finally {
