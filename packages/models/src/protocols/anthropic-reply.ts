@@ -11,8 +11,9 @@ export class AnthropicReply extends ReplyReader {
   #signature: string | undefined;
   readonly #callIndexes = new Set<unknown>();
   #index: number | string = 0;
-  /** What comes behind the end is another message. */
-  #isAnother = false;
+  #hasBegun = false;
+  /** It has ended without what it must hold. */
+  #mayGoOn = false;
   /** Why the model refuses. */
   #explanation: unknown;
 
@@ -37,20 +38,23 @@ export class AnthropicReply extends ReplyReader {
     switch (event.type) {
       case "message_start":
         // A gateway that asked once more begins again, with all that the message has.
-        if (this.willTell) this.calls = new ToolCallAssembly();
-        this.willTell = true;
+        if (this.#hasBegun) this.calls = new ToolCallAssembly();
+        this.#hasBegun = true;
         return isRecord(message) ? this.#readMessage(message) : [];
       case "content_block_start":
         // Some do not end the block before.
         return isRecord(block) ? [...this.#endBlock(), ...this.#beginBlock(block)] : [];
       case "content_block_delta":
+        this.isPartOpen = this.#hasBegun;
         return isRecord(delta) ? this.#readDelta(delta) : [];
       case "content_block_stop":
+        this.isPartOpen = false;
         return this.#endBlock();
       case "message_delta":
         return isRecord(delta) ? this.#readEnd(delta) : [];
       case "message_stop":
         this.isOver = true;
+        this.#mayGoOn = this.isEmpty || (this.finishReason === "tool_use" && this.calls.isEmpty);
         return [];
       case "message":
         // From a server that ignores `stream`.
@@ -63,8 +67,8 @@ export class AnthropicReply extends ReplyReader {
 
   /** GLM, at some of its hosts, ends the message before its last blocks. */
   protected override comesLate({ type }: JsonRecord): boolean {
-    this.#isAnother ||= type === "message_start";
-    return !this.#isAnother && String(type).startsWith("content_block");
+    if (type === "message_start") this.#mayGoOn = false;
+    return this.#mayGoOn && String(type).startsWith("content_block");
   }
 
   protected override lastWords(): ModelEvent[] {

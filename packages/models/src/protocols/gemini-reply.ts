@@ -37,7 +37,6 @@ export class GeminiReply extends ReplyReader {
     }
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
     if (!isRecord(candidate)) return isRecord(chunk.usageMetadata) ? [] : undefined;
-    this.willTell ||= chunk.modelVersion !== undefined;
     if (typeof candidate.finishReason === "string") this.finishReason = candidate.finishReason;
     this.#why = candidate.finishMessage;
     const parts = isRecord(candidate.content) ? candidate.content.parts : undefined;

@@ -23,6 +23,7 @@ export class ResponsesReply extends ReplyReader {
   readonly #items = new Map<string, Item>();
   readonly #mayBeSilent: boolean;
   protected isLimited = false;
+  #hasBegun = false;
 
   constructor(to: ReplyTo) {
     super(to);
@@ -47,7 +48,7 @@ export class ResponsesReply extends ReplyReader {
     if (type === undefined && event.object === "response") {
       return /progress|queued/.test(String(event.status)) ? [] : this.#readResponse(event);
     }
-    this.willTell ||= type === "response.created";
+    this.#hasBegun ||= type === "response.created";
     return typeof type === "string" ? this.#readEvent(type, event) : undefined;
   }
 
@@ -78,6 +79,8 @@ export class ResponsesReply extends ReplyReader {
 
   #readItemEvent(type: string, event: JsonRecord): ModelEvent[] {
     const item = this.#itemOf(event);
+    if (type.endsWith(".delta")) this.isPartOpen = this.#hasBegun;
+    else if (type.endsWith(".done")) this.isPartOpen = false;
     switch (type) {
       case "response.output_item.added":
         if (isRecord(event.item)) this.#takeCall(item, event.item);

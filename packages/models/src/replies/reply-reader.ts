@@ -31,8 +31,8 @@ export abstract class ReplyReader {
   isOver = false;
   /** Whether the last data had something of the reply in it. */
   hadMore = false;
-  /** The service has shown that it tells the end of a reply; without that, a part is missing. */
-  protected willTell = false;
+  /** A part of the reply has begun whose end the service will report. */
+  protected isPartOpen = false;
   #textSeen = false;
   failure: ModelFailure | undefined;
   /** The first thing that could not be parsed. */
@@ -70,7 +70,7 @@ export abstract class ReplyReader {
 
   finish(): ModelEvent[] {
     const last = [...this.lastWords(), ...this.#spoken(this.#tags.finish())];
-    const failure = this.failure ?? this.faultOf(!this.#textSeen && this.calls.isEmpty) ?? this.#brokenOff();
+    const failure = this.failure ?? this.faultOf(this.isEmpty) ?? this.#brokenOff();
     const { isLimited } = this;
     const takenIds = this.#takenIds;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
@@ -107,6 +107,11 @@ export abstract class ReplyReader {
   /** Whether the service itself has told the end: only then is a call without arguments not one that was cut. */
   protected get hasTold(): boolean {
     return this.areCallsComplete;
+  }
+
+  /** Neither a text nor a call has come. */
+  protected get isEmpty(): boolean {
+    return !this.#textSeen && this.calls.isEmpty;
   }
 
   /** Whether a chunk behind the end belongs to the reply. */
@@ -190,7 +195,7 @@ export abstract class ReplyReader {
 
   /** A reply that ended in the middle, with no sign of being complete. */
   #brokenOff(): ModelFailure | undefined {
-    const isBroken = this.#isLastUnreadable || this.willTell;
+    const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
     const told = toldIn(this.unreadable);
     return told ?? { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
