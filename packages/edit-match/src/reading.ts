@@ -206,6 +206,8 @@ function withoutFences({ oldText, newText }: EditTexts): EditTexts[] {
   const [old, fresh] = [withoutFence(oldText), withoutFence(newText)];
   if (old === undefined) return [];
   if (fresh !== undefined) return [{ oldText: `${old}\n`, newText: `${fresh}\n` }];
+  // A new text that begins with a fence, and goes on behind it, has those of the file.
+  if (/^\s*(?:```|~~~)/.test(newText)) return [];
   const endsOf = (text: string) => /\n*$/.exec(text)?.[0].length ?? 0;
   const lacksEnd = newText === "" || endsOf(newText) > endsOf(old);
   return [{ oldText: lacksEnd ? `${old}\n` : old, newText }];
