@@ -141,6 +141,7 @@ const GIT = [
   "git push --receive-pack='touch canary;:' . main",
   "git archive --output=canary HEAD",
   "git archive -o canary HEAD",
+  "git archive --format=zip -9o canary HEAD",
   "git rebase --autostash -x 'touch canary' HEAD~1",
   "git rebase --autostash --exec 'touch canary' HEAD~1",
   "git bisect start HEAD HEAD~2; git bisect run touch canary",

@@ -32,15 +32,14 @@ import {
 } from "./programs/launches.ts";
 import { readProgram } from "./programs/read-program.ts";
 import { attachedValue } from "./programs/simple-programs.ts";
+import { setOf } from "./tables.ts";
 import type { PartVerdict } from "./verdict.ts";
 
 /** The deepest nesting of shells that is followed; a deeper one asks. */
 const DEEPEST = 5;
 /** Variables that may be set without a question: they choose no file and no program. */
-const HARMLESS_VARIABLES = new Set(
-  "CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL TZ TERM COLUMNS RUST_BACKTRACE PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE".split(
-    " ",
-  ),
+const HARMLESS_VARIABLES = setOf(
+  "CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL TZ TERM COLUMNS RUST_BACKTRACE PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE",
 );
 /** The same for some of their values. */
 const HARMLESS_SETTINGS = /^(?:(?:GIT_)?PAGER=(?:cat)?|GIT_(?:TERMINAL_PROMPT|OPTIONAL_LOCKS)=0)$/;

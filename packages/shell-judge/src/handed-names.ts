@@ -1,6 +1,7 @@
 import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
 import { printedByFind } from "./programs/find.ts";
 import type { Below } from "./programs/finding.ts";
+import { rowOf } from "./tables.ts";
 
 /** The words of a command if all are known; otherwise null. */
 function plainWords({ words, redirections }: SimpleCommand): string[] | null {
@@ -87,7 +88,7 @@ function namesOfOutput(command: SimpleCommand | undefined): Below | null {
 }
 
 function printedBelow([name = "", ...rest]: readonly string[]): Below | null {
-  const printer = Object.hasOwn(PRINTERS, name) ? PRINTERS[name] : undefined;
+  const printer = rowOf(PRINTERS, name);
   const read = printer === undefined ? null : readPrinting(rest, printer);
   if (printer === undefined || read === null) return null;
   const { options, operands } = read;

@@ -1,4 +1,5 @@
 import type { ParsedScript, Redirection, Word, WordPart } from "unbash";
+import { setOf } from "../tables.ts";
 import type { SimpleCommand } from "./command-parts.ts";
 
 /** The value of a loop variable: a word, names that a pattern matches, or the lines that a command prints. */
@@ -25,10 +26,8 @@ const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 /** Stands for quoted text: none of its characters means anything to the shell. */
 const QUOTED = "_";
 /** Variables that say where the user works and who they are, and contain no secret. */
-export const SHOWN: ReadonlySet<string> = new Set(
-  "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS".split(
-    " ",
-  ),
+export const SHOWN: ReadonlySet<string> = setOf(
+  "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS",
 );
 const SHOWN_PARAMETER = /^[?#$0!]$/;
 /** What a process substitution becomes: the name of a pipe. */

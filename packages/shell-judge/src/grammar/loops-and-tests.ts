@@ -1,4 +1,5 @@
 import { forEachChild, type ParsedScript, type SyntaxNode } from "unbash";
+import { setOf } from "../tables.ts";
 import type { ShellWord } from "./command-parts.ts";
 import type { Variable } from "./literal-word.ts";
 
@@ -48,10 +49,8 @@ export function isOnePipeline({ parts, text }: Word): boolean {
   return (command.type === "Pipeline" ? command.commands.at(-1) : command)?.type === "Command";
 }
 
-const ASSIGNING = new Set(
-  "read mapfile readarray printf getopts declare typeset local readonly export unset let eval source . trap wait set shift enable exec alias".split(
-    " ",
-  ),
+const ASSIGNING = setOf(
+  "read mapfile readarray printf getopts declare typeset local readonly export unset let eval source . trap wait set shift enable exec alias",
 );
 const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
   "ArithmeticCommand",

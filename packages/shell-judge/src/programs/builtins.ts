@@ -1,10 +1,10 @@
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { patternFault } from "@burin/contract/patterns/pattern";
 import { isPlainName } from "../grammar/loops-and-tests.ts";
+import { alike, setOf } from "../tables.ts";
 import { isHarmlessFormat, STRING_COMPARES } from "./any-text.ts";
 import {
   type Argument,
-  alike,
   type Finding,
   launchFinding,
   manyFinding,
@@ -14,10 +14,8 @@ import {
   unknownFinding,
 } from "./finding.ts";
 
-const TEST_OPERATORS = new Set(
-  "-e -f -d -r -w -x -s -L -h -z -n -b -c -p -S -k -u -g -O -G -N -t -a -o -eq -ne -lt -gt -le -ge -nt -ot -ef".split(
-    " ",
-  ),
+const TEST_OPERATORS = setOf(
+  "-e -f -d -r -w -x -s -L -h -z -n -b -c -p -S -k -u -g -O -G -N -t -a -o -eq -ne -lt -gt -le -ge -nt -ot -ef",
 );
 
 const OPERATORS = [...TEST_OPERATORS, ...STRING_COMPARES, "!", "(", ")"];

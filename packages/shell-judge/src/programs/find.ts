@@ -1,3 +1,4 @@
+import { setOf } from "../tables.ts";
 import {
   type Argument,
   type Below,
@@ -8,15 +9,11 @@ import {
   type Reach,
 } from "./finding.ts";
 
-const ALONE = new Set(
-  "-nouser -nogroup -empty -depth -d -mount -xdev -prune -print -print0 -ls -quit -not -a -and -o -or -true -false -follow -readable -writable -executable -daystart -warn -nowarn -noleaf -ignore_readdir_race ! ( ) , -P -H -L -O0 -O1 -O2 -O3".split(
-    " ",
-  ),
+const ALONE = setOf(
+  "-nouser -nogroup -empty -depth -d -mount -xdev -prune -print -print0 -ls -quit -not -a -and -o -or -true -false -follow -readable -writable -executable -daystart -warn -nowarn -noleaf -ignore_readdir_race ! ( ) , -P -H -L -O0 -O1 -O2 -O3",
 );
-const WITH_VALUE = new Set(
-  "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -maxdepth -mindepth -printf -links -inum -regextype -fstype -used".split(
-    " ",
-  ),
+const WITH_VALUE = setOf(
+  "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -maxdepth -mindepth -printf -links -inum -regextype -fstype -used",
 );
 const WITH_FILE = /^-(?:samefile|newer|anewer|cnewer|newer[aBcm][aBcm])$/;
 const WITH_TIME = /^-newer[aBcm]t$/;

@@ -95,8 +95,3 @@ export function unknownFinding(what: string, upTo = 0): Finding {
 export function launchFinding(what: string, upTo: number): Finding {
   return { nature: "launch", what, upTo };
 }
-
-/** One row of a table for several names. */
-export function alike<Row>(names: string, row: Row): Record<string, Row> {
-  return Object.fromEntries(names.split(" ").map((name) => [name, row]));
-}

@@ -1,13 +1,9 @@
-/** Whether a word is one of these options, also abbreviated as git allows. */
-function isOption(word: string, letters: string, long: readonly string[]): boolean {
-  if (/^-[A-Za-z0-9]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
-  const name = word.replace(/=.*/s, "");
-  return name.length > 2 && long.some((option) => option.startsWith(name));
-}
+import { alike, rowOf } from "../tables.ts";
+import { isOneOf } from "./options.ts";
 
 interface Destruction {
   readonly letters?: string;
-  readonly long?: readonly string[];
+  readonly long?: string;
   /** First operands that are destructive. */
   readonly actions?: readonly string[];
   /** The subcommand is destructive whatever its words. */
@@ -15,38 +11,35 @@ interface Destruction {
 }
 
 const DESTRUCTION: Readonly<Record<string, Destruction>> = {
-  reset: { long: ["--hard", "--merge"] },
-  clean: { always: true },
-  restore: { always: true },
-  checkout: { letters: "fBp", long: ["--force", "--patch", "--ours", "--theirs", "--pathspec-from-file"] },
-  switch: { letters: "fC", long: ["--force", "--discard-changes", "--force-create"] },
+  ...alike("clean restore prune filter-branch", { always: true }),
+  reset: { long: "--hard --merge" },
+  checkout: { letters: "fBp", long: "--force --patch --ours --theirs --pathspec-from-file" },
+  switch: { letters: "fC", long: "--force --discard-changes --force-create" },
   push: {
     letters: "fd",
-    long: ["--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune"],
+    long: "--force --force-with-lease --force-if-includes --mirror --delete --prune",
   },
-  branch: { letters: "DMCf", long: ["--force"] },
-  tag: { letters: "df", long: ["--delete", "--force"] },
+  branch: { letters: "DMCf", long: "--force" },
+  tag: { letters: "df", long: "--delete --force" },
   stash: { actions: ["drop", "clear"] },
   reflog: { actions: ["expire", "delete"] },
-  rm: { letters: "fr", long: ["--force"] },
-  gc: { long: ["--prune", "--aggressive"] },
-  prune: { always: true },
-  worktree: { letters: "f", long: ["--force"], actions: ["remove", "prune"] },
-  "update-ref": { letters: "d", long: ["--stdin"] },
-  "checkout-index": { letters: "f", long: ["--force"] },
-  "read-tree": { letters: "u", long: ["--reset"] },
-  "filter-branch": { always: true },
-  submodule: { letters: "f", long: ["--force"], actions: ["deinit"] },
+  rm: { letters: "fr", long: "--force" },
+  gc: { long: "--prune --aggressive" },
+  worktree: { letters: "f", long: "--force", actions: ["remove", "prune"] },
+  "update-ref": { letters: "d", long: "--stdin" },
+  "checkout-index": { letters: "f", long: "--force" },
+  "read-tree": { letters: "u", long: "--reset" },
+  submodule: { letters: "f", long: "--force", actions: ["deinit"] },
 };
 
 /** The index of the word that makes a git command destructive, or -1. The words begin with the subcommand. */
 export function destructiveWord(words: readonly string[]): number {
   const [subcommand = "", ...rest] = words;
-  const destruction = Object.hasOwn(DESTRUCTION, subcommand) ? DESTRUCTION[subcommand] : undefined;
+  const destruction = rowOf(DESTRUCTION, subcommand);
   if (destruction === undefined) return -1;
   if (destruction.always === true) return onlyUnstages(words) ? -1 : 0;
-  const { letters = "", long = [], actions = [] } = destruction;
-  const option = rest.findIndex((word) => isOption(word, letters, long) || actions.includes(word));
+  const { letters = "", long = "", actions = [] } = destruction;
+  const option = rest.findIndex((word) => isOneOf(word, letters, long) || actions.includes(word));
   if (option !== -1) return option + 1;
   if (subcommand === "checkout") return overwritingCheckout(rest);
   return subcommand === "push" ? overwritingPush(rest) : -1;
@@ -54,7 +47,7 @@ export function destructiveWord(words: readonly string[]): number {
 
 function onlyUnstages([subcommand, ...rest]: readonly string[]): boolean {
   const isStaged = rest.some((word) => word === "--staged" || word === "-S");
-  const alsoFiles = rest.some((word) => isOption(word, "W", ["--worktree"]));
+  const alsoFiles = rest.some((word) => isOneOf(word, "W", "--worktree"));
   return subcommand === "restore" && isStaged && !alsoFiles;
 }
 

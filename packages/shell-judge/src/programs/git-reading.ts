@@ -1,4 +1,4 @@
-import { alike } from "./finding.ts";
+import { alike } from "../tables.ts";
 import type { OptionTable } from "./options.ts";
 
 export interface GitReading extends OptionTable {

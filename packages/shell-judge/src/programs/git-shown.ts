@@ -1,20 +1,17 @@
+import { setOf } from "../tables.ts";
 import { gitSubcommand, HARMLESS_GLOBALS } from "./git.ts";
 
 // Which files' contents git may print. With an unknown subcommand or option that of every file: it may be an alias, or
 // newer than these lists.
 
 /** They show names and commits, or change what is in the folder. */
-const SHOWS_NAMES = new Set(
-  "add branch check-attr check-ignore checkout cherry cherry-pick clean commit config count-objects describe fetch for-each-ref gc init ls-files ls-remote ls-tree merge merge-base mv name-rev pull push rebase remote reset rev-parse revert rm show-ref status switch tag version".split(
-    " ",
-  ),
+const SHOWS_NAMES = setOf(
+  "add branch check-attr check-ignore checkout cherry cherry-pick clean commit config count-objects describe fetch for-each-ref gc init ls-files ls-remote ls-tree merge merge-base mv name-rev pull push rebase remote reset rev-parse revert rm show-ref status switch tag version",
 );
 /** Except with these. */
 const SHOWS_CHANGES = /^(?:add|checkout|reset|commit|status) (?:-[a-zA-Z]*[pvie]|--(?:pat|v|int|edit))/;
 /** They show commits, and what changed only with an option. */
-const SHOWS_COMMITS = new Set(
-  "log shortlog reflog rev-list whatchanged diff-tree diff-index diff-files".split(" "),
-);
+const SHOWS_COMMITS = setOf("log shortlog reflog rev-list whatchanged diff-tree diff-index diff-files");
 const SAYS_WHERE =
   /^(?:-s|--(?:(?:num|short|dir)?stat|summary|name-only|name-status|quiet|raw|no-patch))(?:=|$)/;
 const IS_QUIET =

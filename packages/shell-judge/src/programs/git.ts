@@ -1,3 +1,4 @@
+import { rowOf, setOf } from "../tables.ts";
 import { NOT_NAMED } from "./builtins.ts";
 import {
   type Argument,
@@ -11,26 +12,22 @@ import {
 } from "./finding.ts";
 import { destructiveWord } from "./git-destructive.ts";
 import { GIT_READING, type GitReading } from "./git-reading.ts";
-import { type Options, readOptions } from "./options.ts";
+import { isOneOf, type Options, readOptions } from "./options.ts";
 import { attachedValue, givesPattern } from "./simple-programs.ts";
 
 export const HARMLESS_GLOBALS = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
-const GLOBALS_WITH_VALUE = new Set(
-  "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source".split(" "),
+const GLOBALS_WITH_VALUE = setOf(
+  "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source",
 );
 
 /** Subcommands that change the repository; an unknown one may be an alias. */
-const CHANGING = new Set(
-  "add am apply archive bundle checkout checkout-index cherry-pick clean clone commit commit-tree fetch format-patch fsck gc init ls-remote merge mv notes prune pull push read-tree rebase reset restore revert rm sparse-checkout switch update-index update-ref write-tree".split(
-    " ",
-  ),
+const CHANGING = setOf(
+  "add am apply archive bundle checkout checkout-index cherry-pick clean clone commit commit-tree fetch format-patch fsck gc init ls-remote merge mv notes prune pull push read-tree rebase reset restore revert rm sparse-checkout switch update-index update-ref write-tree",
 );
 
 /** Options of any subcommand that start or write something else. */
 const LAUNCHING_LONG =
-  "--upload-pack --receive-pack --exec --config --output --output-directory --ext-diff --textconv --open-files-in-pager --template --separate-git-dir --extcmd --tool --show-signature --filters --edit-description --interactive".split(
-    " ",
-  );
+  "--upload-pack --receive-pack --exec --config --output --output-directory --ext-diff --textconv --open-files-in-pager --template --separate-git-dir --extcmd --tool --show-signature --filters --edit-description --interactive";
 const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
   clone: "uc",
   archive: "o",
@@ -41,7 +38,7 @@ const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
 };
 
 /** Reading subcommands that read the files, and so submodules, in which they start git again. */
-const READS_FILES = new Set("status diff diff-files diff-index describe grep".split(" "));
+const READS_FILES = setOf("status diff diff-files diff-index describe grep");
 
 /** The index of the subcommand, after the options of git itself. */
 export function gitSubcommand(words: readonly (string | null)[]): number {
@@ -71,7 +68,7 @@ export const git: ProgramReader = (words, reach) => {
     const what = `\`git ${text.join(" ")}\` can destroy work that is not committed or not pushed`;
     findings.push({ nature: "destructive", what, upTo: at + destructive });
   }
-  const reading = Object.hasOwn(GIT_READING, name) ? GIT_READING[name] : undefined;
+  const reading = rowOf(GIT_READING, name);
   const own = reading === undefined ? changing(rest, reach) : readingFindings(rest, reading, reach);
   const changes = own.some(({ nature }) => nature !== "outside");
   const fault = reach.repositoryFault({ changes, readsFiles: READS_FILES.has(name), subcommand: name });
@@ -79,7 +76,9 @@ export const git: ProgramReader = (words, reach) => {
     const nature = fault.nature === "outside" ? "outside" : "launch";
     findings.push({ nature, what: fault.what, upTo: BEYOND_RULES });
   }
-  return [...findings, ...own.map((finding) => shifted(finding, at))];
+  const inWhole = (finding: Finding) =>
+    finding.nature === "unknown" ? finding : { ...finding, upTo: finding.upTo + at };
+  return [...findings, ...own.map(inWhole)];
 };
 
 /** With `-C` it goes to a folder itself: whether it then only reads, as after a `cd`. */
@@ -91,10 +90,6 @@ function readsElsewhere(words: readonly Argument[], reach: Reach): boolean {
   const isPlain = words.every(({ isGlob, below }) => !isGlob && below === undefined);
   if (!isPlain || NOT_NAMED.test(folder.value) || pathFinding(folder, at, reach).length > 0) return false;
   return git([program, ...words.slice(at + 2)], reach.from(folder.value)).length === 0;
-}
-
-function shifted(finding: Finding, by: number): Finding {
-  return finding.nature === "unknown" ? finding : { ...finding, upTo: finding.upTo + by };
 }
 
 /** How something is shown. */
@@ -170,24 +165,16 @@ function changing(words: readonly Argument[], reach: Reach): Finding[] {
   const letters = LAUNCHING_LETTERS[name] ?? "";
   for (const [index, word] of words.entries()) {
     if (index === 0) continue;
-    if (launches(word.value, letters)) {
+    if (/^[a-z0-9+.-]+::/i.test(word.value) || isOneOf(word.value, letters, LAUNCHING_LONG)) {
       findings.push(launchFinding(`\`git ${name} ${word.value}\` can start or write something else`, index));
     }
     const path = word.value.startsWith("-") ? attachedValue(word) : word;
-    if (path !== null && !isMessage(words[index - 1]?.value)) {
+    if (path !== null && !MESSAGE.test(words[index - 1]?.value ?? "")) {
       findings.push(...pathFinding(path, index, reach));
     }
   }
   return findings;
 }
 
-function isMessage(option: string | undefined): boolean {
-  return option !== undefined && /^(?:-[a-zA-Z]*m|--message|--author|--date)$/.test(option);
-}
-
-function launches(word: string, letters: string): boolean {
-  if (/^[a-z0-9+.-]+::/i.test(word)) return true;
-  if (/^-[A-Za-z]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
-  const name = word.replace(/=.*/s, "");
-  return /^--./.test(name) && LAUNCHING_LONG.some((option) => option.startsWith(name));
-}
+/** The word after it is text. */
+const MESSAGE = /^(?:-[a-zA-Z]*m|--message|--author|--date)$/;

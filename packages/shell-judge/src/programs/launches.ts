@@ -1,4 +1,6 @@
+import { alike, rowOf, setOf } from "../tables.ts";
 import { endOfLaunch } from "./find.ts";
+import { isOneOf } from "./options.ts";
 
 /** What a program starts, as far as its own words say it. */
 export type Launch =
@@ -20,53 +22,44 @@ export type Launch =
 interface Wrapper {
   /** Letters of options with a value. */
   readonly values?: string;
-  readonly long?: readonly string[];
+  readonly long?: string;
   /** The number of its own words between the options and the command. */
   readonly before?: number;
   readonly isOpen?: boolean;
 }
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  env: { values: "uCS", long: ["--unset", "--chdir", "--split-string"] },
-  nice: { values: "n", long: ["--adjustment"] },
-  timeout: { values: "ks", long: ["--kill-after", "--signal"], before: 1 },
-  stdbuf: { values: "ioe", long: ["--input", "--output", "--error"] },
-  command: {},
+  ...alike("command builtin nohup setsid busybox toybox catchsegv", {}),
+  ...alike("taskset chroot", { before: 1 }),
+  env: { values: "uCS", long: "--unset --chdir --split-string" },
+  nice: { values: "n", long: "--adjustment" },
+  timeout: { values: "ks", long: "--kill-after --signal", before: 1 },
+  stdbuf: { values: "ioe", long: "--input --output --error" },
   xargs: {
     values: "adEIiLlnPsR",
-    long: "--arg-file --delimiter --max-args --max-chars --max-lines --max-procs --replace".split(" "),
+    long: "--arg-file --delimiter --max-args --max-chars --max-lines --max-procs --replace",
     isOpen: true,
   },
-  builtin: {},
   exec: { values: "a" },
-  nohup: {},
-  setsid: {},
   sudo: {
     values: "CDghpRrTtUu",
-    long: "--user --group --chdir --host --prompt --chroot --role --type --other-user --close-from".split(
-      " ",
-    ),
+    long: "--user --group --chdir --host --prompt --chroot --role --type --other-user --close-from",
   },
   doas: { values: "Cu" },
-  busybox: {},
-  toybox: {},
-  time: { values: "fo", long: ["--format", "--output"] },
-  ionice: { values: "cnpPu", long: ["--class", "--classdata"] },
+  time: { values: "fo", long: "--format --output" },
+  ionice: { values: "cnpPu", long: "--class --classdata" },
   chrt: { values: "TPDp", before: 1 },
-  taskset: { before: 1 },
-  flock: { values: "wE", long: ["--timeout", "--conflict-exit-code"], before: 1 },
-  chroot: { before: 1 },
+  flock: { values: "wE", long: "--timeout --conflict-exit-code", before: 1 },
   unshare: { values: "SGRw" },
   nsenter: { values: "tSGrw" },
   strace: { values: "abeEIoOpPsSuX" },
   ltrace: { values: "abeFlnopsuwx" },
   parallel: { values: "jnNIaS" },
-  watch: { values: "nq", long: ["--interval"] },
-  catchsegv: {},
-  npx: { values: "pc", long: ["--package", "--call"] },
+  watch: { values: "nq", long: "--interval" },
+  npx: { values: "pc", long: "--package --call" },
 };
 
-const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"]);
+const SHELLS = setOf("sh bash dash zsh ksh mksh ash fish rbash");
 
 /** Options and settings with which a wrapper adds nothing to what it launches. */
 const HARMLESS_WRAPPING: Readonly<Record<string, RegExp>> = {
@@ -93,10 +86,6 @@ export function isTransparent(name: string, own: readonly string[]): boolean {
   return name === "find" || (isWrapper(name) && HARMLESS_WRAPPING[name]?.test(own.join(" ")) === true);
 }
 
-function wrapperOf(name: string): Wrapper | undefined {
-  return Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
-}
-
 export function isShell(name: string): boolean {
   return SHELLS.has(name);
 }
@@ -115,13 +104,16 @@ export function launchesOf(words: readonly (string | null)[]): readonly Launch[]
   const [program] = words;
   if (program === null || program === undefined) return [];
   const name = baseName(program);
-  const wrapper = wrapperOf(name);
+  const wrapper = rowOf(WRAPPERS, name);
   // It only prints where a program is.
   if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
   if (wrapper !== undefined) return wrapped(words, name, wrapper);
   if (isShell(name)) return shellLaunch(words);
   if (name === "su" || name === "script" || name === "runuser") return scriptOption(words);
-  if (name === "eval") return [{ kind: "script", text: joined(words.slice(1)), at: words.length - 1 }];
+  if (name === "eval") {
+    const text = words.includes(null) ? null : words.slice(1).join(" ");
+    return [{ kind: "script", text, at: words.length - 1 }];
+  }
   return name === "find" ? findLaunches(words) : [];
 }
 
@@ -131,39 +123,24 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
   }
   const to = words.length;
   let from = 1;
-  while (from < to) {
+  while (from < to && words[from] !== "--") {
     const word = words[from];
     if (word === null || word === undefined) return [{ kind: "unseen" }];
-    if (word === "--") {
-      from += 1;
-      break;
-    }
-    if (!word.startsWith("-") || word === "-") {
-      if (name !== "env" || !(/^\w+=/.test(word) || word === "-")) break;
-      from += 1;
-      continue;
-    }
-    from += takesNext(word, wrapper) ? 2 : 1;
+    const isSetting = name === "env" && /^(?:\w+=|-$)/.test(word);
+    if (!isSetting && !/^-./s.test(word)) break;
+    from += !isSetting && takesNext(word, wrapper) ? 2 : 1;
   }
+  if (words[from] === "--") from += 1;
   from += wrapper.before ?? 0;
-  const launch: Launch = {
-    kind: "words",
-    from,
-    to,
-    isOpen: wrapper.isOpen === true,
-    ...replaced(name, words),
-  };
-  return from < to ? [launch] : [];
+  if (from >= to) return [];
+  // `xargs -I{}` replaces `{}` with each line.
+  const replaces = name === "xargs" && words.some((word) => /^-(?:[a-zA-Z0]*[iI]|-replace)/.test(word ?? ""));
+  const isOpen = wrapper.isOpen === true;
+  return [{ kind: "words", from, to, isOpen, ...(replaces && { placeholder: "{}" }) }];
 }
 
-/** `xargs -I{}` replaces `{}` with each line. */
-function replaced(name: string, words: readonly (string | null)[]): { readonly placeholder?: string } {
-  const replaces = words.some((word) => /^-(?:[a-zA-Z0]*[iI]|-replace)/.test(word ?? ""));
-  return name === "xargs" && replaces ? { placeholder: "{}" } : {};
-}
-
-function takesNext(option: string, { values = "", long = [] }: Wrapper): boolean {
-  if (option.startsWith("--")) return !option.includes("=") && long.some((name) => name.startsWith(option));
+function takesNext(option: string, { values = "", long = "" }: Wrapper): boolean {
+  if (option.startsWith("--")) return !option.includes("=") && isOneOf(option, "", long);
   const last = option.at(-1) ?? "";
   const first = [...option.slice(1)].findIndex((letter) => values.includes(letter));
   return values.includes(last) && first === option.length - 2;
@@ -185,11 +162,6 @@ function shellLaunch(words: readonly (string | null)[]): Launch[] {
 function scriptOption(words: readonly (string | null)[]): Launch[] {
   const at = words.findIndex((word) => /^-[a-zA-Z]*c$/.test(word ?? ""));
   return at === -1 ? [{ kind: "unseen" }] : [{ kind: "script", text: words[at + 1] ?? null, at: at + 1 }];
-}
-
-/** `eval` joins its words to one line. */
-function joined(words: readonly (string | null)[]): string | null {
-  return words.includes(null) ? null : words.join(" ");
 }
 
 function findLaunches(words: readonly (string | null)[]): Launch[] {

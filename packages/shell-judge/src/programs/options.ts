@@ -139,6 +139,13 @@ class OptionReader implements Options {
   }
 }
 
+/** Whether a word is one of these options: a letter in a group, or a long one, also abbreviated. */
+export function isOneOf(word: string, letters: string, long: string): boolean {
+  if (/^-[A-Za-z0-9]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
+  const name = word.replace(/=.*/s, "");
+  return /^--./.test(name) && long.split(" ").some((option) => option.startsWith(name));
+}
+
 function splitOnce(text: string): [string, string | undefined] {
   const at = text.indexOf("=");
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];

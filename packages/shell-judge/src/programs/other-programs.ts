@@ -1,6 +1,6 @@
+import { alike, rowOf } from "../tables.ts";
 import {
   type Argument,
-  alike,
   type Finding,
   launchFinding,
   type ProgramReader,
@@ -9,6 +9,7 @@ import {
   unknownFinding,
 } from "./finding.ts";
 import { baseName } from "./launches.ts";
+import { isOneOf } from "./options.ts";
 import { attachedValue } from "./simple-programs.ts";
 
 /** Options with which a program that was allowed for one task does another one. */
@@ -32,13 +33,6 @@ const REMOTE: TaskProgram = {
   letters: "FEISWw",
   words: /(?:proxy|local|knownhosts)command|pkcs11provider|securitykeyprovider|xauthlocation|permitlocal/i,
 };
-const EDITOR: TaskProgram = { letters: "cSsuwWU", long: "--cmd --startuptime", words: /^\+/ };
-const COMPILER: TaskProgram = {
-  letters: "B",
-  long: "-wrapper -specs --specs -load",
-  words: /^@|^-fplugin/,
-};
-
 const TASKS: Readonly<Record<string, TaskProgram>> = {
   ...alike("npm pnpm yarn", NPM),
   bun: { letters: "Ccr", long: `${NPM.long} --preload --require --import --config --env-file` },
@@ -51,7 +45,6 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   make: { letters: "fCIE", long: "--file --makefile --eval --directory", words: /^\w+[:?+]?=/ },
   cargo: { letters: "CZ", long: "--config --manifest-path --target-dir", words: /^\+/ },
   go: {
-    letters: "",
     long: "-exec --exec -toolexec --toolexec -o -C -modfile -overlay -vettool --vettool -gccgoflags -compiler",
     words: /-ext(?:ld|ar)/,
   },
@@ -77,7 +70,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     words: /^\+/,
   },
   more: { words: /^\+/ },
-  ...alike("vi vim nvim view ex", EDITOR),
+  ...alike("vi vim nvim view ex", { letters: "cSsuwWU", long: "--cmd --startuptime", words: /^\+/ }),
   emacs: {
     letters: "fl",
     long: "-batch -script --batch --load --eval --execute --funcall --script",
@@ -96,7 +89,11 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   openssl: {
     only: /^-(?:in|inform|noout|text|subject|issuer|dates|enddate|startdate|checkend|fingerprint|serial|pubkey|modulus|hash|ext|purpose|email|nameopt|md5|sha\d+|connect|servername|showcerts|base64|a|d|e|v|hex|r)$/,
   },
-  ...alike("gcc g++ cc clang", COMPILER),
+  ...alike("gcc g++ cc clang", {
+    letters: "B",
+    long: "-wrapper -specs --specs -load",
+    words: /^@|^-fplugin/,
+  }),
   wget: {
     letters: "eOPioa",
     long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config",
@@ -118,11 +115,15 @@ export const other: ProgramReader = (words, reach) => {
   const name = baseName(program);
   if (words.length === 2 && VERSIONS.test(`${program} ${words[1]?.value}`)) return [];
   const findings: Finding[] = [unknownFinding(`\`${program}\` is not known to be read-only`)];
-  findings.push(...deletion(words, name));
+  const deleting = name === "rm" ? words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value)) : -1;
+  // Nothing of the folder is left to check afterwards.
+  if (deleting !== -1) {
+    findings.push({ nature: "destructive", what: "`rm -r` deletes whole folders", upTo: deleting });
+  }
   // `python -m pytest` does what `pytest` does.
   const isModule = /^python[\d.]*$/.test(name) && words[1]?.value === "-m";
   const own = isModule ? (words[2]?.value ?? "") : name;
-  const task = Object.hasOwn(TASKS, own) ? TASKS[own] : undefined;
+  const task = rowOf(TASKS, own);
   let isEnded = false;
   for (const [index, word] of words.entries()) {
     if (index < (isModule ? 3 : 1)) continue;
@@ -148,20 +149,8 @@ function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
   return pathFinding(value, index, reach);
 }
 
-function redirects(word: string, { letters = "", long: names = "", words, only }: TaskProgram): boolean {
-  if (words?.test(word)) return true;
-  if (only !== undefined && /^-./.test(word) && !only.test(word)) return true;
-  const long = names.split(" ");
+function redirects(word: string, { letters = "", long = "", words, only }: TaskProgram): boolean {
+  if (words?.test(word) || (only !== undefined && /^-./.test(word) && !only.test(word))) return true;
   const name = word.replace(/=.*/s, "");
-  if (name.length > 1 && long.some((option) => option === name)) return true;
-  if (/^--./.test(name)) return long.some((option) => option.startsWith(name));
-  return /^-[A-Za-z]/.test(word) && [...word.slice(1)].some((letter) => letters.includes(letter));
-}
-
-/** `rm -r` deletes whole folders, of which nothing is left to check afterwards. */
-function deletion(words: readonly Argument[], name: string): Finding[] {
-  if (name !== "rm") return [];
-  const at = words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value));
-  if (at === -1) return [];
-  return [{ nature: "destructive", what: "`rm -r` deletes whole folders", upTo: at }];
+  return (name !== "" && long.split(" ").includes(name)) || isOneOf(word, letters, long);
 }

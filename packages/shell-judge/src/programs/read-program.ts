@@ -1,8 +1,8 @@
+import { alike, rowOf } from "../tables.ts";
 import { BUILTINS } from "./builtins.ts";
 import { find } from "./find.ts";
 import {
   type Argument,
-  alike,
   type Finding,
   launchFinding,
   manyFinding,
@@ -112,7 +112,7 @@ const READERS: Readonly<Record<string, ProgramReader>> = {
 /** The reasons not to run these words without a question; a program that is named with a path is unknown. */
 export const readProgram: ProgramReader = (words, reach) => {
   const name = words[0]?.value ?? "";
-  const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
+  const reader = rowOf(READERS, name);
   const options = words.flatMap(({ value, isGlob }, index) =>
     isGlob && reach.mayBecomeOption(value)
       ? [launchFinding(`\`${value}\` may match a name that begins with a dash`, index)]

@@ -1,7 +1,7 @@
 import { SHOWN } from "../grammar/literal-word.ts";
+import { alike } from "../tables.ts";
 import {
   type Argument,
-  alike,
   type Finding,
   followedFinding,
   launchFinding,
