@@ -1,8 +1,7 @@
 import { onceFor } from "@burin/contract/async/once";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { SimpleCommand } from "./grammar/command-parts.ts";
-import type { GitUse, RepositoryFault } from "./grammar/git-use.ts";
-import type { Below, Reach } from "./programs/finding.ts";
+import type { Below, GitUse, Reach, RepositoryFault } from "./programs/finding.ts";
 import { protectedFile } from "./protected-files.ts";
 
 /** Where a command would run, and what is known about that place. */

@@ -1,6 +1,6 @@
 import type { ParsedScript, Redirection, Word, WordPart } from "unbash";
 import { setOf } from "../tables.ts";
-import type { SimpleCommand } from "./command-parts.ts";
+import type { ShellWord, SimpleCommand } from "./command-parts.ts";
 
 /** The value of a loop variable: a word, names that a pattern matches, or the lines that a command prints. */
 export type Variable =
@@ -16,8 +16,11 @@ export type WordReading =
   | { readonly isAnyText: true; readonly lineOf?: SimpleCommand }
   | { readonly problem: string; readonly lineOf?: SimpleCommand };
 
+/** Undefined for a variable that hides another one, and of which nothing is known. */
+export type Variables = ReadonlyMap<string, Variable | undefined>;
+
 export interface WordSurroundings {
-  readonly variables: ReadonlyMap<string, Variable>;
+  readonly variables: Variables;
   /** It is in a place where the shell does not split words or match file names. */
   readonly isWhole?: boolean;
 }
@@ -44,6 +47,16 @@ const MEANT_BY: Readonly<Partial<Record<WordPart["type"], string>>> = {
   ExtendedGlob: "an extended pattern",
   BraceExpansion: "a brace expansion",
 };
+
+/** A command of nothing, to which the rest is added. */
+export const EMPTY: SimpleCommand = {
+  ...{ text: "", words: [], assignments: [], redirections: [], problems: [] },
+  ...{ followsSuccess: false, isApart: false },
+};
+
+export function plainWord(value: string): ShellWord {
+  return { text: value, value, isGlob: false };
+}
 
 interface Piece {
   /** The unquoted text, with `QUOTED` for the rest. */
@@ -186,11 +199,7 @@ function variablePiece(variable: Variable, { text, isQuoted, isChanged }: Expand
 function namesBelow({ value, isGlob }: Extract<Variable, { value: string }>): SimpleCommand | undefined {
   if (!isGlob) return undefined;
   const folder = value.slice(0, value.search(/[*?[]/)).replace(/[^/]*$/, "") || ".";
-  const words = ["find", folder].map((word) => ({ text: word, value: word, isGlob: false }));
-  return {
-    ...{ text: value, words, assignments: [], redirections: [], problems: [] },
-    ...{ followsSuccess: false, isApart: true },
-  };
+  return { ...EMPTY, text: value, words: ["find", folder].map(plainWord), isApart: true };
 }
 
 /** The value, its length, or the value without a literal prefix or suffix. */

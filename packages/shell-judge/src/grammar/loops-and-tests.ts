@@ -1,10 +1,8 @@
-import { forEachChild, type ParsedScript, type SyntaxNode } from "unbash";
+import type { Command, ParsedScript, SyntaxNode, TestExpression, While, Word } from "unbash";
+import { forEachChild } from "unbash";
 import { setOf } from "../tables.ts";
 import type { ShellWord } from "./command-parts.ts";
 import type { Variable } from "./literal-word.ts";
-
-type Word = Extract<SyntaxNode, { type: "Word" }>;
-type TestExpression = Extract<SyntaxNode, { type: "TestCommand" }>["expression"];
 
 /** `{1..20}` is not longer than this, or it is not followed. */
 const LONGEST_RANGE = 50;
@@ -96,7 +94,7 @@ export function mayAssign(node: SyntaxNode | undefined, own: ReadonlySet<SyntaxN
   return assigns;
 }
 
-function commandAssigns({ name, prefix, args }: Extract<SyntaxNode, { type: "Command" }>): boolean {
+function commandAssigns({ name, prefix, args }: Command): boolean {
   if (name === undefined) return prefix.some(({ type }) => type === "Assignment");
   const words = [name, ...args].map((word) => (/^[\w.:/+-]+$/.test(word.text) ? word.text : null));
   const [program, first] = words;
@@ -109,7 +107,7 @@ function commandAssigns({ name, prefix, args }: Extract<SyntaxNode, { type: "Com
 }
 
 /** What `while read -r a b` reads into; null for any other loop. */
-export function readNames(node: Extract<SyntaxNode, { type: "While" }>): readonly string[] | null {
+export function readNames(node: While): readonly string[] | null {
   const [statement, ...more] = node.clause.commands;
   const command = statement?.command;
   if (node.kind !== "while" || more.length > 0 || command?.type !== "Command") return null;

@@ -1,6 +1,7 @@
 import { messageOf } from "@burin/contract/text/error-message";
 import { HIDDEN_IN_COMMANDS } from "@burin/contract/text/visible-text";
-import { type Command, forEachChild, type ParsedScript, parse, type SyntaxNode } from "unbash";
+import type { AndOr, Assignment, Command, For, Redirection, TestCommand, While } from "unbash";
+import { forEachChild, type ParsedScript, parse, type SyntaxNode, type Word } from "unbash";
 import type {
   ShellAssignment,
   ShellCommand,
@@ -8,7 +9,14 @@ import type {
   ShellWord,
   SimpleCommand,
 } from "./command-parts.ts";
-import { readWord, type Variable, type WordReading } from "./literal-word.ts";
+import {
+  EMPTY,
+  plainWord,
+  readWord,
+  type Variable,
+  type Variables,
+  type WordReading,
+} from "./literal-word.ts";
 import {
   bracedWords,
   isOnePipeline,
@@ -59,9 +67,6 @@ const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
   ArithmeticCommand: "`(( ))` evaluates an expression",
 };
 
-type Word = Extract<SyntaxNode, { type: "Word" }>;
-type RedirectionNode = Extract<SyntaxNode, { type: "Redirect" | "HereString" | "HereDoc" }>;
-
 interface Position {
   readonly followsSuccess: boolean;
   readonly isApart: boolean;
@@ -74,12 +79,6 @@ const MOST_ROUNDS = 200;
 
 const START: Position = { followsSuccess: false, isApart: false };
 const NESTED: Position = { followsSuccess: false, isApart: true };
-
-interface LoopVariables {
-  readonly names: readonly string[];
-  /** Those of them of which something is known. */
-  readonly known: ReadonlyMap<string, Variable>;
-}
 
 /** There may be commands in it. */
 function isExpanded(word: Word, reading: WordReading): boolean {
@@ -94,7 +93,7 @@ class Reader {
   #script: ParsedScript | undefined;
   /** Its commands that only set variables of its own. */
   #own: ReadonlySet<SyntaxNode> = new Set();
-  #variables: ReadonlyMap<string, Variable> = new Map();
+  #variables: Variables = new Map();
   #rounds = 0;
   #assigns: boolean | undefined;
 
@@ -191,7 +190,7 @@ class Reader {
   }
 
   /** The body is read once for each word, with that value of the variable. */
-  #readFor(node: Extract<SyntaxNode, { type: "For" }>, position: Position): void {
+  #readFor(node: For, position: Position): void {
     const name = node.name.text;
     if (!isPlainName(name)) this.problems.push(`a loop sets \`${name}\``);
     const words = node.wordlist?.flatMap((word) => loopWords(word) ?? [this.#readLoopWord(word, position)]);
@@ -202,8 +201,7 @@ class Reader {
     if (!isFollowed || rounds.length === 0) rounds.splice(0, rounds.length, null);
     for (const [index, round] of rounds.entries()) {
       const isRepeat = position.isRepeat === true || index > 0;
-      const known = new Map(round === null ? [] : [[name, round]]);
-      this.#readBody(node.body, { ...position, isRepeat }, { names: [name], known });
+      this.#readBody(node.body, { ...position, isRepeat }, new Map([[name, round ?? undefined]]));
     }
   }
 
@@ -212,23 +210,15 @@ class Reader {
     const read = this.#readWord(word, []);
     const { text, value, isGlob, lineOf } = read;
     if (isGlob) {
-      const words = [{ text: ":", value: ":", isGlob: false }, read];
-      this.commands.push({
-        text,
-        words,
-        assignments: [],
-        redirections: [],
-        problems: [],
-        ...position,
-        isRepeat: true,
-      });
+      const words = [plainWord(":"), read];
+      this.commands.push({ ...EMPTY, text, words, ...position, isRepeat: true });
     }
     if (value === null) return lineOf === undefined ? null : { lineOf };
     return { value, isGlob };
   }
 
   /** Only a loop over the lines of its input is known to end. */
-  #readWhile(node: Extract<SyntaxNode, { type: "While" }>, position: Position): void {
+  #readWhile(node: While, position: Position): void {
     const names = readNames(node);
     if (names === null || this.#mayAssign()) {
       this.#readOther(node);
@@ -236,20 +226,19 @@ class Reader {
     }
     this.#read(node.clause, position);
     const lineOf = names.length === 1 ? position.input : undefined;
-    const known = new Map(names.map((name) => [name, { lineOf }]));
-    this.#readBody(node.body, position, { names, known });
+    this.#readBody(node.body, position, new Map(names.map((name) => [name, { lineOf }])));
   }
 
-  #readBody(body: SyntaxNode, position: Position, { names, known }: LoopVariables): void {
-    const outer = new Map(this.#variables);
-    for (const name of names) outer.delete(name);
+  /** The variables that the loop sets are undefined where nothing is known about them. */
+  #readBody(body: SyntaxNode, position: Position, set: Variables): void {
+    const outer = this.#variables;
     const first = this.commands.length;
-    this.#variables = new Map([...outer, ...known]);
+    this.#variables = new Map([...outer, ...set]);
     this.#read(body, position);
     // After the loop the variable's value is unknown, also if an outer loop uses the same name.
-    this.#variables = outer;
+    this.#variables = new Map([...outer].filter(([name]) => !set.has(name)));
     const moves = this.commands.slice(first).some(({ words: [program] }) => program?.value === "cd");
-    const isOnce = known.size > 0 && [...known.values()].every((each) => "value" in each && !each.isGlob);
+    const isOnce = [...set.values()].every((each) => each && "value" in each && !each.isGlob);
     if (moves && !isOnce) this.problems.push("a loop changes the folder");
   }
 
@@ -259,7 +248,7 @@ class Reader {
   }
 
   /** Each comparison as the equivalent `test`. */
-  #readTest(node: Extract<SyntaxNode, { type: "TestCommand" }>, position: Position): void {
+  #readTest(node: TestCommand, position: Position): void {
     for (const { text, operator, operands, problem } of testWords(node.expression, this.#source)) {
       const problems = problem === null ? [] : [problem];
       const index = this.commands.length;
@@ -269,13 +258,13 @@ class Reader {
       const words = [{ text: "[[", value: "test", isGlob: false }, ...compared].filter(
         (word) => word !== undefined,
       );
-      const command = { text, words, assignments: [], redirections: [], problems, ...position };
-      this.commands.splice(index, 0, problem === null ? command : { ...command, words: [] });
+      const known = problem === null ? words : [];
+      this.commands.splice(index, 0, { ...EMPTY, text, words: known, problems, ...position });
       this.problems.push(...problems);
     }
   }
 
-  #readChain(node: Extract<SyntaxNode, { type: "AndOr" }>, position: Position): void {
+  #readChain(node: AndOr, position: Position): void {
     let followsSuccess = false;
     let allJoined = true;
     let kept = this.#variables;
@@ -324,10 +313,10 @@ class Reader {
     this.commands.splice(index, 0, { text, words, assignments, redirections, problems, ...position });
   }
 
-  #readRedirectionsOf(redirects: readonly RedirectionNode[], position: Position): void {
+  #readRedirectionsOf(redirects: readonly Redirection[], position: Position): void {
     const redirections = redirects.map((redirect) => this.#readRedirection(redirect));
     const text = redirections.map((redirection) => redirection.text).join(" ");
-    this.commands.push({ words: [], assignments: [], problems: [], text, redirections, ...position });
+    this.commands.push({ ...EMPTY, text, redirections, ...position });
   }
 
   #readWord(word: Word, problems: string[], isWhole = false): ShellWord {
@@ -352,7 +341,7 @@ class Reader {
     return !/^\s[\s);&|]?$/.test(around);
   }
 
-  #readAssignment(node: Extract<SyntaxNode, { type: "Assignment" }>, isOwn = false): ShellAssignment {
+  #readAssignment(node: Assignment, isOwn = false): ShellAssignment {
     const { name, text, value } = node;
     const isPlain = value.type === "Word" && node.index === undefined;
     const around = isOwn ? { variables: this.#variables, isWhole: true } : { variables: new Map() };
@@ -365,7 +354,7 @@ class Reader {
     return { text, name, value: known, isOwn };
   }
 
-  #readRedirection(node: RedirectionNode): ShellRedirection {
+  #readRedirection(node: Redirection): ShellRedirection {
     const text = this.#textOf(node);
     if (node.type === "HereDoc") {
       const { body } = node;

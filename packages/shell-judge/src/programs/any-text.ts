@@ -1,30 +1,17 @@
 import { setOf } from "../tables.ts";
 
 /** They print their words and read nothing, so they may get unknown words. */
-export const TAKES_ANY_WORD: ReadonlySet<string> = new Set(["echo", "basename", "dirname"]);
+export const TAKES_ANY_WORD: ReadonlySet<string> = setOf("echo basename dirname");
 
 /** They compare two texts or numbers and read no file. */
 export const STRING_COMPARES: ReadonlySet<string> = setOf("= == != =~ < > -eq -ne -lt -gt -le -ge");
 
 /** Whether a command with such words, each of them null, does no more than show or compare them. */
-export function takesAnyText(words: readonly (string | null)[]): boolean {
-  const [name, ...rest] = words;
-  switch (name) {
-    case "true":
-    case "false":
-    case ":":
-      return true;
-    case "exit":
-      return rest.length === 1;
-    case "printf":
-      return typeof rest[0] === "string" && isHarmlessFormat(rest[0]);
-    case "[":
-      return comparesText(rest.slice(0, -1));
-    case "test":
-      return comparesText(rest);
-    default:
-      return typeof name === "string" && TAKES_ANY_WORD.has(name);
-  }
+export function takesAnyText([name, ...rest]: readonly (string | null)[]): boolean {
+  if (name === "exit") return rest.length === 1;
+  if (name === "printf") return typeof rest[0] === "string" && isHarmlessFormat(rest[0]);
+  if (name === "test" || name === "[") return comparesText(name === "[" ? rest.slice(0, -1) : rest);
+  return typeof name === "string" && (TAKES_ANY_WORD.has(name) || /^(?:true|false|:)$/.test(name));
 }
 
 /** `%n` sets the variable that the next word names. */

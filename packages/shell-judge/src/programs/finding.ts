@@ -1,5 +1,3 @@
-import type { GitUse, RepositoryFault } from "../grammar/git-use.ts";
-
 /** A word that a program gets. */
 export interface Argument {
   readonly value: string;
@@ -38,6 +36,22 @@ export interface Finding {
 
 /** For what no words of a rule can cover: only a rule for every command does. */
 export const BEYOND_RULES = Number.POSITIVE_INFINITY;
+
+/** What a git command is about to do in a folder. */
+export interface GitUse {
+  /** The command changes something, or talks to other machines. */
+  readonly changes: boolean;
+  readonly subcommand: string;
+  /** It reads the files too, and so the submodules among them. */
+  readonly readsFiles: boolean;
+}
+
+/** Why git would do more in a folder than its words say. */
+export interface RepositoryFault {
+  /** It would run a program that the repository names, or read outside the roots. */
+  readonly nature: "program" | "outside";
+  readonly what: string;
+}
 
 /** Questions about the place in which a command runs. */
 export interface Reach {

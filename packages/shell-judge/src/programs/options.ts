@@ -25,8 +25,19 @@ export interface OptionTable {
 interface Option {
   /** `-x` or `--name`. */
   readonly name: string;
-  readonly value: string | null;
+  readonly value: string | undefined;
   readonly index: number;
+}
+
+/** The options in one word, up to the first that the table does not know. */
+interface Given {
+  readonly given: {
+    readonly name: string;
+    readonly attached?: Argument | undefined;
+    readonly takesNext?: boolean;
+    readonly isPath?: boolean;
+  }[];
+  readonly isKnown: boolean;
 }
 
 interface Operand extends Argument {
@@ -41,102 +52,77 @@ export interface Options {
 
 /** Parses the words after a program's name; options may come anywhere before `--`. */
 export function readOptions(words: readonly Argument[], table: OptionTable, reach: Reach): Options {
-  const reader = new OptionReader(words, table, reach);
-  reader.read();
-  return reader;
+  const options: Option[] = [];
+  const operands: Operand[] = [];
+  const findings: Finding[] = [];
+  let isEnded = false;
+  for (let index = 1; index < words.length; index += 1) {
+    const word = words[index];
+    if (word === undefined) break;
+    if (isEnded || !/^-./s.test(word.value)) {
+      operands.push({ ...word, index });
+      continue;
+    }
+    isEnded = word.value === "--";
+    const { given, isKnown } = givenIn(word, table);
+    for (const { name, attached, takesNext, isPath } of given) {
+      if (takesNext) index += 1;
+      const value = takesNext ? words[index] : attached;
+      options.push({ name, value: value?.value, index });
+      if (isRead(value, isPath)) findings.push(...pathFinding(value, index, reach));
+    }
+    const what = `\`${word.value}\` is not known to be a harmless option`;
+    findings.push(...(isKnown ? [] : [launchFinding(what, index)]));
+  }
+  return { options, operands, findings };
+}
+
+/** Of many words only the first is the value. */
+function isRead(value: Argument | undefined, isPath = false): value is Argument {
+  return value !== undefined && (isPath || value.isMany === true);
 }
 
 const LONG_OPTIONS = new WeakMap<OptionTable, ReadonlyMap<string, string>>();
 
-function longOptions(table: OptionTable): ReadonlyMap<string, string> {
-  const names = () => (table.long ?? "").split(/\s+/).filter(Boolean);
-  return onceFor(LONG_OPTIONS, table, () => new Map(names().map((name) => [name.replace(/=.*/, ""), name])));
+function givenIn(word: Argument, table: OptionTable): Given {
+  const isNumber = table.numbers === true && /^-\d+$/.test(word.value);
+  if (word.value === "--" || isNumber) return { given: [], isKnown: true };
+  return word.value.startsWith("--") ? longOption(word, table) : lettersIn(word, table);
 }
 
-class OptionReader implements Options {
-  readonly options: Option[] = [];
-  readonly operands: Operand[] = [];
-  readonly findings: Finding[] = [];
-  readonly #words: readonly Argument[];
-  readonly #table: OptionTable;
-  readonly #reach: Reach;
-  readonly #long: ReadonlyMap<string, string>;
-  #index = 1;
+function longOption({ value: text, isGlob }: Argument, table: OptionTable): Given {
+  const names = () => (table.long ?? "").split(/\s+/).filter(Boolean);
+  const all = onceFor(
+    LONG_OPTIONS,
+    table,
+    () => new Map(names().map((name) => [name.replace(/=.*/, ""), name])),
+  );
+  const [, name = "", value] = /^--([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
+  const known = all.get(name);
+  if (known === undefined) return { given: [], isKnown: false };
+  const attached = value === undefined ? undefined : { value, isGlob };
+  const takesNext = attached === undefined && /=@?$/.test(known);
+  return { given: [{ name: `--${name}`, attached, takesNext, isPath: known.endsWith("=@") }], isKnown: true };
+}
 
-  constructor(words: readonly Argument[], table: OptionTable, reach: Reach) {
-    this.#words = words;
-    this.#table = table;
-    this.#reach = reach;
-    this.#long = longOptions(table);
-  }
-
-  read(): void {
-    for (; this.#index < this.#words.length; this.#index += 1) {
-      const word = this.#words[this.#index];
-      if (word === undefined) return;
-      if (word.value === "--") {
-        this.#index += 1;
-        for (; this.#index < this.#words.length; this.#index += 1) this.#operand();
-        return;
-      }
-      if (word.value.startsWith("--")) this.#readLong(word.value);
-      else if (word.value.startsWith("-") && word.value !== "-") this.#readShort(word.value);
-      else this.#operand();
+function lettersIn({ value: text, isGlob }: Argument, table: OptionTable): Given {
+  const { flags = "", values = "", files = "", attached = "" } = table;
+  const given: Given["given"] = [];
+  for (let at = 1; at < text.length; at += 1) {
+    const letter = text.charAt(at);
+    const name = `-${letter}`;
+    if (flags.includes(letter)) {
+      given.push({ name });
+      continue;
     }
+    const value = text.slice(at + 1);
+    const isPath = files.includes(letter);
+    const takes = isPath || values.includes(letter);
+    if (!takes && !attached.includes(letter)) return { given, isKnown: false };
+    given.push({ name, attached: { value, isGlob }, takesNext: takes && value === "", isPath });
+    break;
   }
-
-  #operand(): void {
-    const word = this.#words[this.#index];
-    if (word !== undefined) this.operands.push({ ...word, index: this.#index });
-  }
-
-  #readLong(text: string): void {
-    const [name = "", attached] = splitOnce(text.slice(2));
-    const known = this.#long.get(name);
-    if (known === undefined) {
-      this.#fault(`\`${text}\` is not known to be a harmless option`);
-      return;
-    }
-    const takes = known.endsWith("=") || known.endsWith("=@");
-    const own =
-      attached === undefined ? null : { value: attached, isGlob: this.#words[this.#index]?.isGlob === true };
-    this.#option(`--${name}`, takes ? (own ?? this.#next()) : own, known.endsWith("=@"));
-  }
-
-  #readShort(text: string): void {
-    if (this.#table.numbers === true && /^-\d+$/.test(text)) return;
-    const { flags = "", values = "", files = "", attached = "" } = this.#table;
-    for (let at = 1; at < text.length; at += 1) {
-      const letter = text.charAt(at);
-      const rest = text.slice(at + 1);
-      if (flags.includes(letter)) {
-        this.#option(`-${letter}`, null, false);
-        continue;
-      }
-      const takes = values.includes(letter) || files.includes(letter);
-      const own = { value: rest, isGlob: this.#words[this.#index]?.isGlob === true };
-      if (takes) this.#option(`-${letter}`, rest === "" ? this.#next() : own, files.includes(letter));
-      else if (attached.includes(letter)) this.#option(`-${letter}`, own, false);
-      else this.#fault(`\`${text}\` is not known to be a harmless option`);
-      return;
-    }
-  }
-
-  #next(): Argument | null {
-    this.#index += 1;
-    return this.#words[this.#index] ?? null;
-  }
-
-  #option(name: string, word: Argument | null, isPath: boolean): void {
-    this.options.push({ name, value: word?.value ?? null, index: this.#index });
-    // Of many words only the first is the value.
-    if (word === null || !(isPath || word.isMany)) return;
-    this.findings.push(...pathFinding(word, this.#index, this.#reach));
-  }
-
-  #fault(what: string): void {
-    this.findings.push(launchFinding(what, this.#index));
-  }
+  return { given, isKnown: true };
 }
 
 /** Whether a word is one of these options: a letter in a group, or a long one, also abbreviated. */
@@ -144,9 +130,4 @@ export function isOneOf(word: string, letters: string, long: string): boolean {
   if (/^-[A-Za-z0-9]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
   const name = word.replace(/=.*/s, "");
   return /^--./.test(name) && long.split(" ").some((option) => option.startsWith(name));
-}
-
-function splitOnce(text: string): [string, string | undefined] {
-  const at = text.indexOf("=");
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
