@@ -23,12 +23,12 @@ import {
   unknownFinding,
 } from "./programs/finding.ts";
 import {
-  isShell,
   isTransparent,
   isWrapper,
   type Launch,
   launchesOf,
   readsAsBash,
+  SHELLS,
 } from "./programs/launches.ts";
 import { readProgram } from "./programs/read-program.ts";
 import { attachedValue } from "./programs/simple-programs.ts";
@@ -84,10 +84,15 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
   const first = left.find(isProtected) ?? left.find(isAlwaysAsked) ?? left[0];
   if (first === undefined) {
     const covering = everything ?? rule;
-    const reason =
-      covering === undefined ? "it only reads inside the root" : `${ruleInWords(covering)} covers it`;
-    const verdict = { text, verdict: "allow" as const, reason, isOnlyReading: covering === undefined };
-    return covering === undefined ? verdict : { ...verdict, rule: covering.text };
+    const reads = {
+      text,
+      verdict: "allow",
+      reason: "it only reads inside the root",
+      isOnlyReading: true,
+    } as const;
+    if (covering === undefined) return reads;
+    const reason = `${ruleInWords(covering)} covers it`;
+    return { ...reads, reason, isOnlyReading: false, rule: covering.text };
   }
   const asked = {
     text,
@@ -179,7 +184,11 @@ function redirectionFindings(
   if (below !== null) return pathFinding(pathBelow(below), 0, reach);
   if (isAnyText || kind === "copy" || (kind === "data" && target !== null)) return [];
   if (target === null) return [unknownFinding(`what \`${text}\` names is known only when it runs`)];
-  if (kind === "write") return writeFindings(text, target, reach);
+  if (kind === "write") {
+    if (/^\/dev\/(?:null|stdout|stderr)$/.test(target)) return [];
+    const [finding] = protectedFindings(target, reach);
+    return [finding ?? unknownFinding(`\`${text}\` writes a file`)];
+  }
   return pathFinding({ value: target, isGlob: isGlob === true }, 0, reach);
 }
 
@@ -200,16 +209,10 @@ function folderFindings({ words }: SimpleCommand, reach: CommandReach): Finding[
   ];
 }
 
-function writeFindings(text: string, target: string, reach: CommandReach): Finding[] {
-  if (/^\/dev\/(?:null|stdout|stderr)$/.test(target)) return [];
-  const what = reach.protectedBy(target);
-  if (what !== null) return [protectedFinding(target, what)];
-  return [unknownFinding(`\`${text}\` writes a file`)];
-}
-
-function protectedFinding(path: string, what: string): Finding {
+function protectedFindings(path: string, reach: CommandReach, isGlob = false): Finding[] {
+  const what = reach.protectedBy(path, isGlob);
   const reason = `\`${path}\` is protected (${what}), so only the user can allow a change`;
-  return { nature: "protected", what: reason, upTo: 0 };
+  return what === null ? [] : [{ nature: "protected", what: reason, upTo: 0 }];
 }
 
 interface Judged {
@@ -226,33 +229,24 @@ function judgeWords(words: readonly Argument[], judging: Judging): Judged {
   const launches = launchesOf(words.map(({ value, below }) => (below === undefined ? value : null)));
   const findings = [
     ...ownFindings(words, launches, judging),
-    ...launchedFindings(words, launches, judging),
+    ...launches.flatMap((launch) => {
+      if (launch.kind === "words") return launchedWordsFindings(words, launch, judging);
+      return launch.kind === "script" ? scriptFindings(launch, words[0]?.value ?? "", judging) : [];
+    }),
     ...projectFindings(words[0]?.value ?? "", judging.reach),
   ];
   if (findings.some(({ nature }) => nature !== "outside")) {
-    findings.push(...protectedFindings(words, judging.reach));
+    findings.push(...writableFindings(words, judging.reach));
   }
-  return judging.allow.reduce<Judged>(
-    (best, rule) => {
-      const left = leftBy(rule, words, findings);
-      return left === null || (best.rule && left.length >= best.findings.length)
-        ? best
-        : { findings: left, rule };
-    },
-    { findings },
-  );
-}
-
-/** The findings that the rule does not cover; null when it does not match these words. */
-function leftBy(
-  rule: CommandRule,
-  words: readonly Argument[],
-  findings: readonly Finding[],
-): readonly Finding[] | null {
-  const spelled = coveredWords(rule, words);
-  if (spelled === 0) return null;
-  const isNeverExcused = rule.isGrant ? isAlwaysAsked : isProtected;
-  return findings.filter((finding) => isNeverExcused(finding) || finding.upTo >= spelled);
+  let best: Judged = { findings };
+  for (const rule of judging.allow) {
+    const spelled = coveredWords(rule, words);
+    const isNeverExcused = rule.isGrant ? isAlwaysAsked : isProtected;
+    const left = findings.filter((finding) => isNeverExcused(finding) || finding.upTo >= spelled);
+    const isBetter = best.rule === undefined || left.length < best.findings.length;
+    if (spelled > 0 && isBetter) best = { findings: left, rule };
+  }
+  return best;
 }
 
 function ownFindings(
@@ -269,24 +263,13 @@ function ownFindings(
   const own = words.slice(1, end).map(({ value }) => value);
   if (!isSeen && name !== "command") {
     const what = `what \`${name}\` runs is not in its arguments`;
-    return [unknownFinding(what), ...(isShell(name) ? [] : [launchFinding(what, last)])];
+    return [unknownFinding(what), ...(SHELLS.has(name) ? [] : [launchFinding(what, last)])];
   }
   const isWhole = launch?.kind !== "script" || launch.at === last;
   if (isSeen && isWhole && isTransparent(name, own)) return [];
   const odd = `\`${[name, ...own].join(" ")}\` changes how it is run`;
   const settings = isSeen && isWrapper(name) ? [launchFinding(odd, Math.max(end - 1, 1))] : [];
   return [...readProgram(words, reach), ...settings];
-}
-
-function launchedFindings(
-  words: readonly Argument[],
-  launches: readonly Launch[],
-  judging: Judging,
-): Finding[] {
-  return launches.flatMap((launch) => {
-    if (launch.kind === "words") return launchedWordsFindings(words, launch, judging);
-    return launch.kind === "script" ? scriptFindings(launch, words[0]?.value ?? "", judging) : [];
-  });
 }
 
 function launchedWordsFindings(
@@ -358,12 +341,11 @@ function scriptFindings(
 }
 
 /** Any word may be a file that a program writes, unless the program is known to only read. */
-function protectedFindings(words: readonly Argument[], reach: CommandReach): Finding[] {
+function writableFindings(words: readonly Argument[], reach: CommandReach): Finding[] {
   return words.flatMap((word, index) => {
     const option = word.value.startsWith("-") ? word.value : (words[index - 1]?.value ?? "");
     if (index === 0 || /^--?[\w-]*(?:exclude|ignore)/.test(option)) return [];
     const path = word.value.startsWith("-") ? attachedValue(word)?.value : word.value.replace(/^\w+=/, "");
-    const what = path === undefined ? null : reach.protectedBy(path, word.isGlob);
-    return what === null || path === undefined ? [] : [protectedFinding(path, what)];
+    return path === undefined ? [] : protectedFindings(path, reach, word.isGlob);
   });
 }

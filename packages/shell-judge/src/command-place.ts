@@ -67,7 +67,7 @@ const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
 export class CommandReach implements Reach {
   readonly #place: CommandPlace | undefined;
   /** The root, or an unnamed folder when none is known. */
-  readonly #root: string;
+  readonly top: string;
   readonly #start: string;
   /** The folders in which the next command may run when it is not known what succeeded before. */
   #possible: readonly string[];
@@ -80,16 +80,11 @@ export class CommandReach implements Reach {
 
   constructor(place: CommandPlace | undefined) {
     this.#place = place;
-    this.#root = resolved("/", place?.root ?? "\0");
-    this.#start = resolved(this.#root, place?.directory ?? ".");
+    this.top = resolved("/", place?.root ?? "\0");
+    this.#start = resolved(this.top, place?.directory ?? ".");
     this.#possible = [this.#start];
     this.#definite = this.#possible;
     this.#current = this.#possible;
-  }
-
-  /** The path of the root. */
-  get top(): string {
-    return this.#root;
   }
 
   /** A reach that starts where this one is now, for a shell inside the command. */
@@ -127,7 +122,6 @@ export class CommandReach implements Reach {
     this.#definite = isApart ? this.#possible : moved;
   }
 
-  /** Why a path may be outside the root; null when it is certainly inside. */
   outside(path: string, isGlob: boolean): string | null {
     return this.#once(`outside ${isGlob} ${path}`, () => this.#outside(path, isGlob));
   }
@@ -152,17 +146,14 @@ export class CommandReach implements Reach {
     }
     for (const folder of this.#current) {
       const meant = resolved(folder, path);
-      if (!this.#isInside(meant) || this.#isOfSystem(meant)) return `\`${path}\` is outside the root`;
+      // Where the root is the whole disk these are in it.
+      const isOfSystem = SYSTEM.test(meant) && !SYSTEM.test(this.top);
+      if (!this.#isInside(meant) || isOfSystem) return `\`${path}\` is outside the root`;
       if (this.#place?.leadsOutside?.(spelled(folder, path), isGlob)) {
         return `\`${path}\` leads out of the root through a link`;
       }
     }
     return null;
-  }
-
-  /** Where the root is the whole disk they are in it. */
-  #isOfSystem(path: string): boolean {
-    return SYSTEM.test(path) && !SYSTEM.test(this.#root);
   }
 
   plantedBelow(path: string, below: Below): string | null {
@@ -172,15 +163,12 @@ export class CommandReach implements Reach {
       const tree = look(resolved(folder, path));
       const what = tree === null ? "holds too many files to be checked" : faultOf(tree, below);
       if (what !== null) return `\`${path}\` ${what}`;
-      const odd = below.inGit === undefined || !below.isText ? [] : this.#oddInGit(folder, below.inGit);
-      if (odd === null) return "git does not tell which names it would print";
+      const isOfGit = below.inGit !== undefined && below.isText;
+      const odd = isOfGit ? this.#place?.oddNamesInGit?.(folder, below.inGit) : [];
+      if (!odd) return "git does not tell which names it would print";
       if (odd[0] !== undefined) return `the repository holds \`${odd[0]}\`, ${ODD}`;
     }
     return null;
-  }
-
-  #oddInGit(folder: string, words: readonly string[]): readonly string[] | null {
-    return this.#place?.oddNamesInGit?.(folder, words) ?? null;
   }
 
   mayBecomeOption(pattern: string): boolean {
@@ -215,7 +203,7 @@ export class CommandReach implements Reach {
   placesOf(path: string): string[] {
     return this.#current.flatMap((folder) => {
       const real = this.#realPaths(folder, path, false).map((one) => resolved("/", one));
-      const inside = [resolved(folder, path), ...real].filter((place) => isIn(place, this.#root));
+      const inside = [resolved(folder, path), ...real].filter((place) => isIn(place, this.top));
       return inside.map((place) => this.#below(place));
     });
   }
@@ -257,12 +245,12 @@ export class CommandReach implements Reach {
 
   #isInside(path: string): boolean {
     const included = this.#place?.includeDirectories ?? [];
-    return [this.#root, ...included.map((one) => resolved("/", one))].some((one) => isIn(path, one));
+    return [this.top, ...included.map((one) => resolved("/", one))].some((one) => isIn(path, one));
   }
 
   /** Relative to the root if it is inside. */
   #below(path: string): string {
-    return isIn(path, this.#root) ? path.slice(this.#root.length).replace(/^\//, "") : path;
+    return isIn(path, this.top) ? path.slice(this.top.length).replace(/^\//, "") : path;
   }
 
   #realPaths(folder: string, path: string, isPattern: boolean): readonly string[] {

@@ -111,20 +111,20 @@ function judgedByParts(
   const open = parts.filter(({ verdict }) => verdict !== "allow");
   const [first] = open;
   const everything = allow.find(coversEverything);
-  const problem = everything === undefined ? line.problems[0] : undefined;
+  const [problem] = everything === undefined ? line.problems : [];
   if (problem !== undefined) return { verdict: "ask", reason: problem, grants: [], parts };
   if (first !== undefined) {
     return { verdict: "ask", reason: first.reason, part: first.text, grants: grantsFor(open), parts };
   }
-  const named = new Set(parts.map(({ rule }) => rule));
-  const rules = everything === undefined ? allow.filter(({ text }) => named.has(text)) : [everything];
-  const [only] = rules;
-  const unruled = allow.length === 0 ? parts : everything === undefined ? judgeParts(line, [], place) : [];
-  const reads = everything === undefined ? readsOf(unruled) : undefined;
-  const read = { ...(reads === undefined ? {} : { reads }), parts };
-  if (only === undefined) {
-    return { verdict: "allow", reason: "it only reads inside the root", ...read };
+  if (everything !== undefined) {
+    return { verdict: "allow", reason: `${ruleInWords(everything)} covers it`, rule: everything.text, parts };
   }
+  const named = new Set(parts.map(({ rule }) => rule));
+  const rules = allow.filter(({ text }) => named.has(text));
+  const [only] = rules;
+  const reads = readsOf(allow.length === 0 ? parts : judgeParts(line, [], place));
+  const read = { ...(reads && { reads }), parts };
+  if (only === undefined) return { verdict: "allow", reason: "it only reads inside the root", ...read };
   const reason = `${rules.map(ruleInWords).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
   return { verdict: "allow", reason, rule: only.text, ...read };
 }

@@ -65,10 +65,8 @@ export function mentions(rule: CommandRule, command: readonly (string | null)[])
   if (programName(program) !== programName(name)) return "no";
   const options = wanted.filter((word) => isOption(word));
   const missing = options.some((option) => !isGiven(option, given));
-  const plain = agree(
-    wanted.filter((word) => !isOption(word)),
-    given,
-  );
+  const names = wanted.filter((word) => !isOption(word));
+  const plain = agree(names, given);
   if (plain === "no" || (missing && !given.includes(null))) return "no";
   return missing ? "maybe" : plain;
 }

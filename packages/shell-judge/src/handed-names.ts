@@ -1,4 +1,4 @@
-import type { ShellWord, SimpleCommand } from "./grammar/command-parts.ts";
+import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { printedByFind } from "./programs/find.ts";
 import type { Below } from "./programs/finding.ts";
 import { rowOf } from "./tables.ts";
@@ -81,7 +81,8 @@ function namesOfOutput(command: SimpleCommand | undefined): Below | null {
   if (isFilter && command.input !== undefined) return printedNames(command.input);
   if (words === null) return null;
   if (name === "find") {
-    return command.words.some(({ isGlob }) => isGlob) ? null : printedByFind(command.words.map(asArgument));
+    const found = words.map((value) => ({ value, isGlob: false }));
+    return command.words.some(({ isGlob }) => isGlob) ? null : printedByFind(found);
   }
   const ofGit = name === "git" ? [`git ${rest[0]}`, ...rest.slice(1)] : null;
   return printedBelow(ofGit ?? words);
@@ -113,8 +114,4 @@ function readPrinting(words: readonly string[], { options: allowed, values }: Pr
     if (takesNext) at += 1;
   }
   return { options, operands };
-}
-
-function asArgument({ value, isGlob }: ShellWord) {
-  return { value: value ?? "", isGlob };
 }

@@ -19,11 +19,6 @@ interface Hidden {
   readonly covers: (path: string) => boolean;
 }
 
-interface Found {
-  readonly rule: Hidden;
-  readonly part: string;
-}
-
 /**
  * A path that no other tool may read must not be read by a command either, as far as its words show it: as they are
  * spelled, where they lead, and what is below a folder that is searched.
@@ -62,7 +57,7 @@ function foundIn(
   commands: readonly CommandWords[],
   hidden: readonly Hidden[],
   reach: CommandReach,
-): Found | undefined {
+): { readonly rule: Hidden; readonly part: string } | undefined {
   for (const [index, { words, part }] of commands.entries()) {
     // A nested shell that changes its folder is not followed.
     const isLost = words[0] === "pushd" || (index > 0 && words[0] === "cd");

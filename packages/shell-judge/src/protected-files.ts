@@ -37,8 +37,8 @@ const LAST = new Set([...WHAT.keys()].map((name) => name.split("/").slice(1).at(
 
 const ENDINGS = [...WHAT.keys()].filter((name) => name.startsWith("*")).map((name) => name.slice(1));
 
-const ENVIRONMENT = /^\.env(?:\..+)?$/;
-const ENVIRONMENT_EXAMPLE = /^\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$/;
+/** With what programs load, and not an example of it. */
+const ENVIRONMENT = /^(?!\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$)\.env(?:\..+)?$/;
 
 /**
  * Why a file runs code later or contains keys, or null for any other. Only looks at the name, ignoring case: pass
@@ -60,9 +60,7 @@ export function protectedName(name: string, folder?: string): string | null {
   const what = folderName(name, folder);
   if (what !== null) return what;
   const plain = plainName(name);
-  if (plain.startsWith(".env") && ENVIRONMENT.test(plain) && !ENVIRONMENT_EXAMPLE.test(plain)) {
-    return "a file of variables that programs load";
-  }
+  if (ENVIRONMENT.test(plain)) return "a file of variables that programs load";
   const ending = ENDINGS.find((one) => plain.endsWith(one));
   return WHAT.get(ending === undefined ? plain : `*${ending}`) ?? null;
 }

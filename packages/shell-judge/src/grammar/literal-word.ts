@@ -173,23 +173,21 @@ function expansionPiece(
   const variable = variables.get(name);
   const isKnown = variable !== undefined || SHOWN.has(name) || SHOWN_PARAMETER.test(name);
   if (!isKnown || (part.type === "ParameterExpansion" && !isPlainParameter(part))) return problem;
-  const isChanged = part.type === "ParameterExpansion" && (part.prefix !== undefined || part.operation);
   if (variable === undefined) return text;
-  return variablePiece(variable, { text, isQuoted, isChanged: Boolean(isChanged) }) ?? problem;
-}
-
-interface Expanded {
-  readonly text: Piece;
-  readonly isQuoted: boolean;
-  readonly isChanged: boolean;
-}
-
-function variablePiece(variable: Variable, { text, isQuoted, isChanged }: Expanded): Piece | null {
-  const printer = "value" in variable ? namesBelow(variable) : variable.lineOf;
-  if (!isQuoted && !("value" in variable && PLAIN.test(variable.value))) {
-    return isChanged || printer === undefined ? null : { ...text, lineOf: { ...printer, isSplit: true } };
+  const isSplit = !isQuoted && !isOneWord(variable);
+  if (part.type === "ParameterExpansion" && (part.prefix !== undefined || part.operation)) {
+    return isSplit ? problem : text;
   }
-  if (isChanged) return text;
+  return variablePiece(variable, text, isSplit) ?? problem;
+}
+
+function isOneWord(variable: Variable): boolean {
+  return "value" in variable && PLAIN.test(variable.value);
+}
+
+function variablePiece(variable: Variable, text: Piece, isSplit: boolean): Piece | null {
+  const printer = "value" in variable ? namesBelow(variable) : variable.lineOf;
+  if (isSplit) return printer === undefined ? null : { ...text, lineOf: { ...printer, isSplit } };
   return "lineOf" in variable
     ? { ...text, lineOf: printer }
     : { bare: QUOTED, ...variable, spelled: text.spelled };

@@ -124,16 +124,13 @@ const ONLY_BASH: ReadonlySet<SyntaxNode["type"]> = new Set([
   "TestCommand",
   "HereString",
   "ProcessSubstitution",
+  "BraceExpansion",
 ] as const);
 
 /** Whether another shell may find other commands, files or folders in it: for some `[[ a > b ]]` writes a file. */
 export function isOnlyBash(node: SyntaxNode): boolean {
-  if (
-    ONLY_BASH.has(node.type) ||
-    node.type === "BraceExpansion" ||
-    (node.type === "For" && node.wordlist?.some(isBraced))
-  )
-    return true;
+  if (ONLY_BASH.has(node.type)) return true;
+  if (node.type === "For" && node.wordlist?.some(({ text }) => text.startsWith("{"))) return true;
   if (node.type === "Pipeline" && node.operators.includes("|&")) return true;
   if (node.type === "Redirect" && node.operator.startsWith("&")) return true;
   if (node.type === "HereDoc" && node.delimiter?.text.includes("$")) return true;
@@ -142,10 +139,6 @@ export function isOnlyBash(node: SyntaxNode): boolean {
     isOnly ||= isOnlyBash(child);
   });
   return isOnly;
-}
-
-function isBraced({ text }: Word): boolean {
-  return text.startsWith("{");
 }
 
 interface Comparison {

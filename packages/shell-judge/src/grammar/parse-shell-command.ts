@@ -67,12 +67,7 @@ const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
   ArithmeticCommand: "`(( ))` evaluates an expression",
 };
 
-interface Position {
-  readonly followsSuccess: boolean;
-  readonly isApart: boolean;
-  readonly input?: SimpleCommand | undefined;
-  readonly isRepeat?: boolean;
-}
+type Position = Pick<SimpleCommand, "followsSuccess" | "isApart" | "input" | "isRepeat">;
 
 /** The most loop bodies that are read, one for each word; a line with more is not followed. */
 const MOST_ROUNDS = 200;
@@ -133,10 +128,8 @@ class Reader {
         this.#readPipeline(node.commands, unsure);
         return;
       case "Subshell":
-        this.#read(node.body, { ...unsure, isApart: true });
-        return;
       case "BraceGroup":
-        this.#read(node.body, unsure);
+        this.#read(node.body, { ...unsure, isApart: unsure.isApart || node.type === "Subshell" });
         return;
       case "CompoundList":
         for (const statement of node.commands) this.#read(statement, unsure);
@@ -150,15 +143,13 @@ class Reader {
         return;
       case "If":
       case "Elif":
+      case "Case":
       case "CaseItem":
         forEachChild(node, (child) => {
           if (child.type !== "Word") this.#read(child, unsure);
-          else this.#readText(child);
+          // A word that is only compared decides nothing, because all branches are read anyway.
+          else this.#readWord(child, this.problems, true);
         });
-        return;
-      case "Case":
-        this.#readText(node.word);
-        for (const item of node.items) this.#read(item, unsure);
         return;
       case "For":
         this.#readFor(node, unsure);
@@ -182,11 +173,6 @@ class Reader {
       this.#read(command, { ...position, isApart: true, input });
       input = command.type === "Command" ? this.commands[index] : undefined;
     }
-  }
-
-  /** A word that the shell only compares; its value decides nothing, because all branches are read anyway. */
-  #readText(word: Word): void {
-    this.#readWord(word, this.problems, true);
   }
 
   /** The body is read once for each word, with that value of the variable. */

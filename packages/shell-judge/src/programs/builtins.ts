@@ -71,7 +71,7 @@ const assigning: ProgramReader = (words) => [
 
 function matching(pattern: RegExp, what: string): ProgramReader {
   return (words) => {
-    const [, ...rest] = words.map(({ value }) => value);
+    const rest = words.slice(1).map(({ value }) => value);
     return pattern.test(rest.join(" ")) ? [] : [launchFinding(what, words.length - 1)];
   };
 }

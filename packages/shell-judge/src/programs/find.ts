@@ -27,6 +27,7 @@ const PRINTS_MORE = /^-(?:printf|fprint|fprintf|fprint0|fls|ls|exec|execdir|ok|o
 export const find: ProgramReader = (words, reach) => {
   const findings: Finding[] = [];
   const { folders, followsLinks } = startsOf(words);
+  const values = words.map(({ value }) => value);
   if (followsLinks) {
     const below = { folders, names: [], hasLinks: true, isText: false };
     findings.push(...pathFinding({ value: ".", isGlob: false, below }, 0, reach));
@@ -39,10 +40,7 @@ export const find: ProgramReader = (words, reach) => {
       findings.push(launchFinding(`what \`${value}\` matches is not checked for links`, index));
     }
     if (LAUNCHING.has(value)) {
-      index = endOfLaunch(
-        words.map((each) => each.value),
-        index,
-      );
+      index = endOfLaunch(values, index);
     } else if (WITH_VALUE.has(value) || WITH_TIME.test(value)) {
       index += 1;
     } else {
@@ -78,14 +76,8 @@ export function handedByFind(words: readonly Argument[], from: number): Below {
   return { ...namesOfFind(words.slice(0, from - 1)), isText: false };
 }
 
-interface FindStarts {
-  readonly folders: readonly string[];
-  /** All words after them. */
-  readonly tests: readonly string[];
-  readonly followsLinks: boolean;
-}
-
-function startsOf(words: readonly Argument[]): FindStarts {
+/** The folders, all words after them as tests, and whether it follows links. */
+function startsOf(words: readonly Argument[]) {
   const values = words.slice(1).map(({ value }) => value);
   const isLook = (value: string) => /^-[PHLO]/.test(value);
   const first = values.findIndex((value) => /^[-!(]/.test(value) && !isLook(value));

@@ -59,7 +59,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   npx: { values: "pc", long: "--package --call" },
 };
 
-const SHELLS = setOf("sh bash dash zsh ksh mksh ash fish rbash");
+export const SHELLS = setOf("sh bash dash zsh ksh mksh ash fish rbash");
 
 /** Options and settings with which a wrapper adds nothing to what it launches. */
 const HARMLESS_WRAPPING: Readonly<Record<string, RegExp>> = {
@@ -86,10 +86,6 @@ export function isTransparent(name: string, own: readonly string[]): boolean {
   return name === "find" || (isWrapper(name) && HARMLESS_WRAPPING[name]?.test(own.join(" ")) === true);
 }
 
-export function isShell(name: string): boolean {
-  return SHELLS.has(name);
-}
-
 /** Whether the text that it is given is for bash, and not for a shell that understands less. */
 export function readsAsBash(program: string): boolean {
   return /^(?:bash|eval)$/.test(baseName(program));
@@ -108,7 +104,7 @@ export function launchesOf(words: readonly (string | null)[]): readonly Launch[]
   // It only prints where a program is.
   if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
   if (wrapper !== undefined) return wrapped(words, name, wrapper);
-  if (isShell(name)) return shellLaunch(words);
+  if (SHELLS.has(name)) return shellLaunch(words);
   if (name === "su" || name === "script" || name === "runuser") return scriptOption(words);
   if (name === "eval") {
     const text = words.includes(null) ? null : words.slice(1).join(" ");

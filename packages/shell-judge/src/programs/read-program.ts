@@ -1,17 +1,9 @@
 import { alike, rowOf } from "../tables.ts";
 import { BUILTINS } from "./builtins.ts";
 import { find } from "./find.ts";
-import {
-  type Argument,
-  type Finding,
-  launchFinding,
-  manyFinding,
-  type ProgramReader,
-  pathFinding,
-  scriptFinding,
-} from "./finding.ts";
+import { launchFinding, manyFinding, type ProgramReader, pathFinding, scriptFinding } from "./finding.ts";
 import { git } from "./git.ts";
-import { type Options, readOptions } from "./options.ts";
+import { readOptions } from "./options.ts";
 import { other } from "./other-programs.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
@@ -32,7 +24,11 @@ const awk: ProgramReader = (words, reach) => {
   return [
     ...findings,
     ...(program === undefined ? [] : scriptFinding(program, program.index)),
-    ...valueFindings(words, options),
+    // If the value of an option becomes many words, another one takes the place of the program.
+    ...options.flatMap(({ index }) => {
+      const word = words[index];
+      return word === undefined || word.value.startsWith("-") ? [] : manyFinding(word, index);
+    }),
     ...reaching,
     ...assigned.map(({ index }) => launchFinding("`awk -v` sets a variable of `awk` itself", index)),
     ...files.flatMap((file) => pathFinding(file, file.index, reach)),
@@ -57,14 +53,6 @@ function withoutComparisons(program: string): string {
   }
   const unprinted = text.includes("print") ? text.search(/[{}]|$/) : text.length;
   return text.slice(0, unprinted).replaceAll(">", " ") + text.slice(unprinted);
-}
-
-/** If the value of an option becomes many words, another one takes the place of the program. */
-function valueFindings(words: readonly Argument[], options: Options["options"]): Finding[] {
-  return options.flatMap(({ index }) => {
-    const word = words[index];
-    return word === undefined || word.value.startsWith("-") ? [] : manyFinding(word, index);
-  });
 }
 
 /** Only listing the contents of one archive, from a file on this machine. */

@@ -164,6 +164,7 @@ const YQ = listed(
 const jq: ProgramReader = (words, reach) => {
   const rest = [...words];
   const findings: Finding[] = [];
+  const isNamed = ({ value }: Argument) => /^--(?:arg|argjson|rawfile|slurpfile|argfile)$/.test(value);
   for (let at = rest.findIndex(isNamed); at !== -1; at = rest.findIndex(isNamed)) {
     const [option, name, value] = rest.splice(at, 3);
     findings.push(...[name, value].flatMap((word) => (word ? manyFinding(word, words.indexOf(word)) : [])));
@@ -173,10 +174,6 @@ const jq: ProgramReader = (words, reach) => {
   }
   return [...findings, ...JQ(rest, reach)];
 };
-
-function isNamed({ value }: Argument): boolean {
-  return /^--(?:arg|argjson|rawfile|slurpfile|argfile)$/.test(value);
-}
 
 function jqFilter({ operands }: Options): Finding[] {
   const [filter] = operands;
@@ -202,11 +199,6 @@ const printenv: ProgramReader = (words) => {
   const isHarmless = names.length > 0 && names.every(({ value, isGlob }) => SHOWN.has(value) && !isGlob);
   return isHarmless ? [] : [launchFinding("it shows variables that may hold secrets", words.length - 1)];
 };
-
-function laterOperands({ operands }: Options): Finding[] {
-  const written = operands.filter(({ isMany }, place) => place > 0 || isMany);
-  return written.map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
-}
 
 /** Its options are no groups of letters, and a second file is one that it writes. */
 const xxd: ProgramReader = (words, reach) => {
@@ -270,7 +262,10 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
       values: "fsw",
       long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars=",
     },
-    laterOperands,
+    ({ operands }) => {
+      const written = operands.filter(({ isMany }, place) => place > 0 || isMany);
+      return written.map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
+    },
   ),
   // It writes a page for each folder, or reads names, rules and addresses from files.
   tree: reading(
