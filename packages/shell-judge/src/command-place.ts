@@ -59,8 +59,7 @@ interface TreeBelow {
 
 const ODD = "a name with spaces or special characters in it";
 
-const STREAMS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"]);
-const PIPE = /^\/dev\/fd\/\d+$/;
+const STREAMS = /^(?:-?|\/dev\/(?:null|stdin|stdout|stderr|fd\/\d+))$/;
 const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
 
 /** Judges paths while a command line moves from folder to folder. */
@@ -88,18 +87,16 @@ export class CommandReach implements Reach {
   }
 
   /** A reach that starts where this one is now, for a shell inside the command. */
-  inner(): CommandReach {
+  inner(folders = this.#current): CommandReach {
     const reach = new CommandReach(this.#place);
-    reach.#possible = this.#current;
-    reach.#definite = this.#current;
-    reach.#current = this.#current;
+    reach.#possible = folders;
+    reach.#definite = folders;
+    reach.#current = folders;
     return reach;
   }
 
   from(folder: string): CommandReach {
-    const reach = this.inner();
-    reach.#current = this.#current.map((one) => resolved(one, folder));
-    return reach;
+    return this.inner(this.#current.map((one) => resolved(one, folder)));
   }
 
   /** The commands in order, each judged from where it would run. */
@@ -133,7 +130,7 @@ export class CommandReach implements Reach {
   }
 
   #outside(path: string, isGlob: boolean): string | null {
-    if (path === "" || path === "-" || STREAMS.has(path) || PIPE.test(path)) return null;
+    if (STREAMS.test(path)) return null;
     if (path.startsWith("~")) return `\`${path}\` may be in a home folder`;
     const segments = path.split("/");
     if (isGlob && segments.some((segment) => /^\.[^/]*[*?[]/.test(segment))) {

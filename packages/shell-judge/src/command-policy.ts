@@ -114,7 +114,10 @@ function judgedByParts(
   const [problem] = everything === undefined ? line.problems : [];
   if (problem !== undefined) return { verdict: "ask", reason: problem, grants: [], parts };
   if (first !== undefined) {
-    return { verdict: "ask", reason: first.reason, part: first.text, grants: grantsFor(open), parts };
+    // One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule.
+    const each = open.flatMap(({ grant }) => grant ?? []);
+    const grants = each.length < open.length ? [] : [...new Set(each)];
+    return { verdict: "ask", reason: first.reason, part: first.text, grants, parts };
   }
   if (everything !== undefined) {
     return { verdict: "allow", reason: `${ruleInWords(everything)} covers it`, rule: everything.text, parts };
@@ -134,10 +137,4 @@ function readsOf(parts: readonly PartVerdict[]): Verdict["reads"] {
   const reading = parts.filter(({ verdict }) => verdict === "allow");
   if (reading.length === parts.length) return "wholly";
   return reading.some(({ text }) => /\bgit\b/.test(text)) ? "partly" : undefined;
-}
-
-/** One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule. */
-function grantsFor(open: readonly PartVerdict[]): string[] {
-  const grants = open.map(({ grant }) => grant);
-  return grants.includes(undefined) ? [] : [...new Set(grants.filter((grant) => grant !== undefined))];
 }

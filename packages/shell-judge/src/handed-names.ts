@@ -3,14 +3,6 @@ import { printedByFind } from "./programs/find.ts";
 import type { Below } from "./programs/finding.ts";
 import { rowOf } from "./tables.ts";
 
-/** The words of a command if all are known; otherwise null. */
-function plainWords({ words, redirections }: SimpleCommand): string[] | null {
-  const values = words.map(({ value }) => value);
-  // An error message is not a name; redirected elsewhere it does not get into the pipe.
-  if (redirections.some(({ text }) => !/^2>\s*\/dev\/null$/.test(text))) return null;
-  return values.includes(null) ? null : (values as string[]);
-}
-
 /** They print some of the lines that they read, each unchanged. */
 const FILTERS: Readonly<Record<string, RegExp>> = {
   grep: /^(?:-[viEFPwx]+ )*(?:-e )?[^\s-]\S*$/,
@@ -75,11 +67,13 @@ export function printedNames(command: SimpleCommand | undefined): Below | null {
 
 function namesOfOutput(command: SimpleCommand | undefined): Below | null {
   if (command === undefined) return null;
-  const words = plainWords(command);
-  const [name = "", ...rest] = words ?? [];
-  const isFilter = Object.hasOwn(FILTERS, name) && FILTERS[name]?.test(rest.join(" ")) === true;
+  const words = command.words.flatMap(({ value }) => value ?? []);
+  // An error message is not a name; redirected elsewhere it does not get into the pipe.
+  const isRedirected = command.redirections.some(({ text }) => !/^2>\s*\/dev\/null$/.test(text));
+  if (isRedirected || words.length < command.words.length) return null;
+  const [name = "", ...rest] = words;
+  const isFilter = rowOf(FILTERS, name)?.test(rest.join(" ")) === true;
   if (isFilter && command.input !== undefined) return printedNames(command.input);
-  if (words === null) return null;
   if (name === "find") {
     const found = words.map((value) => ({ value, isGlob: false }));
     return command.words.some(({ isGlob }) => isGlob) ? null : printedByFind(found);

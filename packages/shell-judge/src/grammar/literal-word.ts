@@ -1,4 +1,4 @@
-import type { ParsedScript, Redirection, Word, WordPart } from "unbash";
+import type { Command, ParsedScript, Word, WordPart } from "unbash";
 import { setOf } from "../tables.ts";
 import type { ShellWord, SimpleCommand } from "./command-parts.ts";
 
@@ -228,18 +228,20 @@ const PRINTS_ONE_WORD =
 
 /** Whether a script prints at most one word, so that it needs no quotes. */
 function printsOneWord(script: ParsedScript | undefined): boolean {
-  const [statement, ...more] = script?.commands ?? [];
-  if (statement === undefined || more.length > 0) return false;
-  const { command } = statement;
-  const last = command.type === "Pipeline" ? command.commands.at(-1) : command;
-  if (last?.type !== "Command" || !last.redirects.every(isQuiet)) return false;
-  const words = [last.name, ...last.args].map((word) => word?.text ?? "");
-  return PRINTS_ONE_WORD.test(words.join(" "));
+  const last = lastCommand(script);
+  // One feeds the command, the other discards its errors.
+  const isQuiet = last?.redirects.every(
+    (each) => each.operator === "<" || (each.operator === ">" && each.target?.text === "/dev/null"),
+  );
+  const words = last === undefined ? [] : [last.name, ...last.args].map((word) => word?.text ?? "");
+  return isQuiet === true && PRINTS_ONE_WORD.test(words.join(" "));
 }
 
-/** It feeds the command, or discards its errors. */
-function isQuiet(redirection: Redirection): boolean {
-  return (
-    redirection.operator === "<" || (redirection.operator === ">" && redirection.target?.text === "/dev/null")
-  );
+/** The last command of a script that is nothing but one pipeline. */
+export function lastCommand(script: ParsedScript | undefined): Command | undefined {
+  const [statement, ...more] = script?.commands ?? [];
+  if (statement === undefined || more.length > 0) return undefined;
+  const { command } = statement;
+  const last = command.type === "Pipeline" ? command.commands.at(-1) : command;
+  return last?.type === "Command" ? last : undefined;
 }

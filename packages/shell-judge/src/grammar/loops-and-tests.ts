@@ -2,7 +2,7 @@ import type { Command, ParsedScript, SyntaxNode, TestExpression, While, Word } f
 import { forEachChild } from "unbash";
 import { setOf } from "../tables.ts";
 import type { ShellWord } from "./command-parts.ts";
-import type { Variable } from "./literal-word.ts";
+import { lastCommand, type Variable } from "./literal-word.ts";
 
 /** `{1..20}` is not longer than this, or it is not followed. */
 const LONGEST_RANGE = 50;
@@ -41,10 +41,7 @@ export function bracedWords({ text }: Word): ShellWord[] | null {
 export function isOnePipeline({ parts, text }: Word): boolean {
   const [only, ...more] = parts ?? [];
   if (only?.type !== "CommandExpansion" || more.length > 0 || /[$`]|[<>]\(/.test(text.slice(1))) return false;
-  const [statement, ...others] = only.script?.commands ?? [];
-  if (statement === undefined || others.length > 0 || statement.background) return false;
-  const { command } = statement;
-  return (command.type === "Pipeline" ? command.commands.at(-1) : command)?.type === "Command";
+  return !only.script?.commands[0]?.background && lastCommand(only.script) !== undefined;
 }
 
 const ASSIGNING = setOf(

@@ -42,7 +42,8 @@ export function destructiveWord(words: readonly string[]): number {
   const option = rest.findIndex((word) => isOneOf(word, letters, long) || actions.includes(word));
   if (option !== -1) return option + 1;
   if (subcommand === "checkout") return overwritingCheckout(rest);
-  return subcommand === "push" ? overwritingPush(rest) : -1;
+  const forced = subcommand === "push" ? rest.findIndex((word) => /^[+:]/.test(word)) : -1;
+  return forced === -1 ? -1 : forced + 1;
 }
 
 function onlyUnstages([subcommand, ...rest]: readonly string[]): boolean {
@@ -58,9 +59,4 @@ function overwritingCheckout(rest: readonly string[]): number {
   if (marked !== -1) return marked + 1;
   const operand = rest.findIndex((word) => !word.startsWith("-"));
   return operand === -1 ? -1 : operand + 1;
-}
-
-function overwritingPush(rest: readonly string[]): number {
-  const forced = rest.findIndex((word) => word.startsWith("+") || word.startsWith(":"));
-  return forced === -1 ? -1 : forced + 1;
 }

@@ -97,10 +97,7 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   "for-each-ref": {
     long: "count= sort= format= points-at= contains= no-contains= merged no-merged color ignore-case",
   },
-  "show-ref": {
-    flags: "dqs",
-    long: "heads tags head dereference verify quiet hash abbrev branches",
-  },
+  "show-ref": { flags: "dqs", long: "heads tags head dereference verify quiet hash abbrev branches" },
   "count-objects": { flags: "vH", long: "verbose human-readable" },
   "check-ignore": { flags: "vnqz", long: "verbose no-index quiet non-matching" },
   "check-attr": { flags: "az", long: "all cached" },

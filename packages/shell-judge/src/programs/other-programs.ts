@@ -60,10 +60,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   ssh: REMOTE,
   scp: { ...REMOTE, letters: "FSD" },
   sftp: { ...REMOTE, letters: "FSDb" },
-  man: {
-    letters: "CHPpTX",
-    long: "--config-file --html --pager --preprocessor --troff-device --gxditview",
-  },
+  man: { letters: "CHPpTX", long: "--config-file --html --pager --preprocessor --troff-device --gxditview" },
   less: {
     letters: "kKoOtT",
     long: "--lesskey-file --lesskey-src --lesskey-content --log-file --LOG-FILE --tag",
@@ -71,10 +68,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   },
   more: { words: /^\+/ },
   ...alike("vi vim nvim view ex", { letters: "cSsuwWU", long: "--cmd --startuptime", words: /^\+/ }),
-  emacs: {
-    letters: "fl",
-    long: "-batch -script --batch --load --eval --execute --funcall --script",
-  },
+  emacs: { letters: "fl", long: "-batch -script --batch --load --eval --execute --funcall --script" },
   gdb: {
     letters: "x",
     long: "-ex -eval-command -iex --ex --eval-command --command --init-command --init-eval-command -ix",

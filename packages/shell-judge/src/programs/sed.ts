@@ -11,11 +11,9 @@ const OPTIONS = {
 export const sed: ProgramReader = (words, reach) => {
   const read = readOptions(words, OPTIONS, reach);
   const given = read.options.filter(({ name }) => name === "-e" || name === "--expression");
-  const [first] = read.operands;
-  const scripts = given.map(({ value, index }) => ({ text: value ?? "", index }));
-  if (scripts.length === 0 && first !== undefined) scripts.push({ text: first.value, index: first.index });
-  const files = given.length === 0 ? read.operands.slice(1) : read.operands;
-  const script = scripts.map(({ text }) => text).join("\n");
+  const scripts = given.length > 0 ? given : read.operands.slice(0, 1);
+  const files = read.operands.slice(given.length > 0 ? 0 : 1);
+  const script = scripts.map(({ value = "" }) => value).join("\n");
   const last = scripts.at(-1)?.index ?? 0;
   const places = [...scripts, ...read.options].map(({ index }) => ({ word: words[index], index }));
   const findings: Finding[] = [

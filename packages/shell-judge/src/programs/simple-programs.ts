@@ -273,10 +273,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     ["output", "fromfile", "fromtabfile", "infofile", "gitfile", "hintro", "houtro"],
     /^-\w*l/,
   ),
-  file: listed("paths", {
-    flags: "bikNnr0h",
-    long: "brief mime mime-type mime-encoding no-dereference",
-  }),
+  file: listed("paths", { flags: "bikNnr0h", long: "brief mime mime-type mime-encoding no-dereference" }),
   jq,
   printenv,
 };
