@@ -123,6 +123,11 @@ export class Folded {
     return text;
   }
 
+  /** One character may stand for several units. */
+  isWithinCharacter(unit: number): boolean {
+    return unit < this.length && this.starts[unit] === this.ends[unit];
+  }
+
   /** A character whose source is from `start` to `end`. */
   #take(code: number, start: number, end: number): void {
     if (isBlankCode(code)) this.#isParted = true;

@@ -24,7 +24,7 @@ export type Learned = ReturnType<typeof learn>;
 export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
   const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
   const filled = parts.filter(({ old }) => old.body !== "");
-  const indentMap = new IndentMap(filled);
+  const indentMap = indentMapOf(filled);
   const indents = mannerOf(parts, "indent") ?? unshownIndents(parts, freshParts);
   const isMoved =
     indents === "as file" && (movesAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
@@ -135,52 +135,38 @@ export function commonEnds(one: string, other: string): CommonEnds {
 /** A rule from the old text's indentation to the file's; returns nothing if it does not apply. */
 type IndentRule = (indent: string) => string | undefined;
 
-class IndentMap {
-  readonly #known = new Map<string, Set<string>>();
-  readonly #rules: readonly IndentRule[];
-  readonly #isPartly: boolean;
+/** Lines keep their indentation unless all lines were shifted alike. */
+function indentMapOf(parts: readonly Triple[]): { readonly isOneWay: boolean; readonly apply: IndentRule } {
+  const known = new Map<string, Set<string>>();
+  for (const { old, file } of parts) addTo(known, old.indent, file.indent);
+  const pairs = [...known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
+  const shift = pairs.find(({ old, file }) => old !== file);
+  const isPartly = pairs.some(({ old, file }) => old === file);
+  const hasTabs = pairs.some(({ file }) => file.includes("\t"));
+  const shiftedLines = parts.filter(({ old, file }) => old.indent !== file.indent);
+  const isMostly = shiftedLines.length > parts.length / 2;
   /** The file's indentation of the only line that is shifted. */
-  readonly #oneOff: string | undefined;
-  readonly #isMostly: boolean;
-  readonly #hasTabs: boolean;
-
-  constructor(parts: readonly Triple[]) {
-    for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
-    const pairs = [...this.#known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
-    const shift = pairs.find(({ old, file }) => old !== file);
-    const shiftedLines = parts.filter(({ old, file }) => old.indent !== file.indent);
-    this.#oneOff = shiftedLines.length === 1 ? shiftedLines[0]?.file.indent : undefined;
-    this.#isMostly = shiftedLines.length > parts.length / 2;
-    this.#hasTabs = pairs.some(({ file }) => file.includes("\t"));
-    this.#isPartly = pairs.some(({ old, file }) => old === file);
-    const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
-    this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
+  const oneOff = shiftedLines.length === 1 ? shiftedLines[0]?.file.indent : undefined;
+  const tried = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
+  const rules = tried.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
+  const onlyIn = (files = new Set<string>()) => (files.size === 1 ? [...files][0] : undefined);
+  if (rules.length === 0 && isPartly) {
+    // One shifted line says nothing about others; several suggest that this one may be shifted, most that it is.
+    const isKept = (indent: string) =>
+      oneOff !== undefined || (onlyIn(known.get(indent)) ?? (isMostly ? undefined : indent)) === indent;
+    const apply = (indent: string) =>
+      (hasTabs || !indent.includes("\t")) && isKept(indent) ? indent : undefined;
+    return { isOneWay: false, apply };
   }
-
-  get isOneWay(): boolean {
-    return this.#rules.length > 0;
-  }
-
-  /** Lines keep their indentation unless all lines were shifted alike. */
-  apply(indent: string): string | undefined {
-    const known = this.#known.get(indent);
-    const [only] = known?.size === 1 ? known : [];
-    if (this.#rules.length === 0 && this.#isPartly) {
-      if (indent.includes("\t") && !this.#hasTabs) return undefined;
-      // One shifted line says nothing about others; several suggest that this one may be shifted, most that it is.
-      return this.#oneOff !== undefined || (only ?? (this.#isMostly ? undefined : indent)) === indent
-        ? indent
-        : undefined;
-    }
-    if (only !== undefined) return only;
-    if (this.#isPartly && indent === this.#oneOff) return undefined;
-    const results = new Set(this.#rules.flatMap((rule) => rule(indent) ?? []));
-    return results.size === 1 ? [...results][0] : undefined;
-  }
+  const apply = (indent: string) => {
+    const only = onlyIn(known.get(indent));
+    if (only !== undefined || (isPartly && indent === oneOff)) return only;
+    return onlyIn(new Set(rules.flatMap((rule) => rule(indent) ?? [])));
+  };
+  return { isOneWay: rules.length > 0, apply };
 }
 
-const WIDTHS = [1, 2, 3, 4, 6, 8];
-const UNITS = ["\t", ...WIDTHS.map((width) => " ".repeat(width))];
+const UNITS = ["\t", ...[1, 2, 3, 4, 6, 8].map((width) => " ".repeat(width))];
 
 /** All simple rules from one to the other: more or less indentation, or another unit. */
 function indentRules({ old, file }: { readonly old: string; readonly file: string }): IndentRule[] {
@@ -231,13 +217,9 @@ class SignMap {
     this.#depth = depth;
     // If everything is written alike there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
-    for (const { old, file } of parts) this.#learn(old.body, file.body);
-  }
-
-  #learn(old: string, file: string): void {
-    for (const { written, inFile, start } of spellings(old, file, this.#depth)) {
+    const spelled = parts.flatMap(({ old, file }) => spellings(old.body, file.body, depth));
+    for (const { written, inFile, ...part } of spelled) {
       if (/^\w$/.test(written) && written === inFile) continue;
-      const part = { line: old, start, end: start + written.length };
       for (const key of [written, ...besideOf(part)]) addTo(this.#known, key, inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
@@ -308,21 +290,16 @@ function besideOf({ line, start, end }: Part): [string, string] {
 /** The characters of two texts with the same folded form, side by side. */
 function spellings(oldBody: string, fileBody: string, depth: Depth) {
   const [old, file] = [new Folded(oldBody, depth), new Folded(fileBody, depth)];
-  const found: { written: string; inFile: string; start: number }[] = [];
+  const found: (Part & { readonly written: string; readonly inFile: string })[] = [];
   if (old.text !== file.text) return found;
   for (let from = 0; from < old.length; ) {
     let to = from + 1;
-    while (to < old.length && !(isOwnSign(old, to) && isOwnSign(file, to))) to += 1;
-    const start = old.starts[from] ?? 0;
-    const written = old.source.slice(start, old.ends[to - 1]);
-    const inFile = file.source.slice(file.starts[from], file.ends[to - 1]);
-    if (/[^ \t]/.test(written)) found.push({ written, inFile, start });
+    while (old.isWithinCharacter(to) || file.isWithinCharacter(to)) to += 1;
+    const [start, end] = [old.starts[from] ?? 0, old.ends[to - 1] ?? 0];
+    const written = oldBody.slice(start, end);
+    const inFile = fileBody.slice(file.starts[from], file.ends[to - 1]);
+    if (/[^ \t]/.test(written)) found.push({ written, inFile, line: oldBody, start, end });
     from = to;
   }
   return found;
-}
-
-/** Not a further unit of the previous character. */
-function isOwnSign({ starts, ends }: Folded, unit: number): boolean {
-  return (starts[unit] ?? 0) < (ends[unit] ?? 0);
 }

@@ -67,42 +67,30 @@ export function alignLines(
     let [oldTo, fileTo] = [oldFrom, fileFrom];
     while (old[oldTo] === 0) oldTo += 1;
     while (file[fileTo] === 0) fileTo += 1;
-    if (oldTo > oldFrom || fileTo > fileFrom) {
-      blocks.push(...blankBlocks({ oldFrom, oldTo, fileFrom, fileTo }));
-    } else {
-      const ends = meetingOf(old, file, { oldTo, fileTo });
-      if (ends === undefined) return undefined;
-      ({ oldTo, fileTo } = ends);
-      blocks.push({ oldFrom, oldTo, fileFrom, fileTo });
+    if (oldTo === oldFrom && fileTo === fileFrom) {
+      const meeting = meetingOf(old, file, [oldTo, fileTo]);
+      if (meeting === undefined) return undefined;
+      [oldTo, fileTo] = meeting;
+    } else if (oldTo - oldFrom === fileTo - fileFrom) {
+      // The same number of blank lines on both sides is the same lines; otherwise it is unknown which are.
+      for (; oldFrom + 1 < oldTo; oldFrom += 1, fileFrom += 1)
+        blocks.push({ oldFrom, oldTo: oldFrom + 1, fileFrom, fileTo: fileFrom + 1 });
     }
+    blocks.push({ oldFrom, oldTo, fileFrom, fileTo });
     [oldFrom, fileFrom] = [oldTo, fileTo];
   }
   return blocks;
 }
 
-type Ends = Pick<Block, "oldTo" | "fileTo">;
-
 /** Where a line ends on both sides after the same number of characters. */
-function meetingOf(old: readonly number[], file: readonly number[], from: Ends): Ends | undefined {
-  let { oldTo, fileTo } = from;
-  let ahead = (old[oldTo++] ?? Number.NaN) - (file[fileTo++] ?? Number.NaN);
-  while (ahead !== 0) {
-    if (Number.isNaN(ahead)) return undefined;
-    ahead += ahead < 0 ? (old[oldTo++] ?? Number.NaN) : -(file[fileTo++] ?? Number.NaN);
-  }
-  return { oldTo, fileTo };
-}
-
-/** The same number of blank lines on both sides is the same lines; otherwise it is unknown which are. */
-function blankBlocks(block: Block): Block[] {
-  const { oldFrom, oldTo, fileFrom, fileTo } = block;
-  if (oldTo - oldFrom !== fileTo - fileFrom) return [block];
-  return Array.from({ length: oldTo - oldFrom }, (_, at) => ({
-    oldFrom: oldFrom + at,
-    oldTo: oldFrom + at + 1,
-    fileFrom: fileFrom + at,
-    fileTo: fileFrom + at + 1,
-  }));
+function meetingOf(old: readonly number[], file: readonly number[], from: [oldTo: number, fileTo: number]) {
+  let [oldTo, fileTo] = from;
+  let ahead = 0;
+  do {
+    if (ahead <= 0) ahead += old[oldTo++] ?? Number.NaN;
+    if (ahead > 0) ahead -= file[fileTo++] ?? Number.NaN;
+  } while (ahead < 0 || ahead > 0);
+  return ahead === 0 ? ([oldTo, fileTo] as const) : undefined;
 }
 
 const SAME = 3;

@@ -299,7 +299,7 @@ function changedBody(
   while (from < old.length && (old.ends[from] ?? 0) <= head) from += 1;
   let to = old.length;
   while (to > from && (old.starts[to - 1] ?? 0) >= oldTail) to -= 1;
-  while (isWithinCharacter(old, to)) to += 1;
+  while (old.isWithinCharacter(to)) to += 1;
   const before = seamAt(old, file, { unit: from, isWithin: from === to });
   const [was, is] = [old.source, fresh].map((text) =>
     text
@@ -325,11 +325,6 @@ function changedBody(
     : file.source.slice(0, fileTo) + middle + file.source.slice(fileFrom);
 }
 
-/** One character may stand for several units. */
-function isWithinCharacter({ starts, ends, length }: Folded, unit: number): boolean {
-  return unit < length && starts[unit] === ends[unit];
-}
-
 interface Seam {
   readonly old: Stretch;
   readonly file: Stretch;
@@ -344,7 +339,7 @@ function seamAt(
   file: Folded,
   { unit, isWithin }: { readonly unit: number; readonly isWithin: boolean },
 ): Seam | undefined {
-  if (isWithinCharacter(file, unit)) return undefined;
+  if (file.isWithinCharacter(unit)) return undefined;
   const gapOf = ({ starts, ends, length, source }: Folded) => ({
     start: unit === 0 ? 0 : (ends[unit - 1] ?? 0),
     end: unit === length ? source.length : (starts[unit] ?? 0),
