@@ -28,12 +28,8 @@ export function chosen(
   const firsts = places.flatMap(([first]) => first ?? []);
   const overlap = firsts.some(({ start }, at) => (firsts[at - 1]?.end ?? -1) > start);
   if (places.length !== expected || overlap || isTooMany) {
-    const found = places.length === expected ? expected + 1 : places.length;
-    return ambiguous(
-      content,
-      found,
-      firsts.map(({ start }) => start),
-    );
+    const starts = firsts.map(({ start }) => start);
+    return ambiguous(content, places.length === expected ? expected + 1 : places.length, starts);
   }
   const replacements = places.flatMap((readings) => agreed(content, readings) ?? []);
   if (replacements.length < places.length) return undefined;
@@ -69,10 +65,9 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
   const ways = candidates.map((place) => {
     const merged = place.isOpen ? undefined : mergeLines(place.sides);
     const isClear = merged && !doublesLine(content, place, merged);
-    return isClear && replacementOf(content, place, merged);
+    return isClear ? replacementOf(content, place, merged) : undefined;
   });
-  const [first, ...others] = ways.map((way) => JSON.stringify(way || null));
-  return others.every((other) => other === first) ? ways[0] || undefined : undefined;
+  return new Set(ways.map((way) => JSON.stringify(way))).size === 1 ? ways[0] : undefined;
 }
 
 /**

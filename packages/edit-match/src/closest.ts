@@ -5,13 +5,7 @@ export interface ClosestRegion {
   readonly startLine: number;
   readonly endLine: number;
   /** The first lines that differ; a side is absent if only the other has the line. */
-  readonly differences: readonly LineDifference[];
-}
-
-interface LineDifference {
-  readonly line: number;
-  readonly given?: string;
-  readonly file?: string;
+  readonly differences: readonly { readonly line: number; readonly given?: string; readonly file?: string }[];
 }
 
 interface NumberedLine {
@@ -40,14 +34,14 @@ export function closestRegion(
   const start = likeliestStart(wanted, there);
   if (start === undefined) return undefined;
   const region = there.slice(Math.max(0, start), start + wanted.length);
-  const differences: LineDifference[] = [];
-  for (const [index, { text: given }] of wanted.entries()) {
+  const endLine = region.at(-1)?.number ?? 1;
+  const differences = wanted.flatMap(({ text: given }, index) => {
     const own = there[start + index];
-    if (own?.text === given || differences.length === MOST_DIFFERENCES) continue;
-    const line = own?.number ?? region.at(-1)?.number ?? 1;
-    differences.push({ line, given, ...(own === undefined ? {} : { file: own.text }) });
-  }
-  return { startLine: region[0]?.number ?? 1, endLine: region.at(-1)?.number ?? 1, differences };
+    if (own?.text === given) return [];
+    return [{ line: own?.number ?? endLine, given, ...(own && { file: own.text }) }];
+  });
+  const shown = differences.slice(0, MOST_DIFFERENCES);
+  return { startLine: region[0]?.number ?? 1, endLine, differences: shown };
 }
 
 function filled(text: string, first: number): NumberedLine[] {

@@ -70,15 +70,13 @@ export function findPlaces(search: Search): Place[] {
   const { file } = search;
   const text = search.said.oldLines.join("\n");
   const wanted = new Folded(text, search.depth);
-  const found: Stretch[] = [];
-  for (const stretch of file.around(text)) {
+  const found = file.around(text).flatMap((stretch): Stretch[] => {
     const folded = file.fold(stretch, search.depth);
-    for (const at of positionsOf(wanted, folded, MOST_PLACES)) {
-      const start = stretch.start + (folded.starts[at] ?? 0);
-      const end = stretch.start + (folded.ends[at + wanted.length - 1] ?? 0);
-      found.push({ start, end });
-    }
-  }
+    return positionsOf(wanted, folded, MOST_PLACES).map((at) => ({
+      start: stretch.start + (folded.starts[at] ?? 0),
+      end: stretch.start + (folded.ends[at + wanted.length - 1] ?? 0),
+    }));
+  });
   return found.slice(0, MOST_PLACES).flatMap((stretch) => placeAt(search, stretch, wanted.length) ?? []);
 }
 
@@ -135,24 +133,16 @@ function withinLine(
   return { ...said, oldLines, newLines };
 }
 
-export interface Apart {
-  /** Lines whose characters differ, in order. */
-  readonly apart: readonly Block[];
-  readonly slips: readonly string[];
-}
-
 export function linesIn(content: string, { start, end }: Stretch): string[] {
   return content.slice(start, end).replaceAll("\r\n", "\n").replace(/\r$/, "").split("\n");
 }
 
-/** The place, if its lines match those of the old text except for some known differences. */
+/** The place, if its lines match those of the old text except for slips, which set lines apart. */
 export function placeAround(
-  search: Search,
+  { said, depth, file: { content } }: Search,
   stretch: Stretch,
-  { apart, slips }: Apart = { apart: [], slips: [] },
+  { apart = [], slips = [] }: { readonly apart?: readonly Block[]; readonly slips?: readonly string[] } = {},
 ): Place | undefined {
-  const { said, depth } = search;
-  const { content } = search.file;
   const { oldLines, newLines } = said;
   const fileLines = linesIn(content, stretch);
   const sizesOf = (lines: readonly string[]) => lines.map((line) => keyOf(line, depth).length);
@@ -179,16 +169,10 @@ export function placeAround(
 
 /** How many blank lines are above and below a part of the file. */
 function blanksAround(content: string, { start, end }: Stretch): [above: number, below: number] {
-  const before = content
-    .slice(Math.max(0, start - 200), start)
-    .split("\n")
-    .slice(0, -1);
-  const after = content
-    .slice(end, end + 200)
-    .split("\n")
-    .slice(1, -1);
+  const before = content.slice(Math.max(0, start - 200), start).split("\n");
+  const after = content.slice(end, end + 200).split("\n");
   const count = (lines: readonly string[]) => [...lines, "a"].findIndex((line) => !isBlank(line));
-  return [count(before.reverse()), count(after)];
+  return [count(before.slice(0, -1).reverse()), count(after.slice(1, -1))];
 }
 
 function mistakesIn({ oldLines, fileLines, blocks, depth }: Sides): Set<string> {

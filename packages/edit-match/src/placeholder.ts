@@ -106,7 +106,10 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
   const found = placeholdersIn(newLines, (line) => (DOTS.test(line) ? "bare" : omission(line)));
   if (found.length === 0) return undefined;
   const old = oldLines.map((line) => line.trim());
-  const isMeant = ({ at, isCertain }: Placeholder) => isCertain || standsForLines({ oldLines, newLines }, at);
+  const texts = { oldLines, newLines };
+  // Of several equal lines either may be the kept one.
+  const isMeant = ({ at, isCertain }: Placeholder) =>
+    isCertain || keptLines(texts).some((kept) => standsForLines(texts, kept, at));
   return newOnes(found, old).find(isMeant)?.line;
 }
 
@@ -120,13 +123,9 @@ const countIn = (lines: readonly string[], signs: RegExp) => lines.join("\n").ma
 /**
  * Dots stand for lines that are gone between the kept lines around them, or anywhere next to a kept line. If the
  * new text leaves other brackets open, they stand for the missing ones, if these can be among the lines that are
- * gone. Of several equal lines either may be the kept one.
+ * gone.
  */
-function standsForLines(texts: Texts, at: number): boolean {
-  return keptLines(texts).some((kept) => standsFor(texts, kept, at));
-}
-
-function standsFor({ oldLines, newLines }: Texts, kept: Int32Array | undefined, at: number): boolean {
+function standsForLines({ oldLines, newLines }: Texts, kept: Int32Array | undefined, at: number): boolean {
   if (kept === undefined) return true;
   const stays = new Set(kept);
   const gone = oldLines.filter((_, index) => !stays.has(index));

@@ -42,10 +42,17 @@ export function findSlips(search: Search): Place[] {
   return tries.some(isRival) || done.some(isElsewhere) ? [] : slips;
 }
 
+/** So many lines of the file, if it has them. */
+function stretchOf({ lines, first }: Try, count: number): Stretch | undefined {
+  const [from, to] = [lines[first], lines[first + count - 1]];
+  return from && to && { start: from.start, end: to.end };
+}
+
 /** Whether all lines of the text but one occur elsewhere as they are; that place is as near as a slip. */
-function isOtherwise({ lines, wanted, first }: Try, slip: Stretch): boolean {
-  const [from, to] = [lines[first], lines[first + wanted.length - 1]];
-  if (wanted.length < 3 || !from || !to || areBeside({ start: from.start, end: to.end }, slip)) return false;
+function isOtherwise(tried: Try, slip: Stretch): boolean {
+  const { lines, wanted, first } = tried;
+  const stretch = stretchOf(tried, wanted.length);
+  if (wanted.length < 3 || stretch === undefined || areBeside(stretch, slip)) return false;
   return wanted.filter(({ key }, at) => lines[first + at]?.key !== key).length === 1;
 }
 
@@ -77,10 +84,7 @@ function slipAt(search: Search, tried: Try): Place | undefined {
 /** Of like lines one is left out: not the one that is written as the old text has it. */
 function firstLike({ lines, wanted, first }: Try, at: number): number {
   let left = at;
-  for (; left > 0; left -= 1) {
-    const [there, given] = [lines[first + left], wanted[left - 1]];
-    if (there?.key !== given?.key || there?.text !== given?.text) break;
-  }
+  while (left > 0 && lines[first + left]?.text === wanted[left - 1]?.text) left -= 1;
   return left;
 }
 
@@ -88,25 +92,24 @@ function firstLike({ lines, wanted, first }: Try, at: number): number {
 const WORD = /^[A-Za-z]{4,}$/;
 const LEAST_WORD = 5;
 
-function mistyped(search: Search, { lines, wanted, first }: Try, at: number): Place | undefined {
-  const [there, given] = [lines[first + at], wanted[at]];
+function mistyped(search: Search, tried: Try, at: number): Place | undefined {
+  const [there, given] = [tried.lines[tried.first + at], tried.wanted[at]];
   // One letter more or less; checked first, because it takes no time.
   if (!there || !given || Math.abs(there.key.length - given.key.length) > 1) return undefined;
   const { file, said, depth } = search;
   const [wrong = "", correct = ""] = [given, there].map(({ text }) => new Folded(text, depth).text);
   const [word, right = ""] = mistypedWord(wrong, correct);
-  const [from, to] = [lines[first], lines[first + wanted.length - 1]];
-  if (word === undefined || !from || !to || file.content.includes(word)) return undefined;
+  const stretch = stretchOf(tried, tried.wanted.length);
+  if (word === undefined || stretch === undefined || file.content.includes(word)) return undefined;
   // A word that the new text has more often may be meant.
-  const isKept = said.newLines.join("\n").split(word).length <= 2;
+  if (said.newLines.join("\n").split(word).length > 2) return undefined;
   const spelled = (line: string) => line.replace(word, right);
   const oldLines = said.oldLines.map(spelled);
   // The file may have the correction already.
   const trimmed = (lines: readonly string[]) => lines.map((line) => line.trimEnd()).join("\n");
   if (trimmed(oldLines) === trimmed(said.newLines)) return undefined;
   const read = { ...search, said: { ...said, oldLines, newLines: said.newLines.map(spelled) } };
-  const stretch = { start: from.start, end: to.end };
-  return isKept ? placeAround(read, stretch, { apart: [], slips: ["a typo"] }) : undefined;
+  return placeAround(read, stretch, { slips: ["a typo"] });
 }
 
 /** The only word that differs, by a letter inside or by two in the wrong order. */
@@ -123,14 +126,10 @@ function mistypedWord(given: string, there: string): readonly string[] {
   return apart < 2 || isSwapped ? [word, right] : [];
 }
 
-function leftOut(search: Search, { lines, wanted, first }: Try, at: number): Place | undefined {
-  const [from, to] = [lines[first], lines[first + wanted.length]];
-  const isPlace = wanted.length >= 3 && from && to;
-  return isPlace ? placeOfRest(search, { start: from.start, end: to.end }, at) : undefined;
-}
-
 /** The lines before the one left out, and those after it, must be the file's; blank lines may be more or fewer. */
-function placeOfRest(search: Search, stretch: Stretch, at: number): Place | undefined {
+function leftOut(search: Search, tried: Try, at: number): Place | undefined {
+  const stretch = stretchOf(tried, tried.wanted.length + 1);
+  if (tried.wanted.length < 3 || stretch === undefined) return undefined;
   const { said } = search;
   const fileLines = linesIn(search.file.content, stretch);
   const fileAt = filledAt(fileLines, at);

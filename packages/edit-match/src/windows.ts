@@ -69,16 +69,12 @@ export class SearchedFile {
       const line = lineOf(text, index);
       if (found.some((anchor) => anchor.line === line) && text.trim().includes("\n")) continue;
       tried += 1;
-      const places = this.#placesOf(word.slice(0, LONGEST_WORD));
+      const part = word.slice(0, LONGEST_WORD);
+      const places = this.#known.get(part) ?? startsOf(this.content, part, MOST_TWINS + 1);
+      this.#known.set(part, places);
       if (places.length >= least && places.length <= MOST_TWINS) found.push({ at: index, line, places });
     }
     return found.length === 0 ? undefined : found;
-  }
-
-  #placesOf(word: string): readonly number[] {
-    const places = this.#known.get(word) ?? startsOf(this.content, word, MOST_TWINS + 1);
-    this.#known.set(word, places);
-    return places;
   }
 
   /** Extended to whole lines, if lines are not very long. */
