@@ -55,8 +55,8 @@ export function findEdit(request: EditRequest): EditMatch {
   const meant = { ...request, newText: bare ?? newText };
   const exact = findExactly(meant, bare === undefined ? "exact" : "code fences");
   if (exact !== undefined) return exact;
-  const [old, fresh] = [oldText, meant.newText].map((text) => withLineEnd(text, "\n"));
-  return findByReading({ ...request, oldText: old ?? "", newText: fresh ?? "" });
+  const inLines = { oldText: withLineEnd(oldText, "\n"), newText: withLineEnd(meant.newText, "\n") };
+  return findByReading({ ...request, ...inLines });
 }
 
 function findByReading(request: EditRequest): EditMatch {
@@ -97,10 +97,8 @@ function candidatesOf(file: SearchedFile, readings: readonly Reading[], { depths
     readings.flatMap((reading) => {
       const said = saidLines(reading.oldText, reading.newText);
       if (said === undefined || !hasSign(depth, [file.content, reading.oldText])) return [];
-      return find({ file, said, depth }).map((place) => {
-        const mistakes = new Set([...reading.repairs, ...place.mistakes]);
-        return { ...place, reading, mistakes };
-      });
+      const mistakesOf = (place: Place) => new Set([...reading.repairs, ...place.mistakes]);
+      return find({ file, said, depth }).map((place) => ({ ...place, reading, mistakes: mistakesOf(place) }));
     }),
   );
 }

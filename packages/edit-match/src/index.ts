@@ -1,9 +1,2 @@
-export {
-  applyReplacements,
-  type ClosestRegion,
-  type EditMatch,
-  type EditRequest,
-  findEdit,
-  type Replacement,
-} from "./edit-match.ts";
+export * from "./edit-match.ts";
 export { newOmission } from "./placeholder.ts";

@@ -55,11 +55,7 @@ export function keyOf(line: string, depth: Depth): string {
  * Aligns lines of the old text with those of the file, by how many characters each has, in the smallest blocks that
  * begin and end with a line on both sides. No result if they have not the same number.
  */
-export function alignLines(
-  oldSizes: readonly number[],
-  fileSizes: readonly number[],
-  whole: Block,
-): Block[] | undefined {
+export function alignLines(oldSizes: readonly number[], fileSizes: readonly number[], whole: Block) {
   const [old, file] = [oldSizes.slice(0, whole.oldTo), fileSizes.slice(0, whole.fileTo)];
   const blocks: Block[] = [];
   let { oldFrom, fileFrom } = whole;
@@ -122,10 +118,7 @@ export function keptLines(texts: Texts, depth?: Depth): (Int32Array | undefined)
   return [keptFromStart(texts, depth), keptFromStart(turned, depth)?.map(mirrored).reverse()];
 }
 
-function keptFromStart(
-  { oldLines, newLines, there = oldLines }: Texts,
-  depth: Depth | undefined,
-): Int32Array | undefined {
+function keptFromStart({ oldLines, newLines, there = oldLines }: Texts, depth?: Depth) {
   const kept = new Int32Array(newLines.length).fill(-1);
   const [from, to] = [oldLines.length, newLines.length];
   const most = Math.min(from, to);
@@ -151,16 +144,13 @@ function keptFromStart(
     if (one[i] === other[j] || there[head + i] === other[j]) return SAME * (times[j] ?? 1);
     return oneKeys && otherKeys && oneKeys[i] === otherKeys[j] ? ALIKE * (times[j] ?? 1) : 0;
   };
-  for (const [oldAt, newAt] of commonLines([one.length, other.length], worth)) {
+  for (const [oldAt, newAt] of commonLines(one.length, other.length, worth)) {
     kept[head + newAt] = head + oldAt;
   }
   return kept;
 }
 
-function commonLines(
-  [one, other]: readonly [number, number],
-  worth: (i: number, j: number) => number,
-): [number, number][] {
+function commonLines(one: number, other: number, worth: (i: number, j: number) => number) {
   const width = other + 1;
   const scores = new Int32Array((one + 1) * width);
   const at = (i: number, j: number) => scores[i * width + j] ?? 0;

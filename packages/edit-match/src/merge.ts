@@ -19,8 +19,7 @@ interface Hunk {
 
 /**
  * Makes the edit in the file's own lines: a kept line has the file's bytes; a changed or new one is written as in
- * the new text, adjusted by what was learned from the whole edit. No result if the texts do not show which is
- * which.
+ * the new text, adjusted by what was learned from the whole edit. No result if it is not clear which is which.
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
   const there = sides.oldLines.map((): string | undefined => undefined);
@@ -164,10 +163,7 @@ const MOST_TRIED = 200;
 const LEAST_ALIKE = 0.4;
 
 /** For lines of the new text in a hunk, the old line that was changed to them. */
-function* partnersOf(
-  sides: Sides,
-  { blocks, newFrom, newTo }: Hunk,
-): Generator<[fresh: number, block: Block]> {
+function* partnersOf(sides: Sides, { blocks, newFrom, newTo }: Hunk): Generator<[number, Block]> {
   const lines = blocks.filter(isOneToOne);
   // A single line became the other single one, however little they have in common.
   const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : LEAST_ALIKE;
@@ -208,23 +204,24 @@ function triplesOf(sides: Sides, newOf: Int32Array, partnerOf: ReadonlyMap<numbe
   });
 }
 
-function keptBlock({ sides, newOf, learned }: Shown, block: Block): MergedLine[] | undefined {
+function keptBlock(shown: Shown, block: Block): MergedLine[] | undefined {
+  const { sides, newOf } = shown;
   const { fileFrom, fileTo } = block;
   const fresh = sides.newLines[newOf[block.oldFrom] ?? -1];
   if (!isOneLine(block) || fresh === undefined) {
     return sides.fileLines.slice(fileFrom, fileTo).map((text, at) => ({ text, like: fileFrom + at }));
   }
-  const text = writtenLine({ sides, learned }, fresh, block);
+  const text = writtenLine(shown, fresh, block);
   return text === undefined ? undefined : [{ text, fresh, like: fileFrom }];
 }
 
 function changedLines(shown: Shown, { newFrom, newTo }: Hunk): MergedLine[] | undefined {
-  const { sides, learned, partnerOf } = shown;
+  const { sides, partnerOf } = shown;
   const merged: MergedLine[] = [];
   for (let at = newFrom; at < newTo; at += 1) {
     const fresh = sides.newLines[at] ?? "";
     const partner = movedFrom(shown, fresh) ?? partnerOf.get(at);
-    const text = isUnclear(sides, fresh) ? undefined : writtenLine({ sides, learned }, fresh, partner);
+    const text = isUnclear(sides, fresh) ? undefined : writtenLine(shown, fresh, partner);
     if (text === undefined) return undefined;
     merged.push({ text, fresh, like: partner?.fileFrom });
   }
@@ -246,11 +243,7 @@ function isUnclear({ depth, fileLines }: Sides, fresh: string): boolean {
 }
 
 /** A line of the new text. What it keeps of a line of the file is the file's, unless it has a third version. */
-function writtenLine(
-  { sides, learned }: Pick<Shown, "sides" | "learned">,
-  line: string,
-  from: Block | undefined,
-): string | undefined {
+function writtenLine({ sides, learned }: Shown, line: string, from: Block | undefined): string | undefined {
   const fresh = partsOf(line);
   const oldLine = sides.oldLines[from?.oldFrom ?? -1];
   if (fresh.body === "" && line !== oldLine) {
@@ -301,33 +294,19 @@ function changedBody(
   while (to > from && (old.starts[to - 1] ?? 0) >= oldTail) to -= 1;
   while (old.isWithinCharacter(to)) to += 1;
   const before = seamAt(old, file, { unit: from, isWithin: from === to });
-  const [was, is] = [old.source, fresh].map((text) =>
-    text
-      .slice(0, text.length - ends.tail)
-      .trimEnd()
-      .at(-1),
-  );
+  const lastOf = (text: string, end: number) => text.slice(0, end).trimEnd().at(-1) ?? "";
+  const [was, is] = [lastOf(old.source, oldTail), lastOf(fresh, fresh.length - ends.tail)];
   // Spaces behind a bracket say nothing about those behind a comma.
-  const isWithin = was !== is && /[([{]/.test(was ?? "");
+  const isWithin = was !== is && /[([{]/.test(was);
   const after = from === to ? before : seamAt(old, file, { unit: to, isWithin });
   if (before === undefined || after === undefined) return undefined;
   const keepsBefore = head >= before.old.end;
   const keepsAfter = oldTail <= after.old.start && !(keepsBefore && from === to);
-  const [start, fileTo] = keepsBefore
-    ? [before.old.end, before.file.end]
-    : [before.old.start, before.file.start];
-  const [keptFrom, fileFrom] = keepsAfter
-    ? [after.old.start, after.file.start]
-    : [after.old.end, after.file.end];
-  const middle = learned.signs(fresh, start, fresh.length - (old.source.length - keptFrom));
-  return middle === undefined
-    ? undefined
-    : file.source.slice(0, fileTo) + middle + file.source.slice(fileFrom);
-}
-
-interface Seam {
-  readonly old: Stretch;
-  readonly file: Stretch;
+  const [cut, resume] = [keepsBefore ? "end" : "start", keepsAfter ? "start" : "end"] as const;
+  const end = fresh.length - (old.source.length - after.old[resume]);
+  const middle = learned.signs(fresh, before.old[cut], end);
+  if (middle === undefined) return undefined;
+  return file.source.slice(0, before.file[cut]) + middle + file.source.slice(after.file[resume]);
 }
 
 /**
@@ -338,7 +317,7 @@ function seamAt(
   old: Folded,
   file: Folded,
   { unit, isWithin }: { readonly unit: number; readonly isWithin: boolean },
-): Seam | undefined {
+): Record<"old" | "file", Stretch> | undefined {
   if (file.isWithinCharacter(unit)) return undefined;
   const gapOf = ({ starts, ends, length, source }: Folded) => ({
     start: unit === 0 ? 0 : (ends[unit - 1] ?? 0),

@@ -3,10 +3,7 @@ import { decodeEntities } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, isHalf } from "./lines.ts";
 
-interface EditTexts {
-  readonly oldText: string;
-  readonly newText: string;
-}
+type EditTexts = Pick<EditRequest, "oldText" | "newText">;
 
 /** The two texts as they may be meant. */
 export interface Reading extends EditTexts {
@@ -70,6 +67,7 @@ function unescaping(signs: string): Read {
   return (text) => {
     // If the text has line breaks, \n is not one.
     if (signs.includes("n") && isOfSeveralLines(text)) return text;
+    // A pattern is faster than a function in a text of many backslashes.
     return isOfLetters
       ? text.replace(escapes, (_, sign: string) => ESCAPED[sign] ?? sign)
       : text.replace(escapes, "$1");
@@ -133,22 +131,15 @@ export function readingsOf(first: Reading, leaveOut: readonly string[]): Reading
     readings.some((known) => known.oldText === oldText && known.newText === newText);
   for (const one of readings) {
     if (one.repairs.length === 2) break;
-    for (const fresh of furtherReadings(one, leaveOut)) {
+    const open = REPAIRS.filter(([name]) => !leaveOut.includes(name) && !one.repairs.includes(name));
+    const further = open.flatMap(([name, read]) =>
+      read(one).map((texts) => ({ ...texts, repairs: [...one.repairs, name] })),
+    );
+    for (const fresh of further.filter(({ oldText }) => oldText !== one.oldText && !isBlank(oldText))) {
       if (readings.length < MOST_READINGS && !isKnown(fresh)) readings.push(fresh);
     }
   }
   return readings;
-}
-
-function furtherReadings(one: Reading, leaveOut: readonly string[]): Reading[] {
-  return REPAIRS.flatMap(([name, read]) => {
-    if (leaveOut.includes(name) || one.repairs.includes(name)) return [];
-    const repairs = [...one.repairs, name];
-    const isFurther = ({ oldText }: EditTexts) => oldText !== one.oldText && oldText.trim() !== "";
-    return read(one)
-      .filter(isFurther)
-      .map((texts) => ({ ...texts, repairs }));
-  });
 }
 
 function isOfSeveralLines(text: string): boolean {
@@ -165,12 +156,8 @@ export function newFence(request: EditRequest): { readonly bare?: string; readon
   const { content, oldText, newText } = request;
   const bare = newText.includes("```") || newText.includes("~~~") ? withoutFence(newText) : undefined;
   if (bare === undefined || /^\s*(?:```|~~~)/.test(oldText)) return {};
-  const linesOf = (text: string) =>
-    text
-      .trim()
-      .split("\n")
-      .map((line) => line.replace(/^\W+|\s+$/g, ""));
-  const [had, has] = [linesOf(oldText), linesOf(bare)];
+  const wordsOf = (line: string) => line.replace(/^\W+|\s+$/g, "");
+  const [had = [], has = []] = [oldText, bare].map((text) => text.trim().split("\n").map(wordsOf));
   const isText = request.isMarkdown ?? content.search(FENCES) >= 0;
   // Around a text as a whole a model puts the text's own language, or none.
   const [, language = ""] = /^\s*[`~]+([\w+.-]*)/.exec(newText) ?? [];
@@ -181,8 +168,7 @@ export function newFence(request: EditRequest): { readonly bare?: string; readon
   const mayBegin = isText && above % 2 === 0;
   if (mayBegin && !isOfText && language !== "") return {};
   const isMeant = mayBegin && !has.some((line) => line !== "" && had.includes(line));
-  if (!isMeant) return { bare: oldText.endsWith("\n") ? `${bare}\n` : bare };
-  return { isUnclear: true };
+  return isMeant ? { isUnclear: true } : { bare: oldText.endsWith("\n") ? `${bare}\n` : bare };
 }
 
 function withoutFence(text: string): string | undefined {

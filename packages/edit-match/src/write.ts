@@ -1,7 +1,8 @@
 import type { EditMatch, Replacement } from "./edit.ts";
 import { commonEnds } from "./learned.ts";
 import type { MergedLine } from "./merge.ts";
-import { lineOf, type Stretch } from "./windows.ts";
+import type { Place } from "./place.ts";
+import { lineOf } from "./windows.ts";
 
 /** The answer to an edit whose places are known; one that changes nothing is none. */
 export function matched(content: string, stage: string, replacements: readonly Replacement[]): EditMatch {
@@ -24,11 +25,8 @@ export function ambiguous(content: string, found: number, starts: readonly numbe
 }
 
 /** The lines with their ends, without what stays as it is at either side. */
-export function replacementOf(
-  content: string,
-  { start, end, takesEnd }: Stretch & { readonly takesEnd: boolean },
-  merged: readonly MergedLine[],
-): Replacement {
+export function replacementOf(content: string, place: Place, merged: readonly MergedLine[]): Replacement {
+  const { start, end, takesEnd } = place;
   const ends = content.slice(start, end).match(/\r?\n/g) ?? [];
   let lineEnd = lineEndAt(content, start);
   let text = "";
