@@ -5,17 +5,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3570,
-  "edit-match": 2530,
-  "shell-judge": 4270,
+  "edit-match": 2400,
+  "shell-judge": 4060,
   machine: 12150,
-  models: 6150,
+  models: 6160,
   testing: 1260,
   web: 2060,
   mcp: 2260,
   core: 14220,
   serve: 2170,
   fleet: 4060,
-  cli: 14840,
+  cli: 14850,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
