@@ -73,14 +73,14 @@ function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
   const keptAt = keptBlocks(sides, newOf);
   const steps: Step[] = [];
   let changed: Block[] = [];
-  let next = 0;
+  let [next, after] = [0, 0];
   const close = (to: number) => {
     if (changed.length > 0 || to > next) steps.push({ hunk: { blocks: changed, newFrom: next, newTo: to } });
     changed = [];
   };
   for (const [index, block] of blocks.entries()) {
-    const to =
-      keptAt.slice(index + 1).find((at) => at !== undefined && at.from >= 0)?.from ?? newLines.length;
+    while (after < blocks.length && (after <= index || (keptAt[after]?.from ?? -1) < 0)) after += 1;
+    const to = keptAt[after]?.from ?? newLines.length;
     const isBetween = [changed.length > 0, index + 1 < blocks.length && keptAt[index + 1] === undefined];
     const at = keptAt[index] ?? restoredAt(sides, block, { from: next, to, isBetween });
     if (at === undefined) changed.push(block);

@@ -156,7 +156,7 @@ export function newFence(request: EditRequest): { readonly bare?: string; readon
   const { content, oldText, newText } = request;
   const bare = newText.includes("```") || newText.includes("~~~") ? withoutFence(newText) : undefined;
   if (bare === undefined || /^\s*(?:```|~~~)/.test(oldText)) return {};
-  const wordsOf = (line: string) => line.replace(/^\W+|\s+$/g, "");
+  const wordsOf = (line: string) => line.trimEnd().replace(/^\W+/, "");
   const [had = [], has = []] = [oldText, bare].map((text) => text.trim().split("\n").map(wordsOf));
   const isText = request.isMarkdown ?? content.search(FENCES) >= 0;
   // Around a text as a whole a model puts the text's own language, or none.
