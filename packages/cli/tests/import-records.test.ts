@@ -34,6 +34,9 @@ function zstandard(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from("28b52ffda0", "hex"), length, block.subarray(0, 3), bytes]);
 }
 
+/** The roles of a session with one call, and of what was asked after it. */
+const WITH_A_CALL = ["system", "user", "assistant", "tool", "assistant", "user"];
+
 describe("burin import, of records,", () => {
   it("takes the sessions of all folders when it is told to, each to its folder, and says what it leaves", async () => {
     const other = join(top, "other");
@@ -156,14 +159,7 @@ describe("burin import, of records,", () => {
     await put(PLACES.codex(), text);
     await take("codex");
     const { messages } = await goOn("-c", "-p", "Next.");
-    expect(messages.map(({ role }) => role)).toEqual([
-      "system",
-      "user",
-      "assistant",
-      "tool",
-      "assistant",
-      "user",
-    ]);
+    expect(messages.map(({ role }) => role)).toEqual(WITH_A_CALL);
   });
 
   it("Gemini CLI and Qwen Code: takes what a step back, a rewritten message and a summary have left", async () => {
@@ -275,14 +271,7 @@ describe("burin import, of records,", () => {
     await put(PLACES.codex(), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     expect((await take("codex")).stdout).toMatch(/ {2}2025-09-01 {2}codex-\S+ {2}Look\.\n/);
     const { messages } = await goOn("-c", "-p", "Next.");
-    expect(messages.map(({ role }) => role)).toEqual([
-      "system",
-      "user",
-      "assistant",
-      "tool",
-      "assistant",
-      "user",
-    ]);
+    expect(messages.map(({ role }) => role)).toEqual(WITH_A_CALL);
     expect(messages[2]?.tool_calls?.[0]?.function).toEqual({
       name: "run_shell_command",
       arguments: '{"command":"ls"}',
