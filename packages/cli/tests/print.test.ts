@@ -323,7 +323,10 @@ describe("burin -p", () => {
     expect(await readFile(file, "utf8")).toBe("{ model: }");
   });
 
-  it("Ctrl-C while the model is silent: exit code 130, the run ends", async () => {
+  it.each([
+    ["Ctrl-C while the model is silent: exit code 130, the run ends", ["SIGINT"], 130],
+    ["P13 a hang-up that is told twice, by the system and by the shell", ["SIGHUP", "SIGHUP"], 129],
+  ] as const)("%s", async (_title, signals, code) => {
     const env = await modelEnv({ raw: () => {} });
     const child = spawn(process.execPath, [BURIN, "-p", "go", "--output-format", "json"], {
       cwd: root,
@@ -335,9 +338,12 @@ describe("burin -p", () => {
       stdout += chunk;
     });
     while (server?.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    child.kill("SIGINT");
-    const code = await new Promise((resolve) => child.on("close", resolve));
-    expect(code).toBe(130);
+    const closed = new Promise((resolve) => child.on("close", resolve));
+    for (const signal of signals) {
+      child.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(await closed).toBe(code);
     expect(JSON.parse(stdout)).toMatchObject({ status: "cancelled" });
   });
 

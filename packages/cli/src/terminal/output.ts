@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { visibleText as visible } from "@burin/core";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { joiningPieces } from "./joined-text.ts";
-import { exit, isInterrupted } from "./signals.ts";
+import { exit, interrupt, isInterrupted } from "./signals.ts";
 
 /** Control characters in untrusted text could control the terminal; as escapes they cannot. */
 export { visible };
@@ -81,9 +81,9 @@ function escaped(character: string): string {
 /** Both streams may be pipes that are still being written; exiting earlier would lose the end. */
 export function leave(code: ExitCode): void {
   stdout().write("", (error) => {
-    if (error && isInterrupted()) exit(code);
-    else if (error) leaveLostOutput(error);
-    else stderr().write("", () => exit(code));
+    if (!error) return void stderr().write("", () => exit(code));
+    leaveLostOutput(error);
+    if (isInterrupted()) exit(code);
   });
 }
 
@@ -105,6 +105,7 @@ function stderr(): NodeJS.WriteStream {
 
 /** The reader is gone, or writing failed: only stderr is left for a message. */
 function leaveLostOutput(error: NodeJS.ErrnoException): void {
+  if (process.stdout.isTTY && error.code === "EIO") interrupt("SIGHUP");
   if (isInterrupted()) return;
   const isClosed = error.code === "EPIPE";
   const fault = isClosed ? "the output pipe was closed" : `the output failed (${error.message})`;

@@ -3,18 +3,21 @@ import { constants } from "node:os";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 
 let received: NodeJS.Signals | null = null;
+const controller = new AbortController();
 
 /** Aborts on the first Ctrl-C, hang-up, quit or termination; a second one ends the process at once. */
 export function interruptSignal(): AbortSignal {
-  const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
-    process.on(name, () => {
-      received ??= name;
-      if (controller.signal.aborted) exit(EXIT.interrupted);
-      controller.abort();
-    });
+    process.on(name, () => interrupt(name));
   }
   return controller.signal;
+}
+
+/** A terminal that is gone is told by a failed write, by the system and by its shell, in any order. */
+export function interrupt(name: NodeJS.Signals): void {
+  received ??= name;
+  if (controller.signal.aborted && name !== "SIGHUP") exit(EXIT.interrupted);
+  controller.abort();
 }
 
 /** Whether the terminal may be gone, and the remaining work is only for the log. */
