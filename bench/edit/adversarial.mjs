@@ -10,6 +10,8 @@ const LARGE = 2_000_000;
 const SMALL = 100_000;
 const MOST_MS = 60;
 const MOST_HOSTILE_MS = 250;
+/** Where `old_string` is as long as half of the file: 200 kB. */
+const MOST_HALF_MS = 2000;
 const BACKSLASHES = "\\".repeat(100_000);
 /** What is faster than this says nothing of growth: it is noise. */
 const LEAST_MS = 4;
@@ -77,8 +79,8 @@ const MISTAKES = {
   "no blanks": (text) => text.replace(/\s/g, ""),
 };
 
-/** How long a stretch of the file is asked for. */
-const STRETCHES = [60, 2000];
+/** How long a stretch of the file is asked for; the last is all that follows its middle. */
+const STRETCHES = [60, 2000, Number.POSITIVE_INFINITY];
 
 /** @param {import("./matcher.mjs").Matcher} matcher @param {Edit} edit @param {number} times */
 function millisecondsOf(matcher, edit, times) {
@@ -100,13 +102,14 @@ function millisecondsOf(matcher, edit, times) {
  * @param {import("./matcher.mjs").Matcher} matcher @param {(size: number) => string} make
  */
 function worstOf(matcher, make) {
-  let [ms, growth, by] = [0, 0, "nothing"];
+  let [ms, halfMs, growth, by] = [0, 0, 0, "nothing"];
   const files = [1, 2, 4].map((times) => make(times * SMALL));
-  const from = (files[0] ?? "").length >> 1;
   for (const [mistake, write] of Object.entries(MISTAKES)) {
     for (const length of STRETCHES) {
-      // The same stretch of all, which begin alike.
+      const isHalf = length === Number.POSITIVE_INFINITY;
       const edits = files.map((file) => {
+        // The same stretch of all, which begin alike, or the second half of each.
+        const from = (isHalf ? file : (files[0] ?? "")).length >> 1;
         const said = write(file.slice(from, from + length));
         return editOf(file, said, `${said}\nnew();`);
       });
@@ -118,12 +121,14 @@ function worstOf(matcher, make) {
         }
       }
       const [one = 0, two = 0, four = 0] = least;
-      ms = Math.max(ms, two, four);
+      if (isHalf) halfMs = Math.max(halfMs, two, four);
+      else ms = Math.max(ms, two, four);
       const times = Math.min(two / Math.max(one, LEAST_MS), four / Math.max(two, LEAST_MS));
-      if (times > growth) [growth, by] = [times, `${mistake}, ${length} characters`];
+      if (times > growth)
+        [growth, by] = [times, `${mistake}, ${isHalf ? "half of the file" : `${length} characters`}`];
     }
   }
-  return { ms, growth, by };
+  return { ms, halfMs, growth, by };
 }
 
 /** @param {number} [seed] */
@@ -133,10 +138,12 @@ export async function measureMatcher(seed = Date.now() % 1_000_000) {
     report({ what, value: median(millisecondsOf(matcher, make(), 9).slice(-5)), unit: "ms", most: MOST_MS });
   }
   for (const [what, make] of Object.entries(FILES)) {
-    const { ms, growth, by } = worstOf(matcher, (size) => make(size, randomFrom(seed)));
+    const { ms, halfMs, growth, by } = worstOf(matcher, (size) => make(size, randomFrom(seed)));
     const more = `grew most by ${by}; seed ${seed}`;
     report({ what: `file of ${what}`, value: growth, unit: "x when doubled", most: 2.5, more });
     const size = `slowest in at most ${(4 * SMALL) / 1000} kB`;
     report({ what: `file of ${what}, ${size}`, value: ms, unit: "ms", most: MOST_HOSTILE_MS });
+    const half = `file of ${what}, half of it, ${size}`;
+    report({ what: half, value: halfMs, unit: "ms", most: MOST_HALF_MS });
   }
 }

@@ -1,7 +1,7 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
 import { isBlank, isOneToOne, placesOf } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
-import { MOST_PLACES, type Place } from "./place.ts";
+import { mostPlaces, type Place } from "./place.ts";
 import type { Reading } from "./reading.ts";
 import { ambiguous, matched, replacementOf } from "./write.ts";
 
@@ -15,10 +15,10 @@ export interface Candidate extends Place {
  * there. Nothing if the places are clear, but not what to write.
  */
 export function chosen(
-  { content, expected }: EditRequest,
+  { content, oldText, expected }: EditRequest,
   candidates: readonly Candidate[],
 ): EditMatch | undefined {
-  const isTooMany = candidates.length >= MOST_PLACES;
+  const isTooMany = candidates.length >= mostPlaces(oldText);
   const best = candidates
     .filter((one) => isTooMany || !candidates.some((other) => isSurer(other, one)))
     .sort((one, other) => one.start - other.start || one.end - other.end);

@@ -40,8 +40,8 @@ export function closestRegion(
     if (own?.text === given) return [];
     return [{ line: own?.number ?? endLine, given, ...(own && { file: own.text }) }];
   });
-  const shown = differences.slice(0, MOST_DIFFERENCES);
-  return { startLine: region[0]?.number ?? 1, endLine, differences: shown };
+  const startLine = region[0]?.number ?? 1;
+  return { startLine, endLine, differences: differences.slice(0, MOST_DIFFERENCES) };
 }
 
 function filled(text: string, first: number): NumberedLine[] {

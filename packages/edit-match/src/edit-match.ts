@@ -19,7 +19,7 @@ import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
 import { findElided } from "./elided.ts";
 import { findExactly } from "./exact.ts";
 import type { Depth } from "./fold.ts";
-import { findPlaces, MOST_PLACES, type Place, type Search, saidLines } from "./place.ts";
+import { findPlaces, mostPlaces, type Place, type Search, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
 import { newFence, type Reading, readingsOf, withoutForeign } from "./reading.ts";
 import { findSlips } from "./slip.ts";
@@ -73,7 +73,7 @@ function findByReading(request: EditRequest): EditMatch {
   const readings = readingsOf(texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
-    if (found.length >= MOST_PLACES || isFilled(request, found)) break;
+    if (found.length >= mostPlaces(oldText) || isFilled(request, found)) break;
     if (step.find === findSlips && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>

@@ -32,8 +32,7 @@ export function findElided(search: Search): Place[] {
     const fileTo = before && place ? linesTo(place.start) - 1 : fileFrom;
     return oldFrom === oldTo ? [] : [{ oldFrom, oldTo, fileFrom, fileTo, isElided: true }];
   });
-  const place = placeAround(search, stretch, { apart, slips: ["left-out lines"] });
-  return place === undefined ? [] : [place];
+  return [placeAround(search, stretch, { apart, slips: ["left-out lines"] }) ?? []].flat();
 }
 
 /** The lines of the old text between those that stand for others. */

@@ -4,8 +4,8 @@ import { ambiguous, lineEndAt, matched, withLineEnd } from "./write.ts";
 
 /** The edit if the old text occurs exactly; no result if it does not occur at all. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
-  const { content, expected, oldText, newText } = request;
-  const all = lacksLine(content, oldText) ? [] : startsOf(content, oldText);
+  const { content, expected, oldText } = request;
+  const all = startsOf(content, oldText);
   if (all.length === 0) return undefined;
   const starts = withoutOverlaps(all, oldText.length);
   const fromEnd = withoutOverlaps(all.toReversed(), oldText.length).reverse();
@@ -14,7 +14,6 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     const found = starts.length === expected ? all.length : starts.length;
     return ambiguous(content, found, starts);
   }
-  if (newText === oldText) return { status: "no_change" };
   const replacements = starts.map((start) => replaced(request, start));
   return matched(content, stage, replacements);
 }
@@ -25,16 +24,6 @@ function withoutOverlaps(starts: readonly number[], length: number): number[] {
     if (Math.abs(start - (apart.at(-1) ?? Number.NEGATIVE_INFINITY)) >= length) apart.push(start);
   }
   return apart;
-}
-
-/** A longer text can be slow to search among many similar lines; one missing line gives the answer at once. */
-const LONG = 2000;
-const LINES_TRIED = 12;
-
-function lacksLine(content: string, oldText: string): boolean {
-  if (oldText.length < LONG) return false;
-  const lines = [...new Set(oldText.split("\n"))].slice(0, LINES_TRIED);
-  return lines.some((line) => !content.includes(line));
 }
 
 /** New lines inside one line of the file end as that line does. */

@@ -181,8 +181,10 @@ export class Folded {
   }
 }
 
+export type Units = Pick<Folded, "codes" | "length">;
+
 /** Where the units of `part` occur in `whole`, at most so many times, including overlaps; in linear time. */
-export function positionsOf(part: Folded, whole: Folded, most: number): number[] {
+export function positionsOf(part: Units, whole: Units, most: number): number[] {
   const found: number[] = [];
   if (part.length === 0 || part.length > whole.length) return found;
   const fallback = fallbackOf(part);
@@ -201,7 +203,7 @@ export function positionsOf(part: Folded, whole: Folded, most: number): number[]
 }
 
 /** How much of the part is known to match when the next unit does not. */
-function fallbackOf({ codes, length }: Folded): Int32Array {
+function fallbackOf({ codes, length }: Units): Int32Array {
   const fallback = new Int32Array(length);
   let known = 0;
   for (let at = 1; at < length; at += 1) {

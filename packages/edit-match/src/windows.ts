@@ -1,4 +1,4 @@
-import { type Depth, Folded } from "./fold.ts";
+import { type Depth, Folded, positionsOf, type Units } from "./fold.ts";
 
 /** A part of the file. */
 export interface Stretch {
@@ -105,8 +105,15 @@ export function lineOf(text: string, at: number): number {
 
 /** Where the part begins in the text, at most so many times, including overlaps. */
 export function startsOf(text: string, part: string, most = Number.POSITIVE_INFINITY): number[] {
+  // The search of the engine takes the length of the part for each place where the part repeats itself.
+  if (part.length >= 2000) return positionsOf(unitsOf(part), unitsOf(text), most);
   const starts: number[] = [];
   for (let at = text.indexOf(part); at >= 0 && starts.length < most; at = text.indexOf(part, at + 1))
     starts.push(at);
   return starts;
+}
+
+function unitsOf(text: string): Units {
+  const codes = new Uint16Array(text.length).map((_, at) => text.charCodeAt(at));
+  return { codes, length: text.length };
 }
