@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -16,6 +16,7 @@ beforeEach(() => {
   root = temporaryFolder();
 });
 
+const SECRETS = /lizard-4711|gecko-0815|axolotl-2342|c0bra7Fq|newt1x2y/;
 const run = (...args: string[]) => burin(args, { cwd: root });
 const settingsFile = () => join(root, ".home", "settings.json");
 
@@ -102,18 +103,37 @@ describe("burin mcp", () => {
   it("P19 list shows no password of an address, and none that a server was given", async () => {
     const mcpServers = {
       far: { url: "http://me:lizard-4711-x@127.0.0.1:9/mcp" },
+      near: {
+        url: "http://127.0.0.1:9/mcp?token=axolotl-2342",
+        headers: { Authorization: "Bearer newt1x2y3z" },
+      },
       loud: {
         command: process.execPath,
-        args: ["-e", "console.error(process.env.MY_API_TOKEN); process.exit(3)"],
-        env: { MY_API_TOKEN: "gecko-0815-yz" },
+        args: [
+          "-e",
+          "console.error(process.env.MY_API_TOKEN, process.env.ACCOUNT, 'newt1x2y3z'); process.exit(3)",
+        ],
+        env: { MY_API_TOKEN: "gecko-0815-yz", ACCOUNT: "c0bra7Fq2LmX9tRw" },
       },
     };
     await mkdir(dirname(settingsFile()), { recursive: true });
     await writeFile(settingsFile(), JSON.stringify({ mcpServers }));
     const text = (await run("mcp", "list")).stdout + (await run("mcp", "list", "--json")).stdout;
     expect(text).toContain("far  http://me:[redacted: password]@127.0.0.1:9/mcp");
-    expect(text).toContain("[redacted: MY_API_TOKEN]");
-    expect(text).not.toMatch(/lizard-4711|gecko-0815/);
+    expect(text).toContain("near  http://127.0.0.1:9/mcp?token=[redacted: token]");
+    const marks = "[redacted: MY_API_TOKEN] [redacted: ACCOUNT] ";
+    expect(text).toContain(`${marks}[redacted:`);
+    const taken = await run("mcp", "add", "near", "other-program");
+    expect(text + taken.stderr).not.toMatch(SECRETS);
+    const model = await startFakeModelServer([{ text: "Hello" }]);
+    const env = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "key" };
+    await burin(["-p", "hi", "--output-format", "json"], { cwd: root, env });
+    await model.close();
+    const sessions = join(root, ".home", "sessions");
+    const logs = (await readdir(sessions, { recursive: true })).filter((name) => name.endsWith(".jsonl"));
+    const log = await readFile(join(sessions, logs[0] ?? ""), "utf8");
+    expect(log).toContain(marks);
+    expect(log).not.toMatch(SECRETS);
   });
 
   it("P54 a name that is taken is changed only with --replace", async () => {

@@ -10,11 +10,14 @@ export const exportCommands: readonly ScreenCommand[] = [
 ];
 
 async function exportSession(desk: CommandDesk, words: string): Promise<void> {
-  const { session, options } = desk;
+  const { session, options, settings } = desk;
   if (session === null || session.history.length === 0) return void desk.note(say("session.none"));
   const name = words === "" ? `burin-${session.id}.md` : words;
   const file = isAbsolute(name) ? name : join(options.root, name);
-  const history = await withoutSecrets(session.history, process.env);
+  const history = await withoutSecrets(session.history, {
+    environment: process.env,
+    servers: settings?.mcpServers,
+  });
   const markdown = history
     .map(markdownOf)
     .filter((text) => text !== "")

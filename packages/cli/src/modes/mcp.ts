@@ -45,8 +45,9 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
   const { file, isProject } = scopeOf(own, options);
   const known = (await openSettings(options)).settings.mcpServers[alias];
   if (known !== undefined && own.replace !== true) {
+    const shown = await withoutSecrets(known, { environment: process.env, servers: { [alias]: known } });
     throw new UsageError(
-      `there is already a server "${alias}" (${reach(known)}). Choose another name, or put --replace before "${alias}".`,
+      `there is already a server "${alias}" (${reach(shown)}). Choose another name, or put --replace before "${alias}".`,
     );
   }
   await changeSettings(file, ["mcpServers", alias], definition);
@@ -121,13 +122,9 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   const states = await withDoor(settings, options, (door) =>
     Promise.all(servers.map(([alias]) => stateOf(door, alias, signal))),
   );
-  const shown = await Promise.all(
-    servers.map(([alias, server], index) => {
-      // What a server says when it fails may hold what it was given.
-      const given = { ...process.env, ...server.env, ...server.headers };
-      return withoutSecrets({ alias, server, state: states[index] }, given);
-    }),
-  );
+  const found = servers.map(([alias, server], index) => ({ alias, server, state: states[index] }));
+  // What a server says when it fails may hold what it was given.
+  const shown = await withoutSecrets(found, { environment: process.env, servers: settings.mcpServers });
   const document = shown.map(({ alias, server: { type, command, args, url, trust }, state }) => ({
     ...{ alias, type, command, args, url, trust },
     ...state,

@@ -9,6 +9,7 @@ import type { EnvironmentRules } from "@burin/machine/processes/child-environmen
 import { variableOf } from "@burin/models/keys/key-variable";
 import { parseRule, type Rules } from "@burin/shell-judge";
 import type { DefinitionPlace, Definitions } from "../agent/definitions.ts";
+import type { Secrets } from "../session/log/redactor.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { assertRules } from "../settings/rule-fault.ts";
 import { SHARED_SKILLS } from "../settings/shared-skills.ts";
@@ -24,6 +25,8 @@ export interface Home {
   readonly folder: string;
   readonly settings: Settings;
   readonly rules: Rules;
+  /** What is not written anywhere. */
+  readonly secrets: Secrets;
   /** Which variables child processes must not get, with the exceptions. */
   readonly variables: EnvironmentRules;
   /** The definitions of the user, and of the root if it is trusted: read once, at the first call. */
@@ -42,6 +45,7 @@ export function resolveHome(options: ToolboxOptions): Home {
   // With a relative path the project's own skills would count as the user's.
   const places = isAbsolute(top) ? placesIn(top, folder) : [{ folder, hasOnlySkills: false }];
   const { allow, ask, deny } = settings.permissions;
+  const names = keyVariables(settings);
   return {
     root,
     machine,
@@ -49,7 +53,8 @@ export function resolveHome(options: ToolboxOptions): Home {
     folder,
     settings,
     rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
-    variables: { pass: settings.shell.passEnvironment, secret: keyVariables(settings) },
+    secrets: { environment, names, servers: settings.mcpServers },
+    variables: { pass: settings.shell.passEnvironment, secret: names },
     definitions: once(() =>
       definitionsIn([...places, ...(options.isTrusted ? placesIn(root, ".burin") : [])]),
     ),

@@ -87,9 +87,9 @@ export class Session {
     this.#budget = budget;
     const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
     this.#announcement = this.#announced(home, options);
-    const place = { id: this.id, root: home.root, home: home.folder, environment: home.environment };
+    const place = { id: this.id, root: home.root, home: home.folder, secrets: home.secrets };
     const kept = { isRecorded, resumed: resume, keep: keepLog };
-    const recorded = { ...place, secretNames: home.variables.secret, settings: home.settings, ...kept };
+    const recorded = { ...place, settings: home.settings, ...kept };
     this.#recording = new Recording(recorded, this.#announcement);
     this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, past: this.#past, answer });
     const conversation = new Conversation((event) => this.#recording.note(event));

@@ -205,7 +205,7 @@ export class ToolSet {
 
   /** Commands run with the sandbox and the environment from settings and options; leftovers of a crash are ended. */
   #openCommands(): MachineCommands {
-    const { machine, environment, folder, settings, variables } = this.#home;
+    const { machine, environment, folder, settings, variables, secrets } = this.#home;
     const commands = machine.openCommands({
       roots: this.workspace.roots,
       home: folder,
@@ -221,7 +221,7 @@ export class ToolSet {
           import("../session/log/clean-file.ts"),
           import("../session/log/redactor.ts"),
         ]);
-        await cleanFile(file, Redactor.ofBytes(environment, variables.secret));
+        await cleanFile(file, new Redactor(secrets, "latin1"));
       },
     });
     void commands.endLeftBehind();

@@ -88,7 +88,7 @@ export class Recording {
   /** The JSON of a value as in the log, without secrets. */
   async jsonOf(value: unknown): Promise<string> {
     const { Redactor } = await import("./log/redactor.ts");
-    return new Redactor(this.#place.environment, this.#place.secretNames).json(value);
+    return new Redactor(this.#place.secrets).json(value);
   }
 
   /** The end of a run. A success that cannot be written is a failure, because it could not be resumed. */
@@ -131,10 +131,10 @@ export class Recording {
     );
   };
 
-  async #openTelemetry({ id, settings, environment, secretNames }: RecordedPlace): Promise<Telemetry> {
+  async #openTelemetry({ id, settings, secrets }: RecordedPlace): Promise<Telemetry> {
     const tell = (message: string) => this.note(notice(message));
     const { Telemetry: Class } = await import("./telemetry/telemetry.ts");
-    return new Class({ id, settings, environment, secretNames, tell });
+    return new Class({ id, settings, secrets, tell });
   }
 
   /** In the order of the events. */
@@ -157,7 +157,7 @@ export class Recording {
 }
 
 /** Whether the usual variables or the user's settings turn telemetry on. */
-function isObserved({ settings, environment }: RecordedPlace): boolean {
+function isObserved({ settings, secrets: { environment } }: RecordedPlace): boolean {
   const names = ["", "TRACES_", "METRICS_"].map((kind) => `OTEL_EXPORTER_OTLP_${kind}ENDPOINT`);
   const isNamed = settings.telemetry.endpoint !== undefined || names.some((name) => environment[name]);
   return isNamed && environment.OTEL_SDK_DISABLED?.toLowerCase() !== "true";

@@ -8,7 +8,7 @@ import { Redactor } from "./redactor.ts";
 const KEY = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n".repeat(20)}-----END PRIVATE KEY-----`;
 const TOKEN = "AKIAIOSFODNN7EXAMPLE";
 const VALUE = "pässwörd:4711/canary";
-const redactor = Redactor.ofBytes({ MY_API_KEY: VALUE }, []);
+const redactor = new Redactor({ environment: { MY_API_KEY: VALUE } }, "latin1");
 let folder: string;
 let file: string;
 

@@ -28,8 +28,7 @@ function logAt(lastNumber = 0, isMidLine = false): EventLog {
     id: "one",
     home: top,
     root: "/project",
-    environment: {},
-    secretNames: [],
+    secrets: { environment: {} },
     isRecorded: true,
   };
   const resumed = { session: { path, lastNumber, isMidLine, seen: [] }, lock: { release: () => {} } };

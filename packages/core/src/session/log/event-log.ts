@@ -10,7 +10,7 @@ import { EventQueue } from "../../agent/event-queue.ts";
 import type { PastSession } from "../past-session.ts";
 import { readLog } from "./read-log.ts";
 import { type LogRecord, recordLine } from "./record-line.ts";
-import { Redactor } from "./redactor.ts";
+import { Redactor, type Secrets } from "./redactor.ts";
 import { listSessions, sessionPath } from "./session-files.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
@@ -26,9 +26,7 @@ export interface LogPlace {
   /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   readonly root: string;
-  readonly environment: NodeJS.ProcessEnv;
-  /** Variables that hold secrets although their names do not show it. */
-  readonly secretNames: readonly string[];
+  readonly secrets: Secrets;
   /** false: nothing is written, and only the last records are kept in memory. */
   readonly isRecorded: boolean;
   /** What is already in the log of a resumed session; its lock is held. */
@@ -71,9 +69,9 @@ export class EventLog {
   });
 
   constructor(place: LogPlace) {
-    const { environment, secretNames, resumed } = place;
+    const { secrets, resumed } = place;
     this.#place = place;
-    this.#redactor = new Redactor(environment, secretNames);
+    this.#redactor = new Redactor(secrets);
     this.#lock = resumed?.lock;
     this.lastNumber = resumed?.session.lastNumber ?? 0;
     // A line that a crash cut off is left as it is.

@@ -1,3 +1,4 @@
+import { mergeSettings } from "@burin/contract/settings/settings";
 import { describe, expect, it } from "vitest";
 import { isRedacted } from "../unsettled-calls.ts";
 import { Redactor } from "./redactor.ts";
@@ -10,7 +11,7 @@ const environment = {
   SHORT_TOKEN: "abc",
   PATH: "/usr/bin:/bin",
 };
-const redactor = new Redactor(environment);
+const redactor = new Redactor({ environment });
 
 const KEY = `-----BEGIN RSA PRIVATE KEY-----
 MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn/ygWyF8PbnGy0AHB7MhgHcTz6sE2I2yPB
@@ -66,6 +67,40 @@ describe("secrets in what is written", () => {
     "redis://$USER:$PASS@host and http://ada@example.org and ssh://git@example.org:22/x",
   ])("ordinary text stays: %s", (text) => {
     expect(redactor.text(text)).toBe(text);
+  });
+
+  it("P19 what the settings give to an MCP server goes, in the form in which the server gets it", () => {
+    const { mcpServers } = mergeSettings([
+      {
+        mcpServers: {
+          local: {
+            command: "serve",
+            env: {
+              NOTES_API_KEY: "opensesame1x",
+              ACCOUNT: "4fJ29xQe8ZbT1mKc",
+              REGION: "eu-central-1",
+              MODE: "production",
+              HOME: "/home/ada/notes1234567890abcdef",
+            },
+          },
+          remote: {
+            url: "https://mcp.example.org/s/Zk81nQp27Vt5wLx3/mcp?token=swordfish-7&mode=read-only-mode",
+            headers: {
+              Authorization: "Bearer $NOTES",
+              "X-Request-Id": "0b8f7c1e-3d52-4c6a-9b1e-7f20d5a4c3e2",
+            },
+          },
+        },
+      },
+    ]);
+    const given = new Redactor({ environment: { NOTES: "kept7outside" }, servers: mcpServers });
+    const shown = `opensesame1x 4fJ29xQe8ZbT1mKc eu-central-1 production /home/ada/notes1234567890abcdef
+      Zk81nQp27Vt5wLx3 swordfish-7 read-only-mode kept7outside 0b8f7c1e-3d52-4c6a-9b1e-7f20d5a4c3e2 Bearer`;
+    expect(given.text(shown).split(/(?<!:)\s+/)).toEqual([
+      ...["[redacted: NOTES_API_KEY]", "[redacted: ACCOUNT]", "eu-central-1", "production"],
+      ...["/home/ada/notes1234567890abcdef", "[redacted: url]", "[redacted: token]", "read-only-mode"],
+      ...["[redacted: Authorization]", "[redacted: X-Request-Id]", "Bearer"],
+    ]);
   });
 
   it("leaves what is no text for a reader", () => {

@@ -1,3 +1,4 @@
+import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { SECRET_VALUES, secrecyOf, withoutPasswords } from "@burin/machine/processes/child-environment";
 
 /** Shorter values occur in ordinary text by chance. */
@@ -6,6 +7,12 @@ const FEWEST_KNOWN = 8;
 const FEWEST_LIKELY = 12;
 /** A path, an address without a password, a plain word or a number. */
 const NO_SECRET = /^(?:[~./].*|\w+:\/\/[^@]*|[a-z]+(?:[-_.][a-z]+)*|[\d.]+)$/i;
+
+/** Random characters, as services make keys of them, or a UUID. */
+const LOOKS_RANDOM =
+  /(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/i;
+/** Headers whose value is a secret although their names do not show it. */
+const SECRET_HEADERS = ["AUTHORIZATION", "PROXY_AUTHORIZATION", "COOKIE"];
 
 /** From the BEGIN line over all lines of such a key, including what a listing puts between them. */
 const KEY_BLOCK =
@@ -20,31 +27,34 @@ const TOKENS = new RegExp(
 /** Fields without text for a reader, which must stay unchanged. */
 const OPAQUE = new Set(["signature", "thoughtSignature", "data", "callId", "sessionId"]);
 
+/** What is known to be secret, besides tokens that are recognized by their form. */
+export interface Secrets {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Variables that hold secrets although their names do not show it. */
+  readonly names?: readonly string[];
+  /** What the settings give to MCP servers: variables, headers, addresses. */
+  readonly servers?: Readonly<Record<string, McpServerSettings>> | undefined;
+}
+
 interface KnownSecret {
   readonly value: string;
   readonly mark: string;
 }
 
-/** Removes secrets from what is written: known values of the environment, and tokens recognized by their form. */
+/** Removes secrets from what is written: known values, and tokens recognized by their form. */
 export class Redactor {
   readonly #known: readonly KnownSecret[];
 
-  /** `names` are variables that hold secrets although their names do not show it. */
-  constructor(environment: NodeJS.ProcessEnv, names: readonly string[] = []) {
-    this.#known = Object.entries(environment)
-      .flatMap(([name, value]) => {
-        if (value === undefined || !isWorthHiding(name, value, names)) return [];
-        return [{ value, mark: `[redacted: ${name}]` }];
-      })
+  /** `latin1`: for texts in which each character is one byte. */
+  constructor({ environment, names = [], servers = {} }: Secrets, encoding: "utf8" | "latin1" = "utf8") {
+    const own = Object.entries(environment).filter(([name, value = ""]) => isWorthHiding(name, value, names));
+    this.#known = [...own, ...Object.values(servers).flatMap((server) => givenSecrets(server, environment))]
+      .map(([name, value = ""]) => ({
+        value: Buffer.from(value).toString(encoding),
+        mark: `[redacted: ${name}]`,
+      }))
       // A value that contains another one is replaced first.
       .sort((one, other) => other.value.length - one.value.length);
-  }
-
-  /** For texts in which each character is one byte. */
-  static ofBytes(environment: NodeJS.ProcessEnv, names: readonly string[]): Redactor {
-    const entries = Object.entries(environment);
-    const bytes = entries.map(([name, value]) => [name, value && Buffer.from(value).toString("latin1")]);
-    return new Redactor(Object.fromEntries(bytes), names);
   }
 
   text(text: string): string {
@@ -82,4 +92,35 @@ function isWorthHiding(name: string, value: string, names: readonly string[]): b
   const secrecy = secrecyOf(name, value, names);
   if (secrecy !== "likely") return secrecy === "known" && value.length >= FEWEST_KNOWN;
   return value.length >= FEWEST_LIKELY && !NO_SECRET.test(value) && !/\s/.test(value);
+}
+
+type Named = readonly [name: string, value: string];
+
+/** The words of what a server gets that are secrets by their names or look like some. */
+function givenSecrets(server: McpServerSettings, environment: NodeJS.ProcessEnv): Named[] {
+  const { env, headers, url = "", oauth } = server;
+  const inUrl = url.split(/[/?&#]/).map((piece): Named => {
+    const [value = "", ...name] = piece.split("=").reverse();
+    return [name.at(-1) ?? "url", value];
+  });
+  const given = [...Object.entries({ ...oauth, ...env, ...headers }), ...inUrl];
+  return given
+    .flatMap(([name, value]) => (typeof value === "string" ? wordsOf([name, value], environment) : []))
+    .filter(([name, value]) => {
+      const variable = name
+        .replaceAll("-", "_")
+        .replace(/(?<=[a-z])(?=[A-Z])/g, "_")
+        .toUpperCase();
+      if (isWorthHiding(variable, value, SECRET_HEADERS)) return true;
+      const isLikely = LOOKS_RANDOM.test(value) || secrecyOf(variable, value, []) !== null;
+      return isLikely && value.length >= FEWEST_KNOWN && !NO_SECRET.test(value);
+    });
+}
+
+/** A variable in a word stands for its value here. */
+function wordsOf([name, text]: Named, environment: NodeJS.ProcessEnv): Named[] {
+  return text.split(/\s+/).flatMap((word): Named[] => {
+    const variables = [...word.matchAll(/\$\{?(\w+)/g)].map(([, variable = ""]) => environment[variable]);
+    return (variables.length === 0 ? [word] : variables).map((value = "") => [name, value]);
+  });
 }

@@ -1,6 +1,7 @@
 import { rm, utimes, writeFile } from "node:fs/promises";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { recordLine } from "./record-line.ts";
+import type { Secrets } from "./redactor.ts";
 import { makeSessionFolder, sessionPath } from "./session-files.ts";
 
 /** A session that happened in another program. */
@@ -15,15 +16,15 @@ export interface ToldSession {
 }
 
 /** The value as a log would have it. */
-export async function withoutSecrets<T>(value: T, environment: NodeJS.ProcessEnv): Promise<T> {
+export async function withoutSecrets<T>(value: T, secrets: Secrets): Promise<T> {
   const { Redactor } = await import("./redactor.ts");
-  return new Redactor(environment).value(value) as T;
+  return new Redactor(secrets).value(value) as T;
 }
 
 /** Writes the session's log with the original dates. Returns false, and writes nothing, when the id exists. */
 export async function writeSession({ home, root, id, events, environment }: ToldSession): Promise<boolean> {
   const { Redactor } = await import("./redactor.ts");
-  const redactor = new Redactor(environment);
+  const redactor = new Redactor({ environment });
   const lines: Buffer[] = [];
   let last = new Date(0);
   for (const [at, event] of events) {

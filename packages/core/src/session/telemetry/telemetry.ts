@@ -3,14 +3,13 @@ import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import type { Settings } from "@burin/contract/settings/settings";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { ToolError } from "@burin/contract/tools";
-import { Redactor } from "../log/redactor.ts";
+import { Redactor, type Secrets } from "../log/redactor.ts";
 import { type Attributes, Otlp, type Span } from "./otlp.ts";
 
 interface TelemetryNeeds {
   readonly id: string;
   readonly settings: Settings;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly secretNames: readonly string[];
+  readonly secrets: Secrets;
   /** Called with the reason when nothing could be sent. */
   readonly tell: (message: string) => void;
 }
@@ -61,10 +60,10 @@ export class Telemetry {
   #tokens = { input: 0, output: 0 };
 
   constructor(needs: TelemetryNeeds) {
-    const { settings, environment, secretNames, tell } = needs;
+    const { settings, secrets, tell } = needs;
     this.#needs = needs;
-    this.#otlp = new Otlp(environment, settings.telemetry.endpoint, tell);
-    this.#redactor = new Redactor(environment, secretNames);
+    this.#otlp = new Otlp(secrets.environment, settings.telemetry.endpoint, tell);
+    this.#redactor = new Redactor(secrets);
     this.#hasContents = settings.telemetry.contents;
   }
 
@@ -97,7 +96,7 @@ export class Telemetry {
 
   #begin(start: number): void {
     // Burin may have been started inside a trace.
-    const { TRACEPARENT = "" } = this.#needs.environment;
+    const { TRACEPARENT = "" } = this.#needs.secrets.environment;
     const [, trace, outer] = /^00-([\da-f]{32})-([\da-f]{16})-/.exec(TRACEPARENT) ?? [];
     const traceId = trace ?? randomBytes(16).toString("hex");
     const name = "invoke_agent burin";
