@@ -20,6 +20,7 @@ interface AddressNeeds {
   readonly definition: McpServerSettings;
   readonly environment: NodeJS.ProcessEnv;
   readonly home: string;
+  readonly allowedHosts: readonly string[];
 }
 
 /** Streamable HTTP with both handshakes, then the older SSE; or only the one in the settings. */
@@ -51,9 +52,19 @@ function transportTo(needs: AddressNeeds, { isOlder }: { readonly isOlder: boole
 }
 
 /** What a login to the server needs. */
-export function oauthNeeds({ alias, definition, environment, home }: AddressNeeds, url: URL): OAuthNeeds {
+export function oauthNeeds(
+  { alias, definition, environment, home, allowedHosts }: AddressNeeds,
+  url: URL,
+): OAuthNeeds {
   const store = new CredentialStore(home, url.href, environment);
-  return { alias, url, store, settings: (definition.oauth ?? {}) as OAuthSettings };
+  return {
+    alias,
+    url,
+    store,
+    settings: (definition.oauth ?? {}) as OAuthSettings,
+    environment,
+    allowedHosts,
+  };
 }
 
 /** The address and the headers with their variables replaced. */

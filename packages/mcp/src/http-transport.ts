@@ -35,10 +35,10 @@ const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
 /**
  * A `fetch` for the SDK that uses Burin's own requests: with the proxy that the environment names, and without a
- * limit for silence. Redirects are not followed; the SDK decides about them.
+ * limit for silence. Redirects are not followed; the SDK decides about them. Connects to `addresses`, if given.
  */
 export const httpFetchIn =
-  (environment: NodeJS.ProcessEnv): FetchLike =>
+  (environment: NodeJS.ProcessEnv, addresses?: readonly string[]): FetchLike =>
   async (address, init = {}) => {
     const url = new URL(address);
     const headers = Object.fromEntries(new Headers(init.headers).entries());
@@ -46,7 +46,8 @@ export const httpFetchIn =
       init.body === undefined || init.body === null ? {} : { body: [Buffer.from(bodyText(init.body))] };
     const method = (init.method ?? "GET") as HttpRequest["method"];
     const signal = init.signal ?? new AbortController().signal;
-    const answer = await httpRequest({ url, method, headers, environment, ...body }, signal);
+    const checked = addresses === undefined ? {} : { addresses };
+    const answer = await httpRequest({ url, method, headers, environment, ...body, ...checked }, signal);
     const entries = Object.entries(answer.headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, one]),
     );

@@ -155,8 +155,7 @@ export class McpServer implements ToolSource {
     ]);
     if (this.#needs.definition.type === "stdio") return "not_needed";
     const { url, headers } = addressOf(this.#needs);
-    const { environment } = this.#needs;
-    const end = await login({ ...oauthNeeds(this.#needs, url), headers, environment, ...how }, signal);
+    const end = await login({ ...oauthNeeds(this.#needs, url), headers, ...how }, signal);
     // What refuses nobody may be no MCP server at all.
     if (end === "not_needed") await this.connection.ready(signal);
     return end;

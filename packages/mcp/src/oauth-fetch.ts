@@ -1,3 +1,5 @@
+import { routeTo } from "@burin/machine/http/http-request";
+import type { WebError } from "@burin/machine/http/web-error";
 import {
   auth,
   computeScopeUnion,
@@ -5,6 +7,7 @@ import {
   type FetchLike,
 } from "@modelcontextprotocol/client";
 import type { CredentialStore } from "./credentials.ts";
+import { httpFetchIn } from "./http-transport.ts";
 import { McpError, needsLogin } from "./mcp-error.ts";
 import { OAuthClient, type OAuthSettings } from "./oauth-client.ts";
 
@@ -13,6 +16,35 @@ export interface OAuthNeeds {
   readonly url: URL;
   readonly store: CredentialStore;
   readonly settings: OAuthSettings;
+  readonly environment: NodeJS.ProcessEnv;
+  /** `host:port` of this machine or its network that a server on the internet may name for its login. */
+  readonly allowedHosts: readonly string[];
+}
+
+/**
+ * A fetch for what a login needs. A server names those addresses, so one on the internet must not make Burin ask
+ * machines that only this one can reach; a metadata service is never asked. The SDK may go on after such a refusal.
+ */
+export function loginFetchIn(
+  { environment, url: server, allowedHosts }: OAuthNeeds,
+  onRefusal: (error: WebError) => void = () => {},
+): FetchLike {
+  return async (address, init) => {
+    const url = new URL(address);
+    const { allowedAddresses, placeOf } = await import("@burin/web/guard-host");
+    if (placeOf(url) === placeOf(server)) return httpFetchIn(environment)(url, init);
+    const isProxied = Object.keys(await routeTo(url, environment)).length > 0;
+    const isServerOutside = await allowedAddresses(server, { named: [] }, isProxied).then(
+      () => true,
+      ({ type }: WebError) => type === "unknown_host",
+    );
+    const named = isServerOutside ? allowedHosts : [placeOf(url)];
+    const addresses = await allowedAddresses(url, { named }, isProxied).catch((error: WebError) => {
+      onRefusal(error);
+      throw error;
+    });
+    return httpFetchIn(environment, isProxied ? undefined : addresses)(url, init);
+  };
 }
 
 /**
@@ -36,7 +68,7 @@ export function withLogin(fetch: FetchLike, needs: OAuthNeeds): FetchLike {
       if (now === null) throw needsLogin(needs.alias);
       await auth(refresher(needs), {
         serverUrl: needs.url,
-        fetchFn: fetch,
+        fetchFn: loginFetchIn(needs),
         ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
         ...(scope ? { scope } : {}),
       });

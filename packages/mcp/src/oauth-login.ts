@@ -7,12 +7,11 @@ import { httpFetchIn } from "./http-transport.ts";
 import type { McpLogin } from "./mcp-door.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";
 import { OAuthClient } from "./oauth-client.ts";
-import type { OAuthNeeds } from "./oauth-fetch.ts";
+import { loginFetchIn, type OAuthNeeds } from "./oauth-fetch.ts";
 
 interface LoginNeeds extends OAuthNeeds, McpLogin {
   /** From the settings; sent with the first request. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly environment: NodeJS.ProcessEnv;
 }
 
 const LOGIN_MS = 10 * 60_000;
@@ -32,8 +31,11 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
     const client = new OAuthClient({ ...needs, redirectUrl: callback.url, onAuthorize, state });
     client.invalidateCredentials("tokens");
     if (!(await isRegistered(needs, callback.url))) client.invalidateCredentials("client");
-    const common = { serverUrl: needs.url, fetchFn: httpFetchIn(needs.environment), ...challenge };
+    let refusal: Error | null = null;
+    const fetchFn = loginFetchIn(needs, (error) => (refusal ??= error));
+    const common = { serverUrl: needs.url, fetchFn, ...challenge };
     const outcome = await auth(client, common).catch(async (error: unknown) => {
+      if (refusal !== null) throw refusal;
       if ((await client.clientInformation()) !== undefined || client.discoveryState() === undefined)
         throw error;
       throw notRegistered(needs, callback.url, error);

@@ -35,6 +35,8 @@ export interface OpenNeeds extends ClientSide {
   readonly processes: { startServer(request: ServerRequest): Promise<ServerProcess> };
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
+  /** See OAuthNeeds. */
+  readonly allowedHosts: readonly string[];
   readonly onToolsChanged: () => void;
 }
 

@@ -34,7 +34,7 @@ export async function mcpSources(
   ]);
   const prefixes = namePrefixes(Object.keys(settings.mcpServers));
   const { askModel, areAwaited: isAwaited = false } = forServers;
-  const common = { home, environment, roots };
+  const common = { home, environment, roots, allowedHosts: settings.web.allowedHosts };
   const asking = questions ? { askUser: userAsker(questions) } : {};
   return Object.entries(settings.mcpServers).map(([alias, definition]) => {
     const source = `mcp:${alias}`;

@@ -93,6 +93,26 @@ describe("P51 logins to MCP servers", () => {
     },
   );
 
+  it.each(["http://169.254.169.254/latest", "http://10.1.2.3:8080/admin", "http://[::ffff:127.0.0.1]:9/"])(
+    "P51 P37 a server on the internet cannot have this machine ask its inner network: %s",
+    async (inner) => {
+      const asked: string[] = [];
+      const proxy = createServer(({ method, url }, response) => {
+        asked.push(`${method} ${url}`);
+        response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${inner}"` }).end();
+      });
+      await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+      const HTTP_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const environment = { ...project.environment, http_proxy: HTTP_PROXY, no_proxy: "" };
+      const toolbox = project.open({ far: { url: "http://mcp.example.test/mcp" } }, { environment });
+      const { host } = new URL(inner);
+      await expect(toolbox.mcp.login("far", { onAddress: () => {} })).rejects.toThrow(host);
+      expect(asked.join()).toContain("http://mcp.example.test/mcp");
+      expect(asked.filter((one) => one.includes(host))).toEqual([]);
+      proxy.close();
+    },
+  );
+
   it("a URL at which there is no server is not said to need no login", async () => {
     const nothing = createServer((_, response) => response.writeHead(404).end("Not Found\n"));
     await new Promise<void>((resolve) => nothing.listen(0, "127.0.0.1", resolve));
