@@ -81,14 +81,16 @@ describe("burin mcp", () => {
     await run("mcp", "add", "none", "no-such-program -y x");
     const notMcp = await startFakeModelServer([]);
     await run("mcp", "add", "wrong", `${notMcp.baseUrl}/mcp`);
+    await run("mcp", "add", "lost", "http://no-such-host.invalid/mcp");
     const { code, stdout } = await run("mcp", "list");
     expect(code).toBe(0);
-    const [good, dead, gone, none, wrong] = stdout.split("\n");
+    const [good, dead, gone, none, wrong, lost] = stdout.split("\n");
     expect(good).toMatch(/^good {2}.* {2}connected, 3 tools$/);
     expect(dead).toMatch(/^dead {2}.*could not be started.*the licence is missing/);
     expect(gone).toMatch(/^gone {2}http:\/\/127\.0\.0\.1:9\/mcp \(auto\) {2}.*ECONNREFUSED/);
     expect(none).toMatch(/there is no program "no-such-program -y x", .*; its arguments belong in "args"\.$/);
     expect(wrong).toContain('"wrong" could not be reached: it answered HTTP 404: check the URL.');
+    expect(lost).toMatch(/could not be reached: .*host "no-such-host\.invalid"/);
     const listed = JSON.parse((await run("mcp", "list", "--json")).stdout);
     expect(listed).toMatchObject([
       { alias: "good", connected: true, tools: 3 },
@@ -96,6 +98,7 @@ describe("burin mcp", () => {
       { alias: "gone", connected: false },
       { alias: "none", connected: false },
       { alias: "wrong", connected: false },
+      { alias: "lost", connected: false },
     ]);
     await notMcp.close();
   });

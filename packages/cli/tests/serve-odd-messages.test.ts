@@ -108,6 +108,21 @@ describe.each(Object.keys(FACES) as Face[])("burin serve %s is sent", (face) => 
   });
 });
 
+describe("burin serve mcp", () => {
+  it("R27 says which params of a request are wrong", async () => {
+    const server = await serve("mcp");
+    const faulty: Refused[] = [
+      ["tools/list", { cursor: 5 }, "tools/list: params.cursor: Invalid input: expected string"],
+      ["tools/call", { name: 5 }, "tools/call: params.name: Invalid input: expected string"],
+      ["resources/read", {}, "resources/read: params.uri: Invalid input: expected string"],
+      ["logging/setLevel", { level: "loud" }, "logging/setLevel: params.level: "],
+    ];
+    await expectRefused(server, faulty);
+    server.send({ id: "last", method: "tools/list", params: {} });
+    expect(await server.next()).toMatchObject({ id: "last", result: {} });
+  });
+});
+
 describe("burin serve acp", () => {
   it.each([-1, 65_536, "1", null, 1.5, {}])(
     "refuses the protocol version %j and waits for another",

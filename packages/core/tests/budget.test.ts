@@ -108,6 +108,8 @@ describe("a budget", () => {
   it.each([
     ["200k", { tokens: 200_000 }],
     ["1500 tokens", { tokens: 1500 }],
+    ["5 tokens, 1m", { tokens: 5, milliseconds: 60_000 }],
+    ["1000", { tokens: 1000 }],
     ["$2", { money: 2 }],
     ["90s", { milliseconds: 90_000 }],
     ["10m, 50 calls, $0.50, 20K", { milliseconds: 600_000, calls: 50, money: 0.5, tokens: 20_000 }],

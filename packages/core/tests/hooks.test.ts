@@ -116,7 +116,8 @@ describe("a hook before a call", () => {
     const open = { root, environment: environment(), approvalMode: "auto-edit" } as const;
     expect((await createToolbox(open).call("edit", edit)).error).toBeUndefined();
     const { error } = await box.call(...read("a.txt"));
-    expect(error?.message).toContain("has changed since the folder was trusted");
+    expect(error?.message).toContain('"check.sh" has changed since the folder was trusted');
+    expect(error?.message).toContain("burin trust yes");
     expect(existsSync(join(home, "canary"))).toBe(false);
   });
 

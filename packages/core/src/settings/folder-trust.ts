@@ -55,11 +55,11 @@ export async function openProject(home: string, root: string, user: Settings): P
   let fault: string | undefined;
   try {
     const text = readSettings(own);
-    const isBare = text === null && definitions.length === 0;
-    const sharing = shared.find(({ effects }) => effects.length > 0);
-    if (text === null && ownDefinitions.length === 0 && sharing) file = join(root, sharing.name);
-    if (isBare && others === null && variables.effects.length === 0) return null;
-    if (isBare) file = join(root, others === null ? ".env" : ".mcp.json");
+    const sharing = shared.find(({ effects }) => effects.length > 0)?.name;
+    const isOwn = text !== null || ownDefinitions.length > 0;
+    if (!isOwn && !sharing && others === null && variables.effects.length === 0) return null;
+    // Where the first of the effects comes from.
+    if (!isOwn) file = join(root, others === null ? (sharing ?? ".env") : ".mcp.json");
     const layer: { readonly mcpServers?: object } = text === null ? {} : parseLayer(own, text);
     const mcpServers = { ...others?.servers, ...layer.mcpServers };
     settings = projectSettings({ ...layer, mcpServers }, user, (effect) => scriptEffects(root, effect, left));

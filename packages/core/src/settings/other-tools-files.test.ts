@@ -41,6 +41,15 @@ describe("P24 .mcp.json of a project", () => {
     expect((await load()).settings.mcpServers).toEqual({});
   });
 
+  it("is named as what was ignored, also beside skills that agents share", async () => {
+    await write(".mcp.json", SERVERS);
+    await mkdir(join(root, ".claude/skills/tidy"), { recursive: true });
+    await write(".claude/skills/tidy/SKILL.md", "---\nname: tidy\ndescription: Tidies up.\n---\nTidy.\n");
+    expect((await load()).notices).toEqual([
+      expect.stringMatching(/\.mcp\.json was ignored: .*it would start .*, and 1 more/),
+    ]);
+  });
+
   it("says why it is not used when it is broken, and stops nothing", async () => {
     await write(".mcp.json", "{ broken");
     await trust();

@@ -48,9 +48,11 @@ export function scriptEffects(root: string, effect: string, left: LooksLeft): st
 export function faultSinceTrust(root: string, trusted: ProjectScripts | undefined): string | null {
   if (trusted === undefined) return null;
   const uses = scriptEffects(root, trusted.effect, looksLeft());
-  const other = uses.find((use) => !trusted.uses.includes(use));
-  if (other === undefined && uses.length === trusted.uses.length) return null;
-  return "a file that it names has changed since the folder was trusted: see burin trust";
+  const isNew = (use: string) => !trusted.uses.includes(use);
+  const other = uses.find(isNew) ?? trusted.uses.find((use) => !uses.includes(use));
+  if (other === undefined) return null;
+  const [, file = "a file that it names"] = /^use (".*") for it/.exec(other) ?? [];
+  return `${file} has changed since the folder was trusted: look at it, then run burin trust yes and start again`;
 }
 
 /** As counted from the folder of the project. What runs may go into any folder that it names. */

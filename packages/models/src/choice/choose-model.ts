@@ -157,7 +157,8 @@ export function missingForModel(names: ModelNames, environment: Environment): st
     return service === wanted || environment[url] || keys.some((key) => environment[key]);
   });
   if (half === undefined) return null;
-  return `${SERVICES[half].model} is not set, so it is not known which model of ${half} to ask.`;
+  const { model } = SERVICES[half];
+  return `${model} is not set, so it is not known which model of ${half} to ask: export ${model}=<model>, or name one with -m.`;
 }
 
 function placeMissing(service: ServiceName, named: NamedModel, environment: Environment): string {

@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  ProtocolError,
+  ProtocolErrorCode,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -13,6 +15,7 @@ const INSTRUCTIONS = [
   "A file must be read before it is changed, and a call may need its user's approval.",
 ].join(" ");
 const MOST_ROOTS_MS = 10_000;
+const MOST_FAULT_CHARACTERS = 500;
 
 export interface ToolServerNeeds {
   readonly version: string;
@@ -21,9 +24,36 @@ export interface ToolServerNeeds {
   readonly heedsRoots: boolean;
 }
 
+/** Says in words which params are wrong: the SDK calls that an internal error, with a list of its checks. */
+class WordedServer extends Server {
+  protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>) {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (...asked: Parameters<typeof handler>) => {
+      try {
+        return await wrapped(...asked);
+      } catch (error) {
+        const faults = faultsIn(error instanceof Error ? error.message : "");
+        if (faults === null) throw error;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${faults}.`);
+      }
+    };
+  }
+}
+
+function faultsIn(message: string): string | null {
+  const [, list] = /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(message) ?? [];
+  if (list === undefined) return null;
+  const checks = JSON.parse(list) as readonly {
+    readonly path: readonly string[];
+    readonly message: string;
+  }[];
+  const faults = checks.map(({ path, message: fault }) => `${path.join(".")}: ${fault}`);
+  return faults.join("; ").slice(0, MOST_FAULT_CHARACTERS);
+}
+
 /** A server of the protocol for one client, in any revision. */
 export function toolServer({ version, place, heedsRoots }: ToolServerNeeds): Server {
-  const server = new Server(
+  const server = new WordedServer(
     { name: "burin", title: "Burin", version },
     {
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
