@@ -74,7 +74,7 @@ function isDashed({ value }: Argument): boolean {
 function isAsked(option: string, letters: string, long: readonly string[]): boolean {
   if (!option.startsWith("--")) return [...option.slice(1)].some((letter) => letters.includes(letter));
   const name = option.slice(2).replace(/=.*/s, "");
-  return long.some((asked) => asked.startsWith(name));
+  return option !== "--" && long.some((asked) => asked.startsWith(name));
 }
 
 /** The part of an option that may be a path: after `=`, or after the letters of `-f../x`. */
