@@ -1,10 +1,13 @@
 import { spawn } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -14,7 +17,13 @@ import { basename, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Protection } from "../sandbox/sandbox-guard.ts";
-import { endLeftBehind, makeTemporary, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
+import {
+  endLeftBehind,
+  makeTemporary,
+  ProcessLedger,
+  removeTemporary,
+  TEMPORARY_PREFIX,
+} from "./process-ledger.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
 import { systemProcesses } from "./run-process.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -43,7 +52,58 @@ function orphaned(ledger: ProcessLedger, change: Record<string, unknown> = { sta
   return path;
 }
 
+/** The system's administrator has every right, whatever a folder says. */
+async function asUser(work: () => Promise<void>): Promise<void> {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    await work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
+
 describe("a temporary folder", () => {
+  it.runIf(process.platform === "linux")(
+    "P26 is removed whatever rights a command left in it, and not what a link in it leads to",
+    async () => {
+      const folder = join(tmpdir(), `${TEMPORARY_PREFIX}rights${process.pid}`);
+      const precious = `${folder}-precious`;
+      const fs = process.getBuiltinModule("node:fs/promises");
+      const { readdir } = fs;
+      try {
+        await asUser(async () => {
+          for (const path of [precious, join(folder, "unread/inner")]) mkdirSync(path, { recursive: true });
+          for (const path of [join(folder, "unread/inner/a"), join(precious, "a")]) writeFileSync(path, "a");
+          symlinkSync(precious, join(folder, "link"));
+          for (const path of [join(folder, "unread/inner"), precious]) chmodSync(path, 0o500);
+          chmodSync(join(folder, "unread"), 0);
+          await removeTemporary(folder, home);
+          expect(existsSync(folder)).toBe(false);
+          const swapped = join(folder, "closed/swapped");
+          mkdirSync(swapped, { recursive: true });
+          chmodSync(join(folder, "closed"), 0o500);
+          // As a program that still runs would do it, right after the look.
+          fs.readdir = (async (...asked: Parameters<typeof readdir>) => {
+            const found = await readdir(...asked);
+            if (found.some((entry) => String(entry.name) === "swapped")) {
+              rmSync(swapped, { recursive: true });
+              symlinkSync(precious, swapped);
+            }
+            return found;
+          }) as typeof readdir;
+          syncBuiltinESMExports();
+          await removeTemporary(folder, home).catch(() => {});
+          expect([statSync(precious).mode & 0o777, readdirSync(precious)]).toEqual([0o500, ["a"]]);
+        });
+      } finally {
+        fs.readdir = readdir;
+        syncBuiltinESMExports();
+        for (const path of [folder, precious]) rmSync(path, { recursive: true, force: true });
+      }
+    },
+  );
+
   it("P26 is made elsewhere where a full disk takes folders and no content, so that a command can make room", () => {
     const fs = process.getBuiltinModule("node:fs");
     const { appendFileSync } = fs;

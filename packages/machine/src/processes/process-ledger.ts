@@ -1,5 +1,5 @@
 import { appendFileSync, constants, rmSync, utimesSync } from "node:fs";
-import { open, readdir, rm, stat } from "node:fs/promises";
+import { chmod, open, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
@@ -203,12 +203,15 @@ export async function removeTemporary(folder: string, home: string): Promise<voi
   await remove().catch(() => openFolders(folder).then(remove));
 }
 
+/** On Linux it opens also what its owner may not read; Node has no name for it. */
+const O_PATH = process.platform === "linux" ? 0o10_000_000 : 0;
+
 /** Through what is open, so that a link in the place of a folder leads nowhere. */
 async function openFolders(folder: string): Promise<void> {
-  const opened = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const opened = await open(folder, constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH);
   try {
-    await opened.chmod(0o700);
-    const inside = process.platform === "linux" ? `/proc/self/fd/${opened.fd}` : folder;
+    const inside = O_PATH === 0 ? folder : `/proc/self/fd/${opened.fd}`;
+    await (O_PATH === 0 ? opened.chmod(0o700) : chmod(inside, 0o700));
     for (const entry of await readdir(inside, { withFileTypes: true }))
       if (entry.isDirectory()) await openFolders(join(inside, entry.name));
   } finally {
