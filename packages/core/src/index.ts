@@ -66,6 +66,7 @@ export type {
   RunningCommand,
   ShellEnd,
 } from "@burin/machine/commands/command-request";
+export { appendLine } from "@burin/machine/disk/append-line";
 export { changeHomeFile } from "@burin/machine/disk/home-file";
 export { makeFolders } from "@burin/machine/disk/make-folders";
 export { lockPath } from "@burin/machine/disk/path-lock";

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
-import { alone, changeHomeFile, readHomeFile } from "@burin/machine/disk/home-file";
+import { alone, changeHomeFile, readHomeFile, replaceHomeFile } from "@burin/machine/disk/home-file";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { hashOf } from "./definition.ts";
 import { keychainDelete, keychainGet, keychainSet } from "./keychain.ts";
@@ -43,6 +43,12 @@ export class CredentialStore {
       if (this.#usesKeychain && (await keychainSet(this.#name, text))) await rm(this.#path, { force: true });
       else await changeHomeFile(this.#path, () => `${text}\n`);
     });
+  }
+
+  /** Throws SettingsError where nothing can be stored: a token that is good for one use would be lost. */
+  async assureRoom(): Promise<void> {
+    const text = await readHomeFile(this.#path);
+    if (text !== null) await replaceHomeFile(this.#path, text);
   }
 
   async forget(): Promise<void> {

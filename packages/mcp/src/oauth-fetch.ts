@@ -66,6 +66,7 @@ export function withLogin(fetch: FetchLike, needs: OAuthNeeds): FetchLike {
       // Another request or process was faster.
       if (now !== null && now !== token) return now;
       if (now === null) throw needsLogin(needs.alias);
+      await needs.store.assureRoom();
       await auth(refresher(needs), {
         serverUrl: needs.url,
         fetchFn: loginFetchIn(needs),

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type Message, messageOf, withoutSecrets } from "@burin/core";
 import { say } from "../locales/say.ts";
@@ -27,6 +27,9 @@ async function exportSession(desk: CommandDesk, words: string): Promise<void> {
     writeFileSync(file, /\.html?$/i.test(file) ? htmlOf(history) : `${markdown}\n`, { flag: "wx" });
     desk.note(say("export.done", { file }));
   } catch (error) {
+    // A full disk leaves the beginning.
+    if (/^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? ""))
+      rmSync(file, { force: true });
     desk.note(say("export.failed", { file, why: messageOf(error) }), true);
   }
 }

@@ -1,6 +1,5 @@
-import { appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeFolders, readText } from "@burin/core";
+import { appendLine, makeFolders, readText } from "@burin/core";
 
 const MOST_KEPT = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -82,7 +81,7 @@ function keep(file: string, prompt: string): void {
   if (prompt.length > LONGEST_KEPT) return;
   try {
     makeFolders(dirname(file));
-    appendFileSync(file, `${JSON.stringify(prompt)}\n`, { mode: 0o600 });
+    appendLine(file, prompt);
   } catch {
     // A history that cannot be stored still works for this run.
   }

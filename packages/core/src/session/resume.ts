@@ -13,6 +13,7 @@ import {
 } from "./log/session-files.ts";
 import { newSessionId } from "./log/session-id.ts";
 import { type SessionLock, takeLock } from "./log/session-lock.ts";
+import { newLog } from "./log/write-session.ts";
 import { PastSession } from "./past-session.ts";
 import { TurnCount } from "./turn-count.ts";
 
@@ -66,8 +67,13 @@ async function forked(place: SessionPlace, { home, root, hear }: ResumeOptions):
   const path = sessionPath(home, root, id);
   await makeSessionFolder(home, root);
   const lock = await takeLock(path);
-  await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  if (hasMoved(place, root)) await movePaths(path, root);
+  await newLog(path, async () => {
+    await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    if (hasMoved(place, root)) await movePaths(path, root);
+  }).catch((error: unknown) => {
+    lock.release();
+    throw error;
+  });
   return { id, session: new PastSession(path, hear), lock, forkOf: place.id };
 }
 
@@ -131,6 +137,7 @@ export async function forkSession({ home, root, place, turn: last }: ForkOptions
   }
   const id = newSessionId();
   await makeSessionFolder(home, root);
-  await writeFile(sessionPath(home, root, id), Buffer.concat(lines), { flag: "wx", mode: 0o600 });
+  const path = sessionPath(home, root, id);
+  await newLog(path, () => writeFile(path, Buffer.concat(lines), { flag: "wx", mode: 0o600 }));
   return id;
 }

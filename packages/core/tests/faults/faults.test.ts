@@ -19,6 +19,8 @@ import {
   BaseTool,
   createSession,
   createToolbox,
+  findSession,
+  forkSession,
   resumeSession,
   type ToolResult,
   undo,
@@ -248,6 +250,31 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     expect(again.session.notices.join()).not.toContain("cannot be read");
     again.lock.release();
     expect(readFileSync(join(home, "settings.json"), "utf8")).toBe("{}\n");
+  });
+
+  it("P13 P44 full while a session is copied: no half of it is left to go on with", async () => {
+    const disk = join(place, "disk");
+    mount(disk, ["-t", "tmpfs", "-o", "size=1m", "tmpfs"]);
+    const root = join(place, "project");
+    mkdirSync(root);
+    const options = { root, environment: { BURIN_HOME: disk, PATH: process.env.PATH } };
+    const model = scriptedModel([{ text: "long ".repeat(12_000) }]);
+    const session = createSession({ ...options, model, record: true });
+    for await (const _ of session.run("go"));
+    await session.close();
+    writeFileSync(join(disk, "room"), Buffer.alloc(32 * 1024));
+    expect(() => {
+      for (;;) appendFileSync(join(disk, "filler"), Buffer.alloc(4096));
+    }).toThrow("ENOSPC");
+    rmSync(join(disk, "room"));
+    const home = { home: disk, root };
+    const original = await findSession(disk, root);
+    await expect(forkSession({ ...home, place: original, turn: 1 })).rejects.toThrow(/no space left/);
+    expect(await findSession(disk, root)).toEqual(original);
+    rmSync(join(disk, "filler"));
+    const copy = await forkSession({ ...home, place: original, turn: 1 });
+    const told = [...(await resumeSession({ ...home, id: copy })).session.events(() => "edit")];
+    expect(JSON.stringify(told).length).toBeGreaterThan(60_000);
   });
 
   it("P44 full where temporary files go: a command runs all the same, and the next one once there is room", async () => {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -136,6 +137,31 @@ describe("P51 logins to MCP servers", () => {
     expect(answers.map(textOf).join()).toMatch(/a.*b.*c/s);
     expect(refreshes()).toBe(1);
   });
+
+  // A small disk can only be mounted by the system's administrator.
+  it.runIf(process.platform === "linux" && process.getuid?.() === 0)(
+    "P44 P51 a full disk costs no login: a token that could not be stored is not asked for",
+    async () => {
+      mkdirSync(project.home);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", project.home]);
+      try {
+        const toolbox = open();
+        await logIn(toolbox);
+        await toolbox.refreshTools();
+        expect(() => {
+          for (;;) appendFileSync(join(project.home, "filler"), Buffer.alloc(4096));
+        }).toThrow("ENOSPC");
+        guarded.expire();
+        expect(JSON.stringify((await echo(toolbox, "full")).error)).toContain("no space left");
+        rmSync(join(project.home, "filler"));
+        expect(textOf(await echo(toolbox, "room again"))).toContain("room again");
+        expect(refreshes()).toBe(1);
+        await toolbox.close();
+      } finally {
+        execFileSync("umount", ["-l", project.home]);
+      }
+    },
+  );
 
   it("two that refresh at the same time do not take the token from each other", async () => {
     const [one, other] = [open(), open()];

@@ -34,13 +34,21 @@ export async function writeSession({ home, root, id, events, environment }: Told
   await makeSessionFolder(home, root);
   const path = sessionPath(home, root, id);
   try {
-    await writeFile(path, Buffer.concat(lines), { flag: "wx", mode: 0o600 });
+    await newLog(path, () => writeFile(path, Buffer.concat(lines), { flag: "wx", mode: 0o600 }));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    // Half a session would be taken for a whole one.
-    await rm(path, { force: true });
     throw error;
   }
   await utimes(path, last, last);
   return true;
+}
+
+/** Removes what a full disk leaves of a log: half a session would be taken for a whole one. */
+export async function newLog(path: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") await rm(path, { force: true });
+    throw error;
+  }
 }

@@ -1,0 +1,59 @@
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PromptHistory } from "../state/prompt-history.ts";
+import type { CommandDesk } from "./command-desk.ts";
+import { exportCommands } from "./export-session.ts";
+
+let disk: string;
+
+function fill(): void {
+  for (const bytes of [4096, 64, 1]) {
+    try {
+      for (;;) appendFileSync(join(disk, "filler"), Buffer.alloc(bytes));
+    } catch {
+      // As full as it gets with pieces of this size.
+    }
+  }
+}
+
+// A small disk can only be mounted by the system's administrator.
+describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("on a full disk", () => {
+  beforeEach(() => {
+    disk = join(temporaryFolder(), "disk");
+    mkdirSync(disk);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]);
+  });
+  afterEach(() => void execFileSync("umount", [disk]));
+
+  it("P44 /export says why, leaves no half of it, and works under that name once there is room", async () => {
+    const notes: string[] = [];
+    const parts = [{ text: "x".repeat(20_000) }];
+    const session = { id: "one", history: [{ role: "model", parts }] };
+    const note = (text: string) => void notes.push(text);
+    const desk = { session, options: { root: disk }, settings: null, note } as unknown as CommandDesk;
+    const write = exportCommands.find(({ name }) => name === "export")?.run;
+    writeFileSync(join(disk, "filler"), Buffer.alloc(50_000));
+    await write?.(desk, "a.md");
+    expect(notes.at(-1)).toMatch(/a\.md was not written: .*no space/);
+    expect(readdirSync(disk)).toEqual(["filler"]);
+    rmSync(join(disk, "filler"));
+    await write?.(desk, "a.md");
+    expect(readFileSync(join(disk, "a.md"), "utf8")).toBe(`${parts[0]?.text}\n`);
+  });
+
+  it("P44 the history of prompts keeps no half of one, which would take the next with it", () => {
+    new PromptHistory(disk).add("first");
+    writeFileSync(join(disk, "room"), Buffer.alloc(4096));
+    fill();
+    rmSync(join(disk, "room"));
+    const long = "y".repeat(15_000);
+    new PromptHistory(disk).add(long);
+    rmSync(join(disk, "filler"));
+    new PromptHistory(disk).add("last");
+    const lines = readFileSync(join(disk, "history.jsonl"), "utf8").trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual(["first", "last"]);
+  });
+});
