@@ -1,6 +1,6 @@
 // Looks at the packages from outside: packs each, checks what is in it, installs all into an empty folder and uses
 // them there. With --all also under other versions of Node, Bun and Deno, and with the optional packages.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
   mkdirSync,
@@ -170,6 +170,9 @@ async function use(name, runtime, user) {
     assertHas(await ask(burin, "demo"), "done");
     assertHas(await ask(burin, "call", "list_directory", '{"path":"."}'), "package.json");
   });
+  await check(`${name}: burin serve mcp starts and ends without a word on stderr`, () =>
+    assertNone(errorsOf([...runtime, burin, "serve", "mcp"], user)),
+  );
   await check(`${name}: the library by import, and by require`, async () => {
     const readme = readFileSync(join(user, "node_modules/@burin/core/README.md"), "utf8");
     const [, example = ""] = /```js\n([\s\S]*?)```/.exec(readme) ?? [];
@@ -232,6 +235,12 @@ function exampleWith(tools, user) {
 async function run([program = "", ...args], cwd) {
   const { stdout } = await promisify(execFile)(program, args, { cwd, env, maxBuffer: 1e8 });
   return stdout;
+}
+
+/** What a program without input writes to stderr. @param {string[]} command @param {string} cwd */
+function errorsOf([program = "", ...args], cwd) {
+  const { stderr } = spawnSync(program, args, { cwd, env, encoding: "utf8", input: "" });
+  return stderr === "" ? [] : [stderr];
 }
 
 /** @param {string} text @param {string} words */

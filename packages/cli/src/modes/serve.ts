@@ -1,7 +1,7 @@
-import { setFlagsFromString } from "node:v8";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { setInterruptBudget } from "../terminal/interrupt-budget.ts";
 import { noteText } from "../terminal/output.ts";
 
 declare const BURIN_VERSION: string;
@@ -21,7 +21,7 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
   }
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
   const ground = groundOf(options, io);
-  if (face === "mcp") setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
+  if (face === "mcp") setInterruptBudget(INTERRUPT_BUDGET);
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));
   else if (isHttp) await serveHttp(ground, own.port);
   else {
