@@ -88,6 +88,14 @@ describe.each([
     expect(await readFile(make.file_path, "utf8")).toBe("hello\n");
   });
 
+  it("that answers no without asking its user is told that a rule can allow the call, but not one whose user says no", async () => {
+    const make = { file_path: join(root, "new.txt"), content: "hello\n" };
+    const { call } = await client({ isModern, says: () => null });
+    expect((await call("write_file", make)).text).toMatch(/the client answered "decline".* a rule can allow/);
+    const asked = await client({ isModern, says: () => "no" });
+    expect((await asked.call("write_file", make)).text).toMatch(/cancelled by user\.$/);
+  });
+
   it("cannot leave the folder", async () => {
     const { call } = await client({ isModern, args: ["--yes"] });
     const outside = join(root, "..", "burin-serve-outside.txt");

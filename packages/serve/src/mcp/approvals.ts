@@ -71,8 +71,14 @@ export class Approvals {
     if (response.kind !== "elicit") return null;
     this.#open.delete(state);
     const { action, content } = response;
-    return { asked, decision: action === "accept" ? decisionOf(content?.decision) : { outcome: "cancel" } };
+    return { asked, decision: action === "accept" ? decisionOf(content?.decision) : notAsked(action) };
   }
+}
+
+/** Without a screen, some clients say no to every question themselves, though they can ask. */
+function notAsked(action: string): Decision {
+  const reason = `the client answered "${action}". If it does so without asking, a rule can allow the call: --allow where this server is started, or permissions.allow of settings.json`;
+  return { outcome: "cancel", reason };
 }
 
 function decisionOf(said: unknown): Decision {
