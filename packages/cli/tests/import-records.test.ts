@@ -61,7 +61,7 @@ describe("burin import, of records,", () => {
     const unknown = createHash("sha256").update("/nobody/knows").digest("hex");
     await put(`.gemini/tmp/${unknown}/chats/session-3.jsonl`, "{}");
     const { stdout } = await run("import");
-    expect(stdout).toContain("Claude Code: nothing\n");
+    expect(stdout).toContain("Claude Code: nothing; left: 1\n");
     for (const agent of Object.keys(PLACES)) {
       const here = await run("import", "--from", agent);
       expect(here.stdout).toMatch(/Left\n {2}\d sessions of 2 other folders \(.*other.*: add --all/);

@@ -147,6 +147,34 @@ describe("burin import", () => {
     expect((await burin(["explain", "make all"], { cwd: top, env: HOME() })).stdout).toMatch(/^ask/);
   });
 
+  it("says what lies in the project itself, whichever agent it is of", async () => {
+    const rules = { permissions: { allow: ["Bash(make:*)"] }, hooks: { Stop: [] } };
+    await put("project/.claude/settings.json", JSON.stringify(rules));
+    await put("project/.claude/commands/review.md", "Review it.\n");
+    await put(
+      "project/.gemini/settings.json",
+      JSON.stringify({ mcpServers: { notes: { command: "notes" } } }),
+    );
+    const { stdout } = await run("import");
+    expect(stdout).toContain("Claude Code: nothing; left: 2\n");
+    expect(stdout).toContain("Gemini CLI: nothing; left: 1\n");
+    const { stdout: claude } = await take("claude", "--project");
+    expect(claude).toMatch(/setting hooks of \S*settings\.json: write what you need of it into/);
+    expect(claude).toMatch(/\.claude\/commands: copy what you need/);
+    expect((await run("explain", "make all")).stdout).toMatch(/^allow/);
+    expect((await take("gemini", "--project")).stdout).toContain(
+      "MCP server notes of this folder: add it with",
+    );
+  });
+
+  it("leaves Burin itself, where another agent has it as its MCP server", async () => {
+    const node =
+      "[mcp_servers.two]\ncommand = 'node'\nargs = ['/opt/burin/dist/burin.cjs', 'serve', 'mcp']\n";
+    await put(".codex/config.toml", `[mcp_servers.one]\ncommand = 'burin'\nargs = ['serve', 'mcp']\n${node}`);
+    const { stdout } = await take("codex");
+    expect(stdout.match(/MCP server (?:one|two): it is Burin itself/g)).toHaveLength(2);
+  });
+
   it("Codex: takes prefix rules, servers, a service of the user's own and AGENTS.md, and says what it leaves", async () => {
     await put(
       ".codex/config.toml",

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { HAS_INTERRUPT_BUDGET } from "./interrupt-budget.ts";
 
-it("V8 gets the option of the interrupt budget just where it knows it", () => {
+it("the option of the interrupt budget goes to V8 just where it knows it", () => {
   const known = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
   expect(HAS_INTERRUPT_BUDGET).toBe(/^ {2}--interrupt-budget \(/m.test(known));
 });

@@ -79,11 +79,14 @@ export function readAgent(agent: Agent, places: Places): Found {
     const words = textOf(file, found);
     if (words !== null) found.memories.push({ file, text: words });
   }
-  for (const kind of ["agents", "commands", "prompts"]) {
-    const place = join(places.folder, kind);
-    if (filesBelow(place, /\.(?:md|toml)$/).length > 0)
-      found.leave(place, "copy what you need: see docs/hooks-skills-commands.md");
-  }
+  const inProject = join(places.root, agent.folder);
+  for (const folder of new Set([places.folder, inProject]))
+    for (const kind of ["agents", "commands", "prompts"])
+      if (filesBelow(join(folder, kind), /\.(?:md|toml)$/).length > 0)
+        found.leave(join(folder, kind), "copy what you need: see docs/hooks-skills-commands.md");
+  if (inProject !== places.folder)
+    for (const file of [settingsFile, "settings.local.json"])
+      readProjectSettings(found, join(inProject, file), places.withProject);
   for (const { name } of entriesOf(join(places.folder, "extensions")).filter((one) => one.isDirectory()))
     found.leave(join(places.folder, "extensions", name), "add its MCP servers with burin mcp add");
   const project = places.root.replace(/[^A-Za-z0-9]/g, "-");
@@ -94,17 +97,30 @@ export function readAgent(agent: Agent, places: Places): Found {
   return found;
 }
 
-function readMoreOfClaude(found: Found, { userHome, root, withProject }: Places): void {
+/** Settings that lie in the project, and so may come from somebody else. */
+function readProjectSettings(found: Found, file: string, isWanted: boolean): void {
+  if (!isWanted) {
+    if (textOf(file, found) !== null) found.leave(file, "it lies in the project: add --project to take it");
+    return;
+  }
+  const { permissions, mcpServers, mcp_servers = mcpServers, ...others } = settingsIn(file, found);
+  addPermissions(found, permissions, true);
+  leaveServers(found, mcp_servers);
+  for (const key of Object.keys(others))
+    found.leave(`setting ${key} of ${file}`, "write what you need of it into .burin/settings.json");
+}
+
+function leaveServers(found: Found, servers: unknown): void {
+  for (const alias of Object.keys(fields(servers)))
+    found.leave(`MCP server ${alias} of this folder`, "add it with burin mcp add --scope project");
+}
+
+function readMoreOfClaude(found: Found, { userHome, root }: Places): void {
   const state = settingsIn(join(userHome, ".claude.json"), found);
   addServers(found, state.mcpServers);
   const project = fields(fields(state.projects)[root]);
   addRules(found, { allow: project.allowedTools }, true);
-  for (const alias of Object.keys(fields(project.mcpServers)))
-    found.leave(`MCP server ${alias} of this folder`, "add it with burin mcp add --scope project");
-  const ownRules = join(root, ".claude", "settings.local.json");
-  if (withProject) addPermissions(found, settingsIn(ownRules, found).permissions, true);
-  else if (textOf(ownRules, found) !== null)
-    found.leave(ownRules, "it lies in the project: add --project to take it");
+  leaveServers(found, project.mcpServers);
 }
 
 /** What it wrote down by itself. */

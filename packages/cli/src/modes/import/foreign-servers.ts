@@ -34,6 +34,8 @@ export function addServers(found: Found, given: unknown): void {
     const definition = ownDefinition(fields(written));
     const isUsable = ["command", "url", "httpUrl"].some((key) => typeof definition[key] === "string");
     if (!isUsable) found.leave(`MCP server ${alias}`, "it has neither a command nor a URL");
+    else if (/\bburin(?:\.cjs)? serve mcp\b/.test([definition.command, definition.args].flat().join(" ")))
+      found.leave(`MCP server ${alias}`, "it is Burin itself");
     else if (!ALIAS.test(alias))
       found.leave(`MCP server ${alias}`, 'an alias is 1 to 30 letters, digits, "_" or "-"');
     else {

@@ -126,8 +126,12 @@ function amounts({ found, sessions }: Offer): string {
 }
 
 function overview(offers: readonly Offer[]): string[] {
-  const rows = offers.map((offer) => `${offer.from.padEnd(7)} ${offer.name}: ${amounts(offer) || "nothing"}`);
-  return [...rows, "What exactly, without changing anything: burin import --from NAME"];
+  const rows = offers.map((offer) => {
+    const { length } = offer.found.left;
+    const left = length === 0 ? "" : `; left: ${length}`;
+    return `${offer.from.padEnd(7)} ${offer.name}: ${amounts(offer) || "nothing"}${left}`;
+  });
+  return [...rows, "What exactly, and why some is left: burin import --from NAME, which changes nothing"];
 }
 
 function rowsOf(offer: Offer, isApplied: boolean): string[] {
