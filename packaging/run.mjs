@@ -3,6 +3,7 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -47,6 +48,11 @@ try {
   const user = emptyFolder("user");
   npm(user, "install", "--omit=optional", ...packed);
   await use("node", [process.execPath], user);
+  await check("npm puts the manual page where man looks for it", () => {
+    const prefix = join(place, "global");
+    npm(place, "install", "--global", "--prefix", prefix, "--omit=optional", packed[0] ?? "");
+    if (!existsSync(join(prefix, "share/man/man1/burin.1"))) throw new Error("it is not there");
+  });
   await check("the AI SDK of Vercel runs a tool of the library", () =>
     answerTwice(exampleWith(tools, user), env),
   );
