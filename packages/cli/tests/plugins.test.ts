@@ -57,6 +57,15 @@ async function putPlugin(folder = "plugin"): Promise<void> {
 }
 
 describe("burin plugins", () => {
+  it("says of a plugin of Claude Code what can be used of it", async () => {
+    await put("theirs/.claude-plugin/plugin.json", { name: "theirs", version: "1.0.0" });
+    const { code, stderr } = await run("plugins", "add", "../theirs");
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("copy its skills and commands into ~/.burin"),
+    ]);
+  });
+
   it("shows what a plugin would run and changes nothing; installed, all of it works, and it can be removed", async () => {
     await putPlugin();
     const shown = await run("plugins", "add", "../plugin");

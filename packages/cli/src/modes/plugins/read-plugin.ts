@@ -105,7 +105,11 @@ const MOST_ALL_BYTES = 64 * 1024 * 1024;
 export async function readPlugin(folder: string, more: readonly string[] = []): Promise<Plugin> {
   const root = realpathSync(folder);
   const manifest = jsonIn(root, "plugin.json", MANIFEST);
-  if (manifest === null) throw new UsageError(`${folder} has no plugin.json, so it is not an Agent Plugin.`);
+  if (manifest === null) {
+    const isOfClaude = existsSync(join(root, ".claude-plugin"));
+    const advice = isOfClaude ? " It is one of Claude Code: copy its skills and commands into ~/.burin." : "";
+    throw new UsageError(`${folder} has no plugin.json, so it is not an Agent Plugin.${advice}`);
+  }
   const { name, version = "", description = "" } = manifest;
   const unknown = Object.keys(manifest).filter((key) => !Object.hasOwn(MANIFEST.properties ?? {}, key));
   const left = [...more, ...unknown.map((key) => `${key} of plugin.json: unknown`)];
