@@ -1,18 +1,11 @@
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { CallLedger, declaredProblem, firstProblem } from "./conversation.ts";
-import {
-  type FakeProtocol,
-  type IssuedSecrets,
-  list,
-  pieces,
-  secretOf,
-  type WireError,
-  type WireReply,
-} from "./wire-reply.ts";
+import assert from "node:assert/strict";
+import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
+import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
+import { type FakeProtocol, pieces, secretOf, type WireError, type WireReply } from "./wire-reply.ts";
 
 /** The Messages API of Anthropic, as strict as the real one where clients make mistakes. */
 export const anthropicProtocol: FakeProtocol = {
-  problem,
+  check,
   returnsThoughts: true,
   eventsOf,
   documentOf: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: usageIn(reply) }),
@@ -25,42 +18,33 @@ function errorBody({ message, type }: WireError): object {
 }
 
 function blocksIn(body: JsonRecord): JsonRecord[] {
-  return list(body.messages).flatMap(({ content }) => list(content));
+  return recordsIn(body.messages).flatMap(({ content }) => recordsIn(content));
 }
 
-function problem(body: JsonRecord, issued: IssuedSecrets): string | undefined {
-  if (typeof body.model !== "string" || body.model === "") return "model: a name is missing";
-  if (!(Number(body.max_tokens) > 0)) return "max_tokens: Field required";
-  const messages = list(body.messages);
-  if (messages.length === 0) return "messages: a list is missing";
-  const declared = list(body.tools).map(({ name, input_schema }) => ({ name, schema: input_schema ?? null }));
-  const found = declaredProblem(declared) ?? cacheProblem(body) ?? systemProblem(body.system);
-  if (found !== undefined) return found;
+function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
+  assert(typeof body.model === "string" && body.model !== "", "model: a name is missing");
+  assert(Number(body.max_tokens) > 0, "max_tokens: Field required");
+  const messages = recordsIn(body.messages);
+  assert(messages.length > 0, "messages: a list is missing");
+  const tools = recordsIn(body.tools);
+  checkDeclared(tools.map(({ name, input_schema }) => ({ name, schema: input_schema ?? null })));
+  const { system } = body;
+  const texts = recordsIn(system);
+  const marked = [...tools, ...texts, ...blocksIn(body)].filter((block) => block.cache_control).length;
+  assert(marked <= 4, `cache_control: ${marked} blocks are marked, and four are allowed`);
+  const isSaid = typeof system === "string" ? system !== "" : texts.length > 0 && texts.every(isText);
+  assert(system === undefined || isSaid, "system: has no usable text");
   const ledger = new CallLedger();
   for (const [index, { role, content }] of messages.entries()) {
-    if (role !== (index % 2 === 0 ? "user" : "assistant"))
-      return `messages.${index}: the role ${role} is out of turn`;
-    const blocks = list(content);
-    if (blocks.length === 0) return `messages.${index}: there is no content`;
-    const wrong = role === "user" ? userProblem(blocks, ledger) : assistantProblem(blocks, ledger, issued);
-    if (wrong !== undefined) return `messages.${index}: ${wrong}`;
+    checkAt(`messages.${index}: `, () => {
+      assert(role === (index % 2 === 0 ? "user" : "assistant"), `the role ${role} is out of turn`);
+      const blocks = recordsIn(content);
+      assert(blocks.length > 0, "there is no content");
+      if (role === "user") checkUser(blocks, ledger);
+      else checkAssistant(blocks, ledger, issued);
+    });
   }
-  return messages.at(-1)?.role === "user" ? undefined : "messages: the last is of the assistant";
-}
-
-function systemProblem(system: unknown): string | undefined {
-  if (system === undefined || (typeof system === "string" && system !== "")) return undefined;
-  const texts = list(system);
-  return texts.length > 0 && texts.every(isText) ? undefined : "system: has no usable text";
-}
-
-function cacheProblem(body: JsonRecord): string | undefined {
-  const marked = [...list(body.tools), ...list(body.system), ...blocksIn(body)].filter(
-    (block) => block.cache_control,
-  );
-  return marked.length > 4
-    ? `cache_control: ${marked.length} blocks are marked, and four are allowed`
-    : undefined;
+  assert(messages.at(-1)?.role === "user", "messages: the last is of the assistant");
 }
 
 function isText({ type, text }: JsonRecord): boolean {
@@ -74,49 +58,45 @@ function isMedia({ type, source }: JsonRecord): boolean {
   return type === "image" && /^image\/(png|jpeg|gif|webp)$/.test(String(source.media_type));
 }
 
-function userProblem(blocks: readonly JsonRecord[], ledger: CallLedger): string | undefined {
+function checkUser(blocks: readonly JsonRecord[], ledger: CallLedger): void {
   const answers = blocks.filter(({ type }) => type === "tool_result");
-  if (answers.some((answer, index) => blocks[index] !== answer)) return "tool_result blocks must come first";
-  const given = firstProblem(answers, ({ tool_use_id: id }) => ledger.answer(id)) ?? ledger.unanswered;
-  if (given !== undefined) return given;
+  assert(
+    answers.every((answer, index) => blocks[index] === answer),
+    "tool_result blocks must come first",
+  );
+  for (const { tool_use_id: id } of answers) ledger.answer(id);
+  ledger.checkAnswered();
   const failed = answers.filter(({ is_error: isError }) => isError === true);
-  if (failed.flatMap(({ content }) => list(content)).some(({ type }) => type !== "text")) {
-    return "all content must be type `text` if `is_error` is true";
-  }
-  const shown = blocks.flatMap((block) => (block.type === "tool_result" ? list(block.content) : [block]));
-  const odd = shown.find((block) => !isText(block) && !isMedia(block));
-  return odd && `a block of type ${String(odd.type)} is not usable`;
+  const told = failed.flatMap(({ content }) => recordsIn(content));
+  assert(
+    told.every(({ type }) => type === "text"),
+    "all content must be type `text` if `is_error` is true",
+  );
+  const shown = blocks.flatMap((block) =>
+    block.type === "tool_result" ? recordsIn(block.content) : [block],
+  );
+  for (const block of shown)
+    assert(isText(block) || isMedia(block), `a block of type ${String(block.type)} is not usable`);
 }
 
-function assistantProblem(
+function checkAssistant(
   blocks: readonly JsonRecord[],
   ledger: CallLedger,
-  issued: IssuedSecrets,
-): string | undefined {
-  if (String(blocks.at(-1)?.type).includes("thinking")) return "the final block cannot be `thinking`";
-  return firstProblem(blocks, (block) => {
-    const { type, thinking, signature } = block;
-    if (type === "tool_use") return toolUseProblem(block, ledger) ?? missingThought(block, blocks, issued);
-    if (type === "thinking")
-      return signature === secretOf(String(thinking)) ? undefined : "Invalid `signature` in `thinking` block";
-    return isText(block) ? undefined : `a block of type ${String(type)} is not usable`;
-  });
-}
-
-function toolUseProblem({ id, name, input }: JsonRecord, ledger: CallLedger): string | undefined {
-  const wrong = ledger.call(id, name);
-  return wrong ?? (isRecord(input) ? undefined : "the input of a tool_use is not an object");
-}
-
-function missingThought(
-  { id }: JsonRecord,
-  blocks: readonly JsonRecord[],
-  issued: IssuedSecrets,
-): string | undefined {
-  const secret = issued.get(String(id));
-  return secret === undefined || blocks.some(({ signature }) => signature === secret)
-    ? undefined
-    : "Expected the `thinking` block that came with the tool_use";
+  issued: ReadonlyMap<string, string>,
+): void {
+  assert(!String(blocks.at(-1)?.type).includes("thinking"), "the final block cannot be `thinking`");
+  for (const block of blocks) {
+    const { type, thinking, signature, id, name, input } = block;
+    if (type === "tool_use") {
+      ledger.call(id, name);
+      assert(isRecord(input), "the input of a tool_use is not an object");
+      const secret = issued.get(String(id));
+      const isReturned = secret === undefined || blocks.some((other) => other.signature === secret);
+      assert(isReturned, "Expected the `thinking` block that came with the tool_use");
+    } else if (type === "thinking")
+      assert(signature === secretOf(String(thinking)), "Invalid `signature` in `thinking` block");
+    else assert(isText(block), `a block of type ${String(type)} is not usable`);
+  }
 }
 
 function message({ model, calls }: WireReply) {

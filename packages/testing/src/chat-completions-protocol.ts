@@ -1,65 +1,63 @@
-import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { CallLedger, declaredProblem, firstProblem } from "./conversation.ts";
-import { type FakeProtocol, list, pieces, type WireError, type WireReply } from "./wire-reply.ts";
+import assert from "node:assert/strict";
+import { isRecord, type JsonRecord, parseJson, recordsIn } from "@burin/contract/messages/untrusted-json";
+import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
+import { type FakeProtocol, pieces, type WireError, type WireReply } from "./wire-reply.ts";
 
 /** Chat completions, as strict as the strictest services. */
 export const chatCompletionsProtocol: FakeProtocol = {
-  problem,
+  check,
   returnsThoughts: false,
   eventsOf,
   documentOf,
   errorBody,
-  answeredCalls: ({ messages }) => list(messages).filter(({ role }) => role === "tool").length,
+  answeredCalls: ({ messages }) => recordsIn(messages).filter(({ role }) => role === "tool").length,
 };
 
-function problem({ model, messages, tools }: JsonRecord): string | undefined {
-  if (typeof model !== "string" || model === "") return "model: a name is missing";
-  if (!Array.isArray(messages) || messages.length === 0) return "messages: a list is missing";
-  const found = toolsProblem(tools);
-  if (found !== undefined) return found;
+function check({ model, messages, tools }: JsonRecord): void {
+  assert(typeof model === "string" && model !== "", "model: a name is missing");
+  assert(Array.isArray(messages) && messages.length > 0, "messages: a list is missing");
+  if (tools !== undefined) checkTools(tools);
   // Here the id of a call may be any text.
   const ledger = new CallLedger(/./s);
   let last = "start";
   for (const [index, message] of messages.entries()) {
-    const wrong = isRecord(message) ? messageProblem(message, last, ledger) : "is not an object";
-    if (wrong !== undefined) return `messages[${index}] ${wrong}`;
+    checkAt(`messages[${index}] `, () => {
+      assert(isRecord(message), "is not an object");
+      checkMessage(message, last, ledger);
+    });
     last = message.role;
   }
-  if (ledger.unanswered !== undefined || last === "user" || last === "tool") return ledger.unanswered;
-  return `messages: the last is of ${last}`;
+  ledger.checkAnswered();
+  assert(last === "user" || last === "tool", `messages: the last is of ${last}`);
 }
 
-function toolsProblem(tools: unknown): string | undefined {
-  if (tools === undefined) return undefined;
-  if (!Array.isArray(tools) || tools.length === 0) return "tools: must be a list with at least one tool";
-  const declared = list(tools).map((tool) => (tool.type === "function" ? tool.function : undefined));
-  if (declared.length < tools.length || !declared.every(isRecord)) return "tools: an entry is not a function";
-  const silent = declared.find(({ description }) => typeof description !== "string");
-  if (silent) return `tools: "${String(silent.name)}" has no description`;
-  return declaredProblem(declared.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
+function checkTools(tools: unknown): void {
+  assert(Array.isArray(tools) && tools.length > 0, "tools: must be a list with at least one tool");
+  const declared = recordsIn(tools).map((tool) => (tool.type === "function" ? tool.function : undefined));
+  assert(declared.length === tools.length && declared.every(isRecord), "tools: an entry is not a function");
+  for (const { name, description } of declared)
+    assert(typeof description === "string", `tools: "${String(name)}" has no description`);
+  checkDeclared(declared.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
 }
 
-function messageProblem(message: JsonRecord, last: string, ledger: CallLedger): string | undefined {
+function checkMessage(message: JsonRecord, last: string, ledger: CallLedger): void {
   const { role, content } = message;
   if (role === "tool") {
-    const isFit = hasParts(content, isText);
-    return ledger.answer(message.tool_call_id) ?? (isFit ? undefined : "has content that is not text");
+    ledger.answer(message.tool_call_id);
+    assert(hasParts(content, isText), "has content that is not text");
+    return;
   }
-  if (ledger.unanswered !== undefined) return `comes before it: ${ledger.unanswered}`;
-  switch (role) {
-    case "system":
-      if (last !== "start") return "is a system message out of order";
-      return content !== "" && hasParts(content, isText) ? undefined : "has no content";
-    case "user":
-      if (last === "user") return "is a second user message in a row";
-      return /\S/.test(String(content)) && hasParts(content, isUserPart)
-        ? undefined
-        : "has no usable content";
-    case "assistant":
-      if (last !== "user" && last !== "tool") return `is an assistant message after ${last}`;
-      return replyProblem(message, ledger);
-    default:
-      return `has the unknown role "${String(role)}"`;
+  checkAt("comes before it: ", () => ledger.checkAnswered());
+  if (role === "system") {
+    assert(last === "start", "is a system message out of order");
+    assert(content !== "" && hasParts(content, isText), "has no content");
+  } else if (role === "user") {
+    assert(last !== "user", "is a second user message in a row");
+    assert(/\S/.test(String(content)) && hasParts(content, isUserPart), "has no usable content");
+  } else {
+    assert(role === "assistant", `has the unknown role "${String(role)}"`);
+    assert(last === "user" || last === "tool", `is an assistant message after ${last}`);
+    checkReply(message, ledger);
   }
 }
 
@@ -79,20 +77,20 @@ function isUserPart({ type, text, image_url: image }: JsonRecord): boolean {
   return type === "image_url" && /^(https?:\/\/|data:image\/[a-z+.-]+;base64,)/.test(url);
 }
 
-function replyProblem({ content, tool_calls: calls }: JsonRecord, ledger: CallLedger): string | undefined {
+function checkReply({ content, tool_calls: calls }: JsonRecord, ledger: CallLedger): void {
   const hasText = typeof content === "string" && content !== "";
-  if (calls === undefined) return hasText ? undefined : "has neither content nor tool calls";
-  if (content !== null && !hasText) return "must have null or text as content";
-  if (!Array.isArray(calls) || calls.length === 0) return "has an empty list of tool calls";
-  return firstProblem<unknown>(calls, (call) => {
+  assert(calls !== undefined || hasText, "has neither content nor tool calls");
+  if (calls === undefined) return;
+  assert(content === null || hasText, "must have null or text as content");
+  assert(Array.isArray(calls) && calls.length > 0, "has an empty list of tool calls");
+  for (const call of calls) {
     const called: unknown = isRecord(call) && call.type === "function" ? call.function : undefined;
-    if (!isRecord(call) || !isRecord(called)) return "has a tool call that is not a function";
+    assert(isRecord(call) && isRecord(called), "has a tool call that is not a function");
     const { name, arguments: given } = called;
-    if (typeof given !== "string" || !isRecord(parseJson(given))) {
-      return `has arguments in the tool call ${String(call.id)} that are not JSON text of an object`;
-    }
-    return ledger.call(call.id, name);
-  });
+    const isJson = typeof given === "string" && isRecord(parseJson(given));
+    assert(isJson, `has arguments in the tool call ${String(call.id)} that are not JSON text of an object`);
+    ledger.call(call.id, name);
+  }
 }
 
 function eventsOf(reply: WireReply): (object | string)[] {

@@ -1,7 +1,9 @@
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { messageOf } from "@burin/contract/text/error-message";
 import type { ScriptLine } from "@burin/models/scripted";
 import { anthropicProtocol } from "./anthropic-protocol.ts";
 import { chatCompletionsProtocol } from "./chat-completions-protocol.ts";
@@ -125,17 +127,24 @@ class FakeService {
   }
 
   #refusal(protocol: FakeProtocol, body: JsonRecord): Refusal | undefined {
-    const lack = this.#replies.length > 0 ? undefined : "no reply is left in the script";
-    const message = protocol.problem(body, this.#issued) ?? lack;
-    if (message === undefined) return undefined;
-    this.problems.push(`Request ${this.requests.length}: ${message}`);
-    return { status: 400, body: protocol.errorBody({ message, type: "invalid_request_error", status: 400 }) };
+    try {
+      protocol.check(body, this.#issued);
+      assert(this.#replies.length > 0, "no reply is left in the script");
+      return undefined;
+    } catch (error) {
+      const message = messageOf(error);
+      this.problems.push(`Request ${this.requests.length}: ${message}`);
+      return {
+        status: 400,
+        body: protocol.errorBody({ message, type: "invalid_request_error", status: 400 }),
+      };
+    }
   }
 
   async #reply(
     protocol: FakeProtocol,
     recorded: RecordedRequest,
-    { request, response }: Exchange,
+    { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   ): Promise<void> {
     const next = this.#replies.shift() ?? {};
     const line = typeof next === "function" ? await next(recorded) : next;
@@ -169,11 +178,6 @@ class FakeService {
   }
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 /** With its type as its name, in the protocols whose events have types. */
 function serverSentEvent(data: object | string): string {
   if (typeof data === "string") return `data: ${data}\n\n`;
@@ -181,11 +185,8 @@ function serverSentEvent(data: object | string): string {
 }
 
 function highestCallNumber(body: JsonRecord): number {
-  let highest = 0;
-  for (const [, number] of JSON.stringify(body).matchAll(/"call_(\d{1,9})"/g)) {
-    highest = Math.max(highest, Number(number));
-  }
-  return highest;
+  const numbers = JSON.stringify(body).matchAll(/"call_(\d{1,9})"/g);
+  return Math.max(0, ...Array.from(numbers, ([, number]) => Number(number)));
 }
 
 async function record(request: IncomingMessage): Promise<RecordedRequest> {

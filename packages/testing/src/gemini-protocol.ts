@@ -1,14 +1,7 @@
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { declaredProblem, toolNameProblem } from "./conversation.ts";
-import {
-  type FakeProtocol,
-  type IssuedSecrets,
-  list,
-  pieces,
-  secretOf,
-  type WireError,
-  type WireReply,
-} from "./wire-reply.ts";
+import assert from "node:assert/strict";
+import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
+import { checkAt, checkDeclared, checkToolName } from "./conversation.ts";
+import { type FakeProtocol, pieces, secretOf, type WireError, type WireReply } from "./wire-reply.ts";
 
 /** Keywords for which the real service has refused whole lists of tools. */
 const REFUSED_KEYWORDS =
@@ -16,72 +9,70 @@ const REFUSED_KEYWORDS =
 
 /** The streamed generateContent API of Gemini, as strict as the real one where clients make mistakes. */
 export const geminiProtocol: FakeProtocol = {
-  problem,
+  check,
   returnsThoughts: true,
   eventsOf,
   errorBody,
-  answeredCalls: (body) => partsIn(body).filter((part) => part.functionResponse).length,
+  answeredCalls: ({ contents }) => {
+    const parts = recordsIn(contents).flatMap((content) => recordsIn(content.parts));
+    return parts.filter((part) => part.functionResponse).length;
+  },
 };
 
-function partsIn(body: JsonRecord): JsonRecord[] {
-  return list(body.contents).flatMap(({ parts }) => list(parts));
-}
-
-function problem(body: JsonRecord, issued: IssuedSecrets): string | undefined {
-  const declared = list(body.tools).flatMap(({ functionDeclarations }) => list(functionDeclarations));
-  const schemas = declared.map(({ name, parametersJsonSchema: schema }) => ({ name, schema }));
-  const found = declaredProblem(schemas);
-  if (found !== undefined) return found;
-  if (REFUSED_KEYWORDS.test(JSON.stringify(declared))) return "tools: a keyword of a schema is not supported";
-  const contents = list(body.contents);
-  if (contents.length === 0) return "contents: a list is missing";
+function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
+  const declared = recordsIn(body.tools).flatMap((tool) => recordsIn(tool.functionDeclarations));
+  checkDeclared(declared.map(({ name, parametersJsonSchema: schema }) => ({ name, schema })));
+  assert(!REFUSED_KEYWORDS.test(JSON.stringify(declared)), "tools: a keyword of a schema is not supported");
+  const contents = recordsIn(body.contents);
+  assert(contents.length > 0, "contents: a list is missing");
   let calls: JsonRecord[] = [];
   for (const [index, { role, parts }] of contents.entries()) {
-    if (role !== (index % 2 === 0 ? "user" : "model"))
-      return `contents[${index}]: the role ${role} is out of turn`;
-    const given = list(parts);
-    if (given.length === 0) return `contents[${index}]: must have parts`;
-    const wrong = role === "user" ? userProblem(given, calls) : modelProblem(given, issued);
-    if (wrong !== undefined) return `contents[${index}]: ${wrong}`;
-    calls = list(given.map(({ functionCall }) => functionCall));
+    const given = recordsIn(parts);
+    checkAt(`contents[${index}]: `, () => {
+      assert(role === (index % 2 === 0 ? "user" : "model"), `the role ${role} is out of turn`);
+      assert(given.length > 0, "must have parts");
+      if (role === "user") checkUser(given, calls);
+      else checkModel(given, issued);
+    });
+    calls = recordsIn(given.map(({ functionCall }) => functionCall));
   }
-  return contents.at(-1)?.role === "user" ? undefined : "contents: the last is of the model";
+  assert(contents.at(-1)?.role === "user", "contents: the last is of the model");
 }
 
-function userProblem(parts: readonly JsonRecord[], calls: readonly JsonRecord[]): string | undefined {
-  const answers = list(parts.map(({ functionResponse }) => functionResponse));
-  if (answers.length !== calls.length) {
-    return "the number of function response parts is not equal to the number of function call parts";
-  }
+function checkUser(parts: readonly JsonRecord[], calls: readonly JsonRecord[]): void {
+  const answers = recordsIn(parts.map(({ functionResponse }) => functionResponse));
+  assert(
+    answers.length === calls.length,
+    "the number of function response parts is not equal to the number of function call parts",
+  );
   for (const [index, { id, name, response }] of answers.entries()) {
     const call = calls[index];
-    if (id !== call?.id || name !== call?.name) return `"${String(id)}" answers another call`;
-    if (!isRecord(response)) return `the response of "${String(id)}" is not an object`;
+    assert(id === call?.id && name === call?.name, `"${String(id)}" answers another call`);
+    assert(isRecord(response), `the response of "${String(id)}" is not an object`);
   }
-  const odd = parts.find((part) => !part.functionResponse && !isText(part) && !isRecord(part.inlineData));
-  return odd && "a part of the user is empty";
+  for (const part of parts)
+    assert(part.functionResponse || isText(part) || isRecord(part.inlineData), "a part of the user is empty");
 }
 
 function isText({ text }: JsonRecord): boolean {
   return typeof text === "string" && text !== "";
 }
 
-function modelProblem(parts: readonly JsonRecord[], issued: IssuedSecrets): string | undefined {
+function checkModel(parts: readonly JsonRecord[], issued: ReadonlyMap<string, string>): void {
   for (const part of parts) {
     const { functionCall, thoughtSignature } = part;
     if (!isRecord(functionCall)) {
-      if (!isText(part) && thoughtSignature === undefined) return "a part of the model is empty";
+      assert(isText(part) || thoughtSignature !== undefined, "a part of the model is empty");
       continue;
     }
-    const wrong = toolNameProblem(functionCall.name);
-    if (wrong !== undefined) return wrong;
-    if (!isRecord(functionCall.args)) return "the args of a function call are not an object";
+    checkToolName(functionCall.name);
+    assert(isRecord(functionCall.args), "the args of a function call are not an object");
     const secret = issued.get(String(functionCall.id));
-    if (secret !== undefined && secret !== thoughtSignature) {
-      return "Function call is missing a thought_signature in functionCall parts";
-    }
+    assert(
+      secret === undefined || secret === thoughtSignature,
+      "Function call is missing a thought_signature in functionCall parts",
+    );
   }
-  return undefined;
 }
 
 function errorBody({ message, status, type }: WireError): object {

@@ -1,101 +1,85 @@
-import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { CallLedger, declaredProblem } from "./conversation.ts";
-import {
-  type FakeProtocol,
-  type IssuedSecrets,
-  list,
-  pieces,
-  secretOf,
-  type WireError,
-  type WireReply,
-} from "./wire-reply.ts";
+import assert from "node:assert/strict";
+import { isRecord, type JsonRecord, parseJson, recordsIn } from "@burin/contract/messages/untrusted-json";
+import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
+import { type FakeProtocol, pieces, secretOf, type WireError, type WireReply } from "./wire-reply.ts";
 
 /** The Responses API of OpenAI without its store, as strict as the real one where clients make mistakes. */
 export const responsesProtocol: FakeProtocol = {
-  problem,
+  check,
   returnsThoughts: true,
   eventsOf,
   documentOf: (reply) => response(reply, "completed"),
   errorBody,
-  answeredCalls: (body) => list(body.input).filter(({ type }) => type === "function_call_output").length,
+  answeredCalls: (body) => recordsIn(body.input).filter(({ type }) => type === "function_call_output").length,
 };
 
-function problem(body: JsonRecord, issued: IssuedSecrets): string | undefined {
-  if (typeof body.model !== "string" || body.model === "") return "model: a name is missing";
-  if (body.store !== false) return "store: this fake keeps nothing";
-  const tools = list(body.tools);
-  if (tools.some(({ type }) => type !== "function")) return "tools: an entry is not a function";
-  const found = declaredProblem(tools.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
-  if (found !== undefined) return found;
-  const items = list(body.input);
-  if (items.length === 0) return "input: a list is missing";
+function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
+  assert(typeof body.model === "string" && body.model !== "", "model: a name is missing");
+  assert(body.store === false, "store: this fake keeps nothing");
+  const tools = recordsIn(body.tools);
+  assert(
+    tools.every(({ type }) => type === "function"),
+    "tools: an entry is not a function",
+  );
+  checkDeclared(tools.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
+  const items = recordsIn(body.input);
+  assert(items.length > 0, "input: a list is missing");
   const ledger = new CallLedger();
   for (const [index, item] of items.entries()) {
-    const before = items.slice(0, index);
-    const wrong = itemProblem(item, before, ledger) ?? secretProblem(item, before, issued);
-    if (wrong !== undefined) return `input[${index}]: ${wrong}`;
+    checkAt(`input[${index}]: `, () => {
+      const isModels = item.type === "function_call" || item.role === "assistant";
+      assert(
+        isModels || items[index - 1]?.type !== "reasoning",
+        "reasoning was provided without its required following item",
+      );
+      checkItem(item, ledger);
+      // A call that came with reasoning must be sent back with it.
+      const secret = item.type === "function_call" ? issued.get(String(item.call_id)) : undefined;
+      const isReturned = items.slice(0, index).some(({ encrypted_content }) => encrypted_content === secret);
+      assert(
+        secret === undefined || isReturned,
+        "a function_call was provided without its required reasoning item",
+      );
+    });
   }
+  checkAt("input: ", () => ledger.checkAnswered());
   const last = items.at(-1);
-  if (ledger.unanswered !== undefined) return `input: ${ledger.unanswered}`;
   const isAsked = last?.type === "function_call_output" || last?.role === "user";
-  return isAsked ? undefined : "input: the last item is of the assistant";
+  assert(isAsked, "input: the last item is of the assistant");
 }
 
-function itemProblem(
-  item: JsonRecord,
-  before: readonly JsonRecord[],
-  ledger: CallLedger,
-): string | undefined {
-  const last = before.at(-1);
-  const isModels = item.type === "function_call" || item.role === "assistant";
-  if (last?.type === "reasoning" && !isModels)
-    return "reasoning was provided without its required following item";
-  switch (item.type) {
-    case "function_call":
-      if (!isRecord(parseJson(String(item.arguments)))) return "the arguments are not JSON text of an object";
-      return ledger.call(item.call_id, item.name);
-    case "function_call_output":
-      return typeof item.output === "string" ? ledger.answer(item.call_id) : "the output is not text";
-    case "reasoning":
-      return ledger.unanswered ?? reasoningProblem(item);
-    case "message":
-      return ledger.unanswered ?? messageProblem(item);
-    default:
-      return `an item of type ${String(item.type)} is not known`;
+function checkItem(item: JsonRecord, ledger: CallLedger): void {
+  if (item.type === "function_call") {
+    assert(isRecord(parseJson(String(item.arguments))), "the arguments are not JSON text of an object");
+    ledger.call(item.call_id, item.name);
+  } else if (item.type === "function_call_output") {
+    assert(typeof item.output === "string", "the output is not text");
+    ledger.answer(item.call_id);
+  } else if (item.type === "reasoning") {
+    ledger.checkAnswered();
+    const texts = recordsIn(item.summary).map((part) => String(part.text));
+    assert(item.encrypted_content === secretOf(texts.join("")), "invalid_encrypted_content");
+  } else {
+    assert(item.type === "message", `an item of type ${String(item.type)} is not known`);
+    ledger.checkAnswered();
+    checkMessage(item);
   }
 }
 
-function messageProblem({ role, content }: JsonRecord): string | undefined {
-  if (role === "assistant" && typeof content === "string")
-    return content === "" ? "a message is empty" : undefined;
-  const parts = list(content);
-  if (parts.length === 0) return "a message has no content";
+function checkMessage({ role, content }: JsonRecord): void {
+  if (role === "assistant" && typeof content === "string") {
+    assert(content !== "", "a message is empty");
+    return;
+  }
+  const parts = recordsIn(content);
+  assert(parts.length > 0, "a message has no content");
   const isFit = (part: JsonRecord): boolean => {
     if (role === "assistant") return part.type === "output_text" && part.text !== "";
     if (part.type === "input_text") return typeof part.text === "string" && part.text !== "";
     if (part.type === "input_image") return /^data:image\/[a-z]+;base64,./.test(String(part.image_url));
     return part.type === "input_file" && /^data:application\/pdf;base64,./.test(String(part.file_data));
   };
-  return parts.every(isFit) ? undefined : `a message of ${String(role)} has content that does not fit`;
-}
-
-function reasoningProblem({ summary, encrypted_content: secret }: JsonRecord): string | undefined {
-  const text = list(summary)
-    .map((part) => String(part.text))
-    .join("");
-  return secret === secretOf(text) ? undefined : "invalid_encrypted_content";
-}
-
-/** A call that came with reasoning must be sent back with it. */
-function secretProblem(
-  item: JsonRecord,
-  before: readonly JsonRecord[],
-  issued: IssuedSecrets,
-): string | undefined {
-  const secret = item.type === "function_call" ? issued.get(String(item.call_id)) : undefined;
-  if (secret === undefined || before.some(({ encrypted_content }) => encrypted_content === secret))
-    return undefined;
-  return "a function_call was provided without its required reasoning item";
+  assert(parts.every(isFit), `a message of ${String(role)} has content that does not fit`);
 }
 
 function errorBody({ message, type }: WireError): object {

@@ -1,5 +1,4 @@
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { list } from "./wire-reply.ts";
+import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 
 /** How a service refuses a request. */
 export interface Refusal {
@@ -12,13 +11,13 @@ function refusal(status: number, message: string, more: object = {}): Refusal {
 }
 
 function mistral(body: JsonRecord): Refusal | undefined {
-  const messages = list(body.messages);
+  const messages = recordsIn(body.messages);
   const order = { object: "error", type: "invalid_request_message_order", param: null, code: "3230" };
   const after = messages.findIndex(({ role }, at) => role === "user" && messages[at - 1]?.role === "tool");
   if (after !== -1) {
     return { status: 400, body: { ...order, message: "Unexpected role 'user' after role 'tool'" } };
   }
-  const ids = messages.flatMap(({ tool_calls: calls }) => list(calls).map(({ id }) => String(id)));
+  const ids = messages.flatMap(({ tool_calls: calls }) => recordsIn(calls).map(({ id }) => String(id)));
   const odd = ids.find((id) => !/^[A-Za-z0-9]{9}$/.test(id));
   if (odd === undefined) return undefined;
   const message = `Tool call id was ${odd} but must be a-z, A-Z, 0-9, with a length of 9.`;
@@ -39,14 +38,14 @@ function kimiFault(schema: unknown, path: string): string | undefined {
   if (lost !== undefined) return `At path '${path}': required property ${String(lost)} is not defined`;
   const inner = [
     ...Object.entries(properties).map(([name, value]) => kimiFault(value, `${path}.properties.${name}`)),
-    ...list(schema.anyOf).map((value, at) => kimiFault(value, `${path}.anyOf.${at}`)),
+    ...recordsIn(schema.anyOf).map((value, at) => kimiFault(value, `${path}.anyOf.${at}`)),
     kimiFault(schema.items, `${path}.items`),
   ];
   return inner.find((fault) => fault !== undefined);
 }
 
 function kimi(body: JsonRecord): Refusal | undefined {
-  for (const { function: declared } of list(body.tools)) {
+  for (const { function: declared } of recordsIn(body.tools)) {
     const fault = isRecord(declared) ? kimiFault(declared.parameters, "root") : undefined;
     if (fault === undefined) continue;
     return refusal(
@@ -62,12 +61,12 @@ function kimi(body: JsonRecord): Refusal | undefined {
  * send.
  */
 function vllm(body: JsonRecord): Refusal | undefined {
-  const wrong = list(body.input).some(({ type, role, content, id, status }) => {
+  const wrong = recordsIn(body.input).some(({ type, role, content, id, status }) => {
     if (type === "message" && role === "assistant" && Array.isArray(content)) {
       const isWhole = typeof id === "string" && typeof status === "string";
-      return !isWhole || !list(content).every(({ annotations }) => Array.isArray(annotations));
+      return !isWhole || !recordsIn(content).every(({ annotations }) => Array.isArray(annotations));
     }
-    return list(content).some((part) => part.type === "input_image" && part.detail === undefined);
+    return recordsIn(content).some((part) => part.type === "input_image" && part.detail === undefined);
   });
   return wrong
     ? {
@@ -79,7 +78,7 @@ function vllm(body: JsonRecord): Refusal | undefined {
 
 /** A chat template with only two roles, like Gemma's. */
 function gemmaTemplate(body: JsonRecord): Refusal | undefined {
-  if (!list(body.messages).some(({ role }) => role === "system")) return undefined;
+  if (!recordsIn(body.messages).some(({ role }) => role === "system")) return undefined;
   return refusal(500, "Jinja Exception: System role not supported", { code: 500, type: "server_error" });
 }
 

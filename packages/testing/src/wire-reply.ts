@@ -1,5 +1,5 @@
 import type { Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { ScriptedCall, ScriptLine } from "@burin/models/scripted";
 
 export type WireError = NonNullable<ScriptLine["error"]>;
@@ -14,13 +14,10 @@ export interface WireReply {
   readonly error: WireError | undefined;
 }
 
-/** What the fake has sent with its calls and wants back with them: call id to secret. */
-export type IssuedSecrets = ReadonlyMap<string, string>;
-
 /** How the fake service speaks one protocol. */
 export interface FakeProtocol {
-  /** What a strict service would refuse in this request body, or undefined when it is valid. */
-  problem(body: JsonRecord, issued: IssuedSecrets): string | undefined;
+  /** Throws what a strict service would refuse in this request body. `issued`: what came with a call, by its id. */
+  check(body: JsonRecord, issued: ReadonlyMap<string, string>): void;
   /** Whether a call that came with a thought must be sent back with it. */
   readonly returnsThoughts: boolean;
   /** The data of the server-sent events, in order, as a streaming service sends them. */
@@ -48,9 +45,4 @@ export function pieces(text: string): string[] {
 /** A value that only the service itself can have made from a thought. */
 export function secretOf(thought: string): string {
   return Buffer.from(`signed ${thought}`).toString("base64");
-}
-
-/** The objects in a list; none if it is not a list. */
-export function list(value: unknown): JsonRecord[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
