@@ -7,7 +7,7 @@ import { repairedArguments } from "./repair-arguments.ts";
 /** A call of a reply as the tools know it: with the name that was meant, and with valid arguments. */
 export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest): FunctionCall {
   const offered = tools.map(({ name }) => name);
-  const wireName = offered.includes(call.name) ? call.name : (meantTool(call.name, offered) ?? call.name);
+  const wireName = offered.includes(call.name) ? call.name : meantTool(call.name, offered);
   const named = { ...call, name: ownName(wireName) };
   const unread = unreadArguments(call);
   const schema = tools.find(({ name }) => name === wireName)?.parameters;
@@ -25,14 +25,13 @@ export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest)
 const BEFORE = /^(?:functions?|tools?|default_api|api)[.:/]+/i;
 const BEHIND = /(?:<.*|:\d+|\(\))$/s;
 
-/** The one offered tool that an unknown name means; undefined when there are several, or none. */
-function meantTool(name: string, offered: Iterable<string>): string | undefined {
+/** The one offered tool that an unknown name means; the name itself when there are several, or none. */
+function meantTool(name: string, offered: readonly string[]): string {
   const bare = name.trim().replace(BEHIND, "").replace(BEFORE, "").replace(BEHIND, "");
-  const all = [...offered];
-  if (all.includes(bare)) return bare;
+  if (offered.includes(bare)) return bare;
   const plain = plainOf(bare);
-  const found = all.filter((one) => plainOf(one) === plain);
-  return plain !== "" && found.length === 1 ? found[0] : undefined;
+  const [found = name, another] = plain === "" ? [] : offered.filter((one) => plainOf(one) === plain);
+  return another === undefined ? found : name;
 }
 
 function plainOf(name: string): string {

@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { orElse } from "@burin/contract/or-else";
 
 const MOST_STEPS = 20_000;
 const LONGEST_TEXT = 200_000;
@@ -12,18 +13,16 @@ export function repairedArguments(
 ): JsonRecord | undefined {
   if (text.length > LONGEST_TEXT) return undefined;
   const body = /^\s*(?:```|~~~)[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n\s*(?:```|~~~)\s*$/.exec(text)?.[1] ?? text;
-  const found = new Map<string, JsonRecord>();
-  try {
+  return orElse(undefined, () => {
     const reader = new LenientReader(body);
+    let found: JsonRecord | undefined;
     for (const [value, end] of reader.value(0)) {
       if (!isRecord(value) || reader.afterBlanks(end) < body.length || !fits(value)) continue;
-      found.set(JSON.stringify(value), value);
-      if (found.size > 1) return undefined;
+      if (found && JSON.stringify(found) !== JSON.stringify(value)) return undefined;
+      found = value;
     }
-  } catch {
-    return undefined;
-  }
-  return [...found.values()][0];
+    return found;
+  });
 }
 
 /** Reads a value in every possible way. Throws when there are too many. */
@@ -121,10 +120,5 @@ function stringOf(inner: string): string | undefined {
     .replace(/\\'/g, "'")
     .replace(/(\\[\s\S])|"/g, (match, kept: string | undefined) => kept ?? `\\${match}`)
     .replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  try {
-    const value: unknown = JSON.parse(`"${escaped}"`);
-    return typeof value === "string" ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return orElse(undefined, () => JSON.parse(`"${escaped}"`) as string);
 }

@@ -20,8 +20,8 @@ export interface ModelChoice extends ServiceOptions {
 const CHAT_COMPLETIONS: Protocol = {
   name: "openai",
   dialect: "full",
-  path: (base) => `${openAiBase(base)}/chat/completions`,
-  listing: (base) => `${openAiBase(base)}/models`,
+  root: openAiBase,
+  path: (root) => `${root}/chat/completions`,
   carries: isShownImage,
   keyHeader: "authorization",
   body: async (model, request, quirks) => {

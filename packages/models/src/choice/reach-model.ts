@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { httpRequest, startOfText } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
-import { certificateOf, keyOf, serviceHeaders, signerOf } from "../protocols/service-model.ts";
+import { accessTo } from "../protocols/service-model.ts";
 import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
 
 /** The result of asking a service for its models: an HTTP status and their names, or the reason why there is none. */
@@ -41,12 +41,11 @@ export async function reachModel(
   try {
     const protocol = await PROTOCOLS[choice.provider]();
     const url = new URL(choice.baseUrl.trim());
-    url.pathname = protocol.listing(url.pathname.replace(/\/+$/, ""));
-    const plain = serviceHeaders(protocol, choice, await keyOf(choice));
-    const sign = await signerOf(choice);
-    const headers = { ...plain, ...sign?.({ url, method: "GET", headers: plain }) };
-    const certificate = await certificateOf(choice);
-    const { status, body } = await httpRequest({ url, method: "GET", headers, certificate }, inTime);
+    url.pathname = `${protocol.root(url.pathname.replace(/\/+$/, ""))}/models`;
+    const access = await accessTo(protocol, choice);
+    const asked = { ...access, url, method: "GET" } as const;
+    const headers = { ...access.headers, ...access.sign?.(asked) };
+    const { status, body } = await httpRequest({ ...asked, headers }, inTime);
     const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));
     return { status, ...(models ? { models } : {}) };
   } catch (error) {

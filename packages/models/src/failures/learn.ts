@@ -1,5 +1,5 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
-import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
+import { mapInnerSchemas, schemasInside } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelProvider } from "@burin/contract/settings/settings";
@@ -136,8 +136,7 @@ const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "it
 
 /** Those that a refusal names: in quotes, at the end of a path, or by a name that is not an ordinary word. */
 function refusedKeywords(reason: string, schema: JsonSchema): string[] {
-  const used = new Set<string>();
-  collectKeywords(schema, used);
+  const used = new Set(schemasInside(schema).flatMap(Object.keys));
   return [...used].filter((keyword) => {
     if (CORE.has(keyword)) return false;
     if (NARROWING.has(keyword) && UNNAMED.test(reason)) return true;
@@ -155,10 +154,4 @@ function withoutKeywords(schema: JsonSchema, keywords: ReadonlySet<string>): Jso
     return mapInnerSchemas(Object.fromEntries(kept), stripped);
   };
   return stripped(schema) as JsonSchema;
-}
-
-function collectKeywords(schema: unknown, used: Set<string>): void {
-  if (!isRecord(schema)) return;
-  for (const keyword of Object.keys(schema)) used.add(keyword);
-  mapInnerSchemas(schema, (inner) => collectKeywords(inner, used));
 }

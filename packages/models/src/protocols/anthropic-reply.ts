@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { ToolCallAssembly } from "../calls/tool-call-assembly.ts";
 import { cacheWrites, count, ReplyReader, reportedCost, thought, withheld } from "../replies/reply-reader.ts";
 import { ownedSignature } from "../request/thought-signature.ts";
@@ -28,8 +28,20 @@ export class AnthropicReply extends ReplyReader {
       : undefined;
   }
 
-  protected usageIn({ type, message, usage }: JsonRecord): Usage | undefined {
-    return this.#grownUsage(type === "message_start" && isRecord(message) ? message.usage : usage);
+  /** The counts of the start may be corrected at the end; what is not told again still holds. */
+  protected usageIn({ type, message, usage: atEnd }: JsonRecord): Usage | undefined {
+    const usage = type === "message_start" && isRecord(message) ? message.usage : atEnd;
+    if (!isRecord(usage)) return undefined;
+    const known = this.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+    const cached = count(usage.cache_read_input_tokens);
+    const input = count(usage.input_tokens) + cached + count(usage.cache_creation_input_tokens);
+    return {
+      inputTokens: Math.max(input, known.inputTokens),
+      outputTokens: count(usage.output_tokens) || known.outputTokens,
+      cachedTokens: cached || known.cachedTokens,
+      ...reportedCost(usage),
+      ...(cacheWrites(usage) ?? (known.cacheWrites && { cacheWrites: known.cacheWrites })),
+    };
   }
 
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
@@ -77,7 +89,7 @@ export class AnthropicReply extends ReplyReader {
 
   /** What a message holds already; one that is empty says nothing of its end. */
   #readMessage(message: JsonRecord): ModelEvent[] {
-    const content = Array.isArray(message.content) ? message.content.filter(isRecord) : [];
+    const content = recordsIn(message.content);
     const events = content.flatMap((block, index) => {
       this.#index = index;
       return [...this.#beginBlock(block), ...this.#endBlock()];
@@ -96,8 +108,9 @@ export class AnthropicReply extends ReplyReader {
       case "tool_use": {
         const { id, name, input } = block;
         this.#callIndexes.add(this.#index);
-        const isWhole = isRecord(input) ? Object.keys(input).length > 0 : typeof input === "string";
-        this.calls.add([{ index: this.#index, id, name, ...(isWhole ? { arguments: input } : {}) }]);
+        // An empty object is only the place of what follows.
+        const whole = isRecord(input) && Object.keys(input).length === 0 ? undefined : input;
+        this.calls.add([{ index: this.#index, id, name, arguments: whole }]);
         return [];
       }
       case "redacted_thinking":
@@ -138,23 +151,5 @@ export class AnthropicReply extends ReplyReader {
     const signature = this.#signature;
     this.#signature = undefined;
     return signature === undefined ? [] : [{ type: "thought", text: "", signature }];
-  }
-
-  /** The counts of the start may be corrected at the end; what is not told again still holds. */
-  #grownUsage(usage: unknown): Usage | undefined {
-    if (!isRecord(usage)) return undefined;
-    const known = this.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
-    const cachedTokens = count(usage.cache_read_input_tokens) || known.cachedTokens;
-    const input =
-      count(usage.input_tokens) +
-      count(usage.cache_read_input_tokens) +
-      count(usage.cache_creation_input_tokens);
-    return {
-      inputTokens: Math.max(input, known.inputTokens),
-      outputTokens: count(usage.output_tokens) || known.outputTokens,
-      cachedTokens,
-      ...reportedCost(usage),
-      ...(cacheWrites(usage) ?? (known.cacheWrites && { cacheWrites: known.cacheWrites })),
-    };
   }
 }

@@ -147,20 +147,16 @@ function thinkingBlocks(part: Part): Block[] {
   return signature === undefined ? [] : [{ type: "thinking", thinking: part.text ?? "", signature }];
 }
 
-function versioned(base: string): string {
-  const start = base.replace(/\/messages$/, "");
-  return /\/v\d+$/.test(start) ? start : `${start}/v1`;
-}
-
 /** Anthropic's Messages API. The base URL may end before `/v1`; Vertex has a path of its own. */
 export const MESSAGES: Protocol = {
   name: "anthropic",
   dialect: "full",
-  path: (base, model) => {
-    if (base.endsWith("/publishers/anthropic")) return `${base}/models/${model}:streamRawPredict`;
-    return `${versioned(base)}/messages`;
+  root: (base) => {
+    const start = base.replace(/\/messages$/, "");
+    return /\/(?:v\d+|publishers\/anthropic)$/.test(start) ? start : `${start}/v1`;
   },
-  listing: (base) => `${versioned(base)}/models`,
+  path: (root, model) =>
+    root.endsWith("/anthropic") ? `${root}/models/${model}:streamRawPredict` : `${root}/messages`,
   carries: isShownImageOrPdf,
   keyHeader: "x-api-key",
   headers: { "anthropic-version": "2023-06-01" },

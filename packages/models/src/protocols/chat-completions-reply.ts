@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { count, openAiUsage, ReplyReader, withheld } from "../replies/reply-reader.ts";
 import { ownedSignature } from "../request/thought-signature.ts";
 
@@ -10,14 +10,12 @@ const WITHHELD = /^(?:content_?filter|safety|sensitive|recitation|blocklist|proh
 const BROKEN =
   /^(?:error|network_error|insufficient_system_resource|abort|cancell?ed|timeout|malformed|function_call_filter)/;
 
-/** A piece of reasoning in OpenRouter's format; all pieces are sent back unchanged, in order. */
-type ReasoningDetail = Record<string, unknown>;
-
 /** These fields grow from chunk to chunk; all others come once. */
-const GROWING = ["text", "summary", "data"] as const;
+const GROWING = ["text", "summary", "data"];
 
 export class ChatCompletionsReply extends ReplyReader {
-  readonly #details: ReasoningDetail[] = [];
+  /** The pieces of reasoning in OpenRouter's format; all are sent back unchanged, in order. */
+  readonly #details: Record<string, unknown>[] = [];
   /** Whether text has come in pieces. */
   #isInPieces = false;
   /** Usage alone is told when all else is; some tell it with each piece. */
@@ -61,7 +59,7 @@ export class ChatCompletionsReply extends ReplyReader {
     const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [ollamaChoice(chunk)];
     this.#isUsageLast = isRecord(chunk.usage) && choices.length === 0;
     // Copilot spreads one whole reply over several choices.
-    const read = choices.filter(isRecord).filter(({ message }, place) => place === 0 || isRecord(message));
+    const read = recordsIn(choices).filter(({ message }, place) => place === 0 || isRecord(message));
     return read.length > 0 || isKnown ? read.flatMap((choice) => this.#readChoice(choice)) : undefined;
   }
 
@@ -134,8 +132,8 @@ function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonR
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (isRecord(content)) return textIn([content]);
-  if (!Array.isArray(content)) return "";
-  return content.map((part) => (isRecord(part) && typeof part.text === "string" ? part.text : "")).join("");
+  const texts = recordsIn(content).map(({ text }) => text);
+  return texts.filter((text) => typeof text === "string").join("");
 }
 
 /** The words of a reply that is sound. */
@@ -144,14 +142,14 @@ function spokenIn(audio: unknown): string {
 }
 
 function thinkingIn(content: unknown): string {
-  if (!Array.isArray(content)) return "";
-  return content.map((part) => (isRecord(part) ? textIn(part.thinking ?? part.summary) : "")).join("");
+  return recordsIn(content)
+    .map((part) => textIn(part.thinking ?? part.summary))
+    .join("");
 }
 
-function readDetails(given: unknown, known: ReasoningDetail[]): string {
-  if (!Array.isArray(given)) return "";
+function readDetails(given: unknown, known: Record<string, unknown>[]): string {
   let words = "";
-  for (const detail of given.filter(isRecord)) {
+  for (const detail of recordsIn(given)) {
     const said = detail.text ?? detail.summary;
     if (typeof said === "string") words += said;
     const last = known.at(-1);
@@ -161,16 +159,16 @@ function readDetails(given: unknown, known: ReasoningDetail[]): string {
   return words;
 }
 
-function continues(last: ReasoningDetail, { type, index, id }: JsonRecord): boolean {
+function continues(last: JsonRecord, { type, index, id }: JsonRecord): boolean {
   const isSameId = (id ?? last.id ?? null) === (last.id ?? id ?? null);
   return type !== "reasoning.encrypted" && last.type === type && last.index === index && isSameId;
 }
 
-function grow(last: ReasoningDetail, detail: JsonRecord): void {
+function grow(last: Record<string, unknown>, detail: JsonRecord): void {
   for (const [key, value] of Object.entries(detail)) {
     const before = last[key];
     const isText = typeof value === "string" && typeof before === "string";
-    if (isText && GROWING.some((name) => name === key)) last[key] = before + value;
+    if (isText && GROWING.includes(key)) last[key] = before + value;
     else if (value !== null && value !== undefined && value !== "") last[key] = value;
   }
 }

@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { count, ReplyReader, reasonWith, thought, withheld } from "../replies/reply-reader.ts";
 import { wordSet } from "../request/word-set.ts";
 
@@ -40,7 +40,7 @@ export class GeminiReply extends ReplyReader {
     if (typeof candidate.finishReason === "string") this.finishReason = candidate.finishReason;
     this.#why = candidate.finishMessage;
     const parts = isRecord(candidate.content) ? candidate.content.parts : undefined;
-    return Array.isArray(parts) ? parts.filter(isRecord).flatMap((part) => this.#readPart(part)) : [];
+    return recordsIn(parts).flatMap((part) => this.#readPart(part));
   }
 
   #readPart(part: JsonRecord): ModelEvent[] {
@@ -69,7 +69,7 @@ export class GeminiReply extends ReplyReader {
       this.calls.add({ index: this.#calls, id, name, arguments: whole }, () => signature);
     }
     const growing = this.#growing.get(this.#calls);
-    if (growing && Array.isArray(pieces)) for (const piece of pieces.filter(isRecord)) grow(growing, piece);
+    if (growing) for (const piece of recordsIn(pieces)) grow(growing, piece);
   }
 
   protected override lastWords(): ModelEvent[] {

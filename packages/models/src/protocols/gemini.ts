@@ -1,7 +1,7 @@
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { Reasoning, TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { geminiSignatureOf } from "../request/thought-signature.ts";
@@ -58,58 +58,45 @@ type Signing = Readonly<Record<"returns" | "standsIn" | "hasIds", boolean>>;
 
 function contents(history: readonly Message[], signing: Signing): JsonRecord[] {
   const partsOf = ({ role, parts }: Message): JsonRecord[] =>
-    role === "user" ? userParts(parts) : modelParts(parts, signing);
-  const parted = (items: JsonRecord[]) => (signing.hasIds ? items : items.map(withoutId));
-  return inTurns(history, partsOf).map(({ role, items }) => ({ role, parts: parted(items) }));
+    role === "user" ? userParts(parts, signing) : modelParts(parts, signing);
+  return inTurns(history, partsOf).map(({ role, items }) => ({ role, parts: items }));
 }
 
-function withoutId({ functionCall, functionResponse, ...part }: JsonRecord): JsonRecord {
-  if (isRecord(functionCall)) return { ...part, functionCall: { ...functionCall, id: undefined } };
-  if (!isRecord(functionResponse)) return part;
-  return { ...part, functionResponse: { ...functionResponse, id: undefined } };
-}
-
-function userParts(parts: readonly Part[]): JsonRecord[] {
+function userParts(parts: readonly Part[], { hasIds }: Signing): JsonRecord[] {
   return parts.flatMap(({ text, inlineData, functionResponse }): JsonRecord[] => {
     if (functionResponse) {
       const { id, name = "", response = {} } = functionResponse;
-      return [{ functionResponse: { id, name, response } }];
+      return [{ functionResponse: { id: hasIds ? id : undefined, name, response } }];
     }
     if (inlineData?.data) return [{ inlineData }];
     return text && /\S/.test(text) ? [{ text }] : [];
   });
 }
 
-function modelParts(parts: readonly Part[], { returns, standsIn }: Signing): JsonRecord[] {
+function modelParts(parts: readonly Part[], { returns, standsIn, hasIds }: Signing): JsonRecord[] {
   // Of the calls of one reply only the first one is signed.
   const firstCall = parts.find((part) => part.functionCall);
-  return parts.flatMap((part) => {
-    const signature = returns ? geminiSignatureOf(part) : undefined;
-    return modelPart(part, signature ?? (standsIn && part === firstCall ? NO_SIGNATURE : undefined));
+  return parts.flatMap((part): JsonRecord[] => {
+    const { text = "", thought, functionCall } = part;
+    const returned = returns ? geminiSignatureOf(part) : undefined;
+    const thoughtSignature = returned ?? (standsIn && part === firstCall ? NO_SIGNATURE : undefined);
+    if (functionCall) {
+      const { id, name = "", args = {} } = functionCall;
+      return [{ functionCall: { id: hasIds ? id : undefined, name, args }, thoughtSignature }];
+    }
+    if (!thought) return text === "" ? [] : [{ text, thoughtSignature }];
+    // A signature in a part without text came with the reply's own text.
+    const isThought = text === "" ? undefined : true;
+    return thoughtSignature === undefined ? [] : [{ text, thought: isThought, thoughtSignature }];
   });
-}
-
-function modelPart({ text = "", thought, functionCall }: Part, signature: string | undefined): JsonRecord[] {
-  const signed = signature === undefined ? {} : { thoughtSignature: signature };
-  if (functionCall) {
-    const { id, name = "", args = {} } = functionCall;
-    return [{ functionCall: { id, name, args }, ...signed }];
-  }
-  if (!thought) return text === "" ? [] : [{ text, ...signed }];
-  // A signature in a part without text came with the reply's own text.
-  return signature === undefined ? [] : [{ text, ...(text === "" ? {} : { thought: true }), ...signed }];
 }
 
 /** Gemini's generateContent. The base URL may end before `/v1beta`. */
 export const GENERATE_CONTENT: Protocol = {
   name: "gemini",
   dialect: "plain",
-  path: (base, model) => {
-    const version = /\/v\d+\w*(?:\/|$)/.test(base) ? base : `${base}/v1beta`;
-    const name = model.includes("/") ? model : `models/${model}`;
-    return `${version}/${name}:streamGenerateContent`;
-  },
-  listing: (base) => (/\/v\d+\w*(?:\/|$)/.test(base) ? `${base}/models` : `${base}/v1beta/models`),
+  root: (base) => (/\/v\d+\w*(?:\/|$)/.test(base) ? base : `${base}/v1beta`),
+  path: (root, model) => `${root}/${model.includes("/") ? "" : "models/"}${model}:streamGenerateContent`,
   carries: (mimeType) => isShownImage(mimeType) || MORE_MEDIA.test(mimeType),
   query: "alt=sse",
   keyHeader: "x-goog-api-key",

@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { reportedFailure } from "../failures/service-failure.ts";
 import { openAiUsage, ReplyReader, type ReplyTo, thought, withheld } from "../replies/reply-reader.ts";
 import { ownedSignature } from "../request/thought-signature.ts";
@@ -49,7 +49,11 @@ export class ResponsesReply extends ReplyReader {
       return /progress|queued/.test(String(event.status)) ? [] : this.#readResponse(event);
     }
     this.#hasBegun ||= type === "response.created";
-    return typeof type === "string" ? this.#readEvent(type, event) : undefined;
+    if (typeof type !== "string") return undefined;
+    if (/^response\.(completed|incomplete|failed|cancelled|done)$/.test(type)) {
+      return isRecord(event.response) ? this.#readResponse(event.response, type) : [];
+    }
+    return ITEM_EVENT.test(type) ? this.#readItemEvent(type, event) : [];
   }
 
   protected override lastWords(): ModelEvent[] {
@@ -68,13 +72,6 @@ export class ResponsesReply extends ReplyReader {
 
   get #calls(): Item[] {
     return [...new Set(this.#items.values())].filter((item) => item.isCall);
-  }
-
-  #readEvent(type: string, event: JsonRecord): ModelEvent[] {
-    if (/^response\.(completed|incomplete|failed|cancelled|done)$/.test(type)) {
-      return isRecord(event.response) ? this.#readResponse(event.response, type) : [];
-    }
-    return ITEM_EVENT.test(type) ? this.#readItemEvent(type, event) : [];
   }
 
   #readItemEvent(type: string, event: JsonRecord): ModelEvent[] {
@@ -171,10 +168,8 @@ export class ResponsesReply extends ReplyReader {
       else this.isLimited = true;
     }
     const isGiven = [...this.#items.values()].some(({ isCall, hasText }) => isCall || hasText);
-    const output = Array.isArray(response.output) && !isGiven ? response.output : [];
-    return output
-      .filter(isRecord)
-      .flatMap((item, index) => this.#complete(this.#itemOf({ output_index: index }), item));
+    const output = isGiven ? [] : recordsIn(response.output);
+    return output.flatMap((item, index) => this.#complete(this.#itemOf({ output_index: index }), item));
   }
 
   #text(item: Item, text: unknown): ModelEvent[] {
@@ -204,7 +199,6 @@ function phaseOf({ phase }: JsonRecord): ModelEvent[] {
 }
 
 function textsOf(parts: unknown, separator: string): string {
-  if (!Array.isArray(parts)) return "";
-  const texts = parts.filter(isRecord).map((part) => part.text ?? part.refusal);
+  const texts = recordsIn(parts).map((part) => part.text ?? part.refusal);
   return texts.filter((text) => typeof text === "string").join(separator);
 }

@@ -84,8 +84,8 @@ function reasoningItem(part: Part): JsonRecord[] {
 export const RESPONSES: Protocol = {
   name: "openai-responses",
   dialect: "full",
-  path: (base) => `${openAiBase(base)}/responses`,
-  listing: (base) => `${openAiBase(base)}/models`,
+  root: openAiBase,
+  path: (root) => `${root}/responses`,
   carries: isShownImageOrPdf,
   keyHeader: "authorization",
   body: responsesBody,

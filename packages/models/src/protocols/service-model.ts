@@ -50,9 +50,10 @@ export interface ServiceOptions {
 
 export interface Protocol extends Taker {
   readonly name: ModelProvider;
-  /** The path of a request, from the path of the base URL without slashes at its end. */
-  path(basePath: string, model: string): string;
-  listing(basePath: string): string;
+  /** The path above `models`, from the path of the base URL without slashes at its end. */
+  root(basePath: string): string;
+  /** The path of a request. */
+  path(root: string, model: string): string;
   readonly query?: string;
   readonly keyHeader: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -149,23 +150,26 @@ class Service {
         this.#lessons.noteTaken(prepared.history);
         return yield ending ?? { type: "end", reason: "stop" };
       }
-      const { error, refusal } = ending;
+      const { error } = ending;
       const mayLearn = isSilent && learned < MOST_LESSONS;
       const isGot = typeof this.#options.apiKey === "function";
       if (mayLearn && error.type === "unauthorized" && !isKeyRefused && isGot) {
         isKeyRefused = true;
         continue;
       }
-      const lesson = mayLearn ? await this.#learn(prepared, error, refusal) : undefined;
+      const lesson = mayLearn ? await this.#learn(protocol, prepared, ending) : undefined;
       if (lesson === undefined) return yield failed(withoutKey(error, endpoint.key));
       if (lesson !== "") yield { type: "notice", message: lesson };
     }
   }
 
   /** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
-  async #learn(sent: PreparedRequest, error: ModelFailure, refusal?: string): Promise<string | undefined> {
+  async #learn(
+    protocol: Protocol,
+    sent: PreparedRequest,
+    { error, refusal }: Extract<Ending, { reason: "error" }>,
+  ): Promise<string | undefined> {
     const { name: model } = this.#options;
-    const protocol = this.#protocol ?? (await this.#load());
     if (error.type === "wrong_protocol" && protocol.otherwise) {
       this.#protocol = await protocol.otherwise();
       return `${model} speaks only the Responses protocol, so that is used. Set model.provider to openai-responses to start with it.`;
@@ -182,7 +186,8 @@ class Service {
     connection,
   }: Asking): AsyncGenerator<AnswerEvent, void, undefined> {
     const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
-    const { url, hasKey, certificate, sign } = endpoint;
+    const { url, key, certificate, sign } = endpoint;
+    const hasKey = key !== "" || sign !== undefined;
     const { onSent } = prepared;
     const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
     const body = this.#bytes.of(prepared.conversation, pieces);
@@ -261,13 +266,16 @@ function withoutKey(failure: ModelFailure, key: string): ModelFailure {
   return { ...failure, message: failure.message.replaceAll(key, "[the API key]") };
 }
 
-interface Endpoint {
-  readonly url: URL;
+/** What opens a service. */
+interface Access {
   readonly headers: Readonly<Record<string, string>>;
   readonly key: string;
-  readonly hasKey: boolean;
   readonly certificate: ClientCertificate | undefined;
   readonly sign: Signer | undefined;
+}
+
+interface Endpoint extends Access {
+  readonly url: URL;
 }
 
 async function endpointOf(
@@ -285,19 +293,14 @@ async function endpointOf(
     const message = `The base URL of ${shownUrl(url)} holds a user name or password: set an API key instead.`;
     return { type: "bad_request", message };
   }
-  url.pathname = protocol.path(url.pathname.replace(/\/+$/, ""), options.name);
+  url.pathname = protocol.path(protocol.root(url.pathname.replace(/\/+$/, "")), options.name);
   url.hash = "";
   if (protocol.query)
     url.search = [url.search.slice(1), protocol.query].filter((part) => part !== "").join("&");
   try {
-    const key = await keyOf(options, isKeyRefused);
-    const headers = {
-      "content-type": "application/json",
-      accept: "text/event-stream, application/json",
-      ...serviceHeaders(protocol, options, key),
-    };
-    const [certificate, sign] = [await certificateOf(options), await signerOf(options)];
-    return { url, headers, key, hasKey: key !== "" || sign !== undefined, certificate, sign };
+    const access = await accessTo(protocol, options, isKeyRefused);
+    const accept = "text/event-stream, application/json";
+    return { url, ...access, headers: { "content-type": "application/json", accept, ...access.headers } };
   } catch (error) {
     return { type: "unauthorized", message: messageOf(error) };
   }
@@ -308,24 +311,27 @@ export function openAiBase(base: string): string {
   return base.replace(/\/(?:chat\/completions|completions|responses|models)$/, "");
 }
 
-/** The key of the service; throws a message for the user when there is none. */
-export async function keyOf({ apiKey = "" }: ServiceOptions, isRefused = false): Promise<string> {
+/** Throws a message for the user where something is missing. */
+export async function accessTo(
+  protocol: Protocol,
+  options: ServiceOptions,
+  isRefused = false,
+): Promise<Access> {
+  const { apiKey = "", certificate: place, environment = process.env, signer } = options;
   const none = "There is no API key";
-  const key = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));
-  if (!/[^\x21-\x7e]/.test(key.trim())) return key.trim();
-  throw new Error(`${none}: it contains a space, a line break or a character that no key has: set it again.`);
-}
-
-/** Returns what signs a request; throws like `keyOf`. */
-export async function signerOf({ signer }: ServiceOptions): Promise<Signer | undefined> {
-  return signer && orFault("There is no key to sign with", signer);
-}
-
-/** The client certificate; throws like `keyOf`. */
-export async function certificateOf({ certificate, environment = process.env }: ServiceOptions) {
-  if (certificate === undefined) return undefined;
-  const { certificateFrom } = await import("../keys/key-source.ts");
-  return orFault("There is no client certificate", () => certificateFrom(certificate, environment));
+  const said = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));
+  const key = said.trim();
+  if (/[^\x21-\x7e]/.test(key))
+    throw new Error(
+      `${none}: it contains a space, a line break or a character that no key has: set it again.`,
+    );
+  const certificate =
+    place &&
+    (await orFault("There is no client certificate", async () =>
+      (await import("../keys/key-source.ts")).certificateFrom(place, environment),
+    ));
+  const sign = signer && (await orFault("There is no key to sign with", signer));
+  return { headers: serviceHeaders(protocol, options, key), key, certificate, sign };
 }
 
 async function orFault<T>(what: string, get: () => T | Promise<T>): Promise<T> {
@@ -336,11 +342,7 @@ async function orFault<T>(what: string, get: () => T | Promise<T>): Promise<T> {
   }
 }
 
-export function serviceHeaders(
-  protocol: Pick<Protocol, "keyHeader" | "headers">,
-  options: ServiceOptions,
-  key: string,
-): Record<string, string> {
+function serviceHeaders(protocol: Protocol, options: ServiceOptions, key: string): Record<string, string> {
   const { keyHeader = protocol.keyHeader, headers = {} } = options;
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   return {

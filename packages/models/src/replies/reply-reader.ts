@@ -165,8 +165,20 @@ export abstract class ReplyReader {
     });
   }
 
+  /** A reply without content. */
   protected empty(): ModelFailure {
-    return emptyReply(this.unreadable);
+    const { unreadable } = this;
+    const failure = { type: "bad_reply", isPassing: true };
+    if (unreadable === undefined) {
+      return { ...failure, message: "The reply of the service was empty: no text and no call." };
+    }
+    if (looksLikeHtml(unreadable)) {
+      const message =
+        "The reply was a web page: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
+      return { type: "bad_reply", message };
+    }
+    const message = `The reply of the service could not be read: ${bounded(unreadable)}`;
+    return toldIn(unreadable) ?? { ...failure, message };
   }
 
   #readChunk(chunk: unknown, data: string): ModelEvent[] {
@@ -209,21 +221,6 @@ export function thought(text: unknown): ModelEvent[] {
 function writtenNotice(calls: readonly FunctionCall[]): string {
   const names = calls.map(({ name }) => name).join(", ");
   return `The model wrote a call into its text (${names}), and the call is made. With model.callsInText: off such calls stay text.`;
-}
-
-/** A reply without content. */
-function emptyReply(unreadable: string | undefined): ModelFailure {
-  const failure = { type: "bad_reply", isPassing: true };
-  if (unreadable === undefined) {
-    return { ...failure, message: "The reply of the service was empty: no text and no call." };
-  }
-  if (looksLikeHtml(unreadable)) {
-    const message =
-      "The reply was a web page: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
-    return { type: "bad_reply", message };
-  }
-  const message = `The reply of the service could not be read: ${bounded(unreadable)}`;
-  return toldIn(unreadable) ?? { ...failure, message };
 }
 
 /** The failure that JSON of an unknown shape, or a sentence, reports, if any. */

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { describe, expect, it } from "vitest";
-import { schemaFor } from "./tool-schema.ts";
+import { schemaFor, toolSchema } from "./tool-schema.ts";
 import { wireId, wireName } from "./wire-names.ts";
 
 const string = { type: "string" };
@@ -199,7 +199,7 @@ describe("P16 the plain dialect", () => {
 
   it("is the same object for the same schema, so that it costs nothing twice", () => {
     const schema = object({ a: string });
-    expect(schemaFor(schema, "plain")).toBe(schemaFor(schema, "plain"));
+    expect(toolSchema(schema, "plain")).toBe(toolSchema(schema, "plain"));
   });
 });
 

@@ -1,7 +1,8 @@
+import { onceFor } from "@burin/contract/async/once";
 import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { schemaAt } from "@burin/contract/messages/schema-faults";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { wordSet } from "./word-set.ts";
 
 /**
@@ -24,34 +25,28 @@ const PLAIN_FORMATS: ReadonlySet<unknown> = wordSet("date-time date time int32 i
 /** Keywords that no provider accepts at the top of the parameters. */
 const NOT_AT_TOP = wordSet("not if then else enum const nullable type");
 
-type Form = SchemaDialect | "narrow";
+const WRITTEN: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, JsonSchema>>> = {
+  full: new WeakMap(),
+  plain: new WeakMap(),
+};
 
-const written = new WeakMap<JsonSchema, Partial<Record<Form, JsonSchema>>>();
-
-function remembered(schema: JsonSchema, form: Form, write: () => JsonRecord): JsonSchema {
-  const known = written.get(schema) ?? {};
-  written.set(schema, known);
-  known[form] ??= write() as JsonSchema;
-  return known[form];
-}
-
-/** The parameters of a tool in a form that services with this dialect accept. */
+/** The parameters of a tool in a form that services with this dialect accept; the same for the same schema. */
 export function toolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
-  const clean = schemaFor(schema, dialect);
-  return dialect === "plain" ? clean : remembered(schema, "narrow", () => narrowed(clean));
+  return onceFor(WRITTEN[dialect], schema, () => {
+    const clean = schemaFor(schema, dialect);
+    return dialect === "plain" ? clean : (narrowed(clean) as JsonSchema);
+  });
 }
 
 /**
- * The parameters of a tool for a provider: the same for the same schema, references replaced by their targets (cut
- * if they would never end), and an object at the top. Arguments are still checked against the tool's own schema, so
- * what is left out here is only not shown to the model.
+ * The parameters of a tool for a provider: references replaced by their targets (cut if they would never end), and
+ * an object at the top. Arguments are still checked against the tool's own schema, so what is left out here is only
+ * not shown to the model.
  */
 export function schemaFor(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
-  return remembered(schema, dialect, () => {
-    const start = { root: schema, levels: MOST_DEPTH[dialect], via: ["#"], budget: { nodes: MOST_NODES } };
-    const whole = unfolded(schema, start);
-    return atTop(dialect === "plain" ? plain(whole) : whole);
-  });
+  const start = { root: schema, levels: MOST_DEPTH[dialect], via: ["#"], budget: { nodes: MOST_NODES } };
+  const whole = unfolded(schema, start);
+  return atTop(dialect === "plain" ? plain(whole) : whole);
 }
 
 interface Place {
@@ -69,10 +64,9 @@ function unfolded(schema: unknown, place: Place): JsonRecord {
   if (typeof schema.$ref === "string") return followed(schema, schema.$ref, place);
   if (levels < 0 || budget.nodes < 0) return outline(schema);
   const kept = Object.entries(schema).filter(([key, value]) => !DROPPED.has(key) && isSound(key, value));
-  const told = kept.map(([key, value]) => [
-    key === "items" && Array.isArray(value) ? "prefixItems" : key,
-    value,
-  ]);
+  const nameOf = (key: string, value: unknown) =>
+    key === "items" && Array.isArray(value) ? "prefixItems" : key;
+  const told = kept.map(([key, value]) => [nameOf(key, value), value]);
   const clean = mapInnerSchemas(Object.fromEntries(told), (inner) =>
     unfolded(inner, { ...place, levels: levels - 1, via }),
   );
@@ -123,8 +117,8 @@ function plain(schema: unknown): JsonRecord {
   const kept = Object.entries(named).filter(
     ([key, value]) => PLAIN.has(key) || (key === "format" && PLAIN_FORMATS.has(value)),
   );
-  const parts = Array.isArray(allOf) ? allOf.filter(isRecord) : [];
-  const { nullable, enum: values, required, ...rest } = parts.reduce(mergedSchemas, Object.fromEntries(kept));
+  const whole = recordsIn(allOf).reduce<JsonRecord>(mergedSchemas, Object.fromEntries(kept));
+  const { nullable, enum: values, required, ...rest } = whole;
   const result: Record<string, unknown> = rest;
   const choices = schema.const === undefined ? values : [schema.const];
   if (
@@ -187,10 +181,6 @@ function unitedSchemas(choices: readonly JsonRecord[]): JsonRecord {
 function unitedProperty([name, schemas]: [string, unknown[]]): [string, unknown] {
   const different = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
   return [name, different.length === 1 ? different[0] : { anyOf: different }];
-}
-
-function recordsIn(list: unknown): readonly JsonRecord[] {
-  return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
 function names(required: unknown): string[] {
