@@ -49,9 +49,7 @@ export class WatchedFolder {
 
   /** Changes count from here on. */
   async begin(): Promise<void> {
-    this.#entries = new Map(
-      [...(await entriesOf(this.#root))].map(([path, stats]) => [path, stampOf(stats)]),
-    );
+    this.#entries = stampsOf(await entriesOf(this.#root));
   }
 
   async changes(): Promise<FolderChanges> {
@@ -68,7 +66,7 @@ export class WatchedFolder {
       if (change === "large") left.push(path);
       else if (change !== null) changes.push(change);
     }
-    this.#entries = new Map([...present].map(([path, stats]) => [path, stampOf(stats)]));
+    this.#entries = stampsOf(present);
     return { changes, left };
   }
 
@@ -175,6 +173,10 @@ async function entriesOf(root: string): Promise<Map<string, Stats>> {
   };
   await walk("");
   return found;
+}
+
+function stampsOf(entries: ReadonlyMap<string, Stats>): Map<string, string> {
+  return new Map([...entries].map(([path, stats]) => [path, stampOf(stats)]));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { nearNames } from "@burin/core";
 import { openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
-import { answerTask, cancel, logs, questions, results, retry, status } from "./look.ts";
+import { answerTask, cancel, logs, lookBy, questions, results, retry, status } from "./look.ts";
 import { hearFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
 import { readRun } from "./run.ts";
@@ -20,13 +20,13 @@ const ANY = Number.POSITIVE_INFINITY;
 const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: Read]>> = {
   run: [1, readRun],
   worker: [0, () => runWorker],
-  status: [1, () => status],
-  results: [1, () => results],
-  logs: [1, () => logs],
-  cancel: [ANY, () => cancel],
-  retry: [ANY, () => retry],
-  questions: [1, () => questions],
-  answer: [ANY, () => answerTask],
+  status: [1, () => lookBy(status)],
+  results: [1, () => lookBy(results)],
+  logs: [1, () => lookBy(logs)],
+  cancel: [ANY, () => lookBy(cancel)],
+  retry: [ANY, () => lookBy(retry)],
+  questions: [1, () => lookBy(questions)],
+  answer: [ANY, () => lookBy(answerTask)],
   serve: [0, () => servePage],
 };
 

@@ -23,17 +23,21 @@ import { whenItPasses } from "./when-it-passes.ts";
 const LOOK_MS = 500;
 const NO_RUNS = "there are no runs in this database yet: burin fleet run tasks.jsonl";
 
-async function withStore(fleet: Fleet, work: (store: Store) => Promise<boolean>): Promise<boolean> {
-  const store = await Store.open(fleet.url);
-  try {
-    return await work(store);
-  } catch (error) {
-    // Nothing was ever run with this database.
-    if ((error as { code?: string }).code === "42P01") throw new FleetError(NO_RUNS);
-    throw error;
-  } finally {
-    await store.close();
-  }
+/** A command that looks at tasks or changes them, and runs nothing. */
+export function lookBy(command: (fleet: Fleet, store: Store) => Promise<void>) {
+  return async (fleet: Fleet): Promise<boolean> => {
+    const store = await Store.open(fleet.url);
+    try {
+      await command(fleet, store);
+      return true;
+    } catch (error) {
+      // Nothing was ever run with this database.
+      if ((error as { code?: string }).code === "42P01") throw new FleetError(NO_RUNS);
+      throw error;
+    } finally {
+      await store.close();
+    }
+  };
 }
 
 /** The named run, or the last one. */
@@ -47,17 +51,14 @@ async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskSt
 }
 
 /** The progress of a run; with --json each task. */
-export function status(fleet: Fleet): Promise<boolean> {
-  return withStore(fleet, async ({ pool }) => {
-    const states = await statesOf(fleet, pool);
-    const { out } = fleet.ground;
-    if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
-    else out(`${tableOf(states)}${countWords(countsIn(states))}\n`);
-    const left = await countOfOthers(pool, idsOf(states));
-    if (left > 0)
-      fleet.ground.note(`${left} tasks need a worker of the version of Burin that they were submitted with`);
-    return true;
-  });
+export async function status(fleet: Fleet, { pool }: Store): Promise<void> {
+  const states = await statesOf(fleet, pool);
+  const { out } = fleet.ground;
+  if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
+  else out(`${tableOf(states)}${countWords(countsIn(states))}\n`);
+  const left = await countOfOthers(pool, idsOf(states));
+  if (left > 0)
+    fleet.ground.note(`${left} tasks need a worker of the version of Burin that they were submitted with`);
 }
 
 function plainState({ id, state, worker, createdAt, end, error }: TaskState) {
@@ -65,17 +66,14 @@ function plainState({ id, state, worker, createdAt, end, error }: TaskState) {
 }
 
 /** The results of a run's tasks, in one of several formats. */
-export function results(fleet: Fleet): Promise<boolean> {
-  return withStore(fleet, async ({ pool }) => {
-    const { request, ground } = fleet;
-    const states = await statesOf(fleet, pool);
-    const ended = states.flatMap(({ id, end }) => (end === undefined ? [] : [id]));
-    if (request.patches !== undefined) await writePatches(fleet, patchesOf(pool, ended));
-    if (request.predictions !== undefined) await writePredictions(fleet, patchesOf(pool, ended));
-    if (request.json) await showResults(fleet, states, patchesOf(pool, ended));
-    else if (request.patches === undefined && request.predictions === undefined) ground.out(tableOf(states));
-    return true;
-  });
+export async function results(fleet: Fleet, { pool }: Store): Promise<void> {
+  const { request, ground } = fleet;
+  const states = await statesOf(fleet, pool);
+  const ended = states.flatMap(({ id, end }) => (end === undefined ? [] : [id]));
+  if (request.patches !== undefined) await writePatches(fleet, patchesOf(pool, ended));
+  if (request.predictions !== undefined) await writePredictions(fleet, patchesOf(pool, ended));
+  if (request.json) await showResults(fleet, states, patchesOf(pool, ended));
+  else if (request.patches === undefined && request.predictions === undefined) ground.out(tableOf(states));
 }
 
 type Patches = ReturnType<typeof patchesOf>;
@@ -114,24 +112,22 @@ async function showResults({ ground }: Fleet, states: readonly TaskState[], patc
 }
 
 /** What has happened in a task; with -f also what happens until it ends. */
-export function logs(fleet: Fleet): Promise<boolean> {
-  return withStore(fleet, async ({ client, pool }) => {
-    const { ground, request } = fleet;
-    const [named, second] = await namedTasks(fleet, pool, "logs");
-    if (named === undefined || second !== undefined)
-      throw new FleetError("name one task: burin fleet logs <id>");
-    const { id } = named;
-    let shown = 0;
-    for (;;) {
-      const [task] = await whenItPasses(() => tasksOf(pool, id), ground.signal);
-      const list = () => client.listWorkflowSteps(id, { offset: shown });
-      const steps = (await whenItPasses(list, ground.signal)) ?? [];
-      for (const { output } of steps) showStep(output as Step | null, fleet);
-      shown += steps.length;
-      if (!request.follow || task === undefined || isOver(task)) return true;
-      await pause(LOOK_MS, undefined, { signal: ground.signal });
-    }
-  });
+export async function logs(fleet: Fleet, { client, pool }: Store): Promise<void> {
+  const { ground, request } = fleet;
+  const [named, second] = await namedTasks(fleet, pool, "logs");
+  if (named === undefined || second !== undefined)
+    throw new FleetError("name one task: burin fleet logs <id>");
+  const { id } = named;
+  let shown = 0;
+  for (;;) {
+    const [task] = await whenItPasses(() => tasksOf(pool, id), ground.signal);
+    const list = () => client.listWorkflowSteps(id, { offset: shown });
+    const steps = (await whenItPasses(list, ground.signal)) ?? [];
+    for (const { output } of steps) showStep(output as Step | null, fleet);
+    shown += steps.length;
+    if (!request.follow || task === undefined || isOver(task)) return;
+    await pause(LOOK_MS, undefined, { signal: ground.signal });
+  }
 }
 
 function showStep(step: Step | null, { ground, request }: Fleet): void {
@@ -162,62 +158,50 @@ async function namedTasks({ request }: Fleet, pool: Pool, command: string): Prom
 }
 
 /** Ends tasks as they are, including a running call and a question. */
-export function cancel(fleet: Fleet): Promise<boolean> {
-  return withStore(fleet, async ({ client, pool }) => {
-    const states = await namedTasks(fleet, pool, "cancel");
-    const open = idsOf(states.filter((state) => !isOver(state)));
-    const waiting = idsOf(states.filter(isWaiting));
-    await cancelTasks(client, open, waiting);
-    fleet.ground.note(`${open.length + waiting.length} tasks cancelled`);
-    return true;
-  });
+export async function cancel(fleet: Fleet, { client, pool }: Store): Promise<void> {
+  const states = await namedTasks(fleet, pool, "cancel");
+  const open = idsOf(states.filter((state) => !isOver(state)));
+  const waiting = idsOf(states.filter(isWaiting));
+  await cancelTasks(client, open, waiting);
+  fleet.ground.note(`${open.length + waiting.length} tasks cancelled`);
 }
 
 /** Continues tasks that did not end well, from where they stopped. */
-export function retry(fleet: Fleet): Promise<boolean> {
-  return withStore(fleet, async ({ client, pool }) => {
-    const states = await namedTasks(fleet, pool, "retry");
-    const cancelled = idsOf(states.filter(({ state }) => state === "cancelled"));
-    const ended = states.filter(({ state }) => state === "ended" || state === "failed");
-    const failed = idsOf(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
-    await resume(client, cancelled, failed);
-    fleet.ground.note(`${cancelled.length + failed.length} tasks are in the queue again`);
-    return true;
-  });
+export async function retry(fleet: Fleet, { client, pool }: Store): Promise<void> {
+  const states = await namedTasks(fleet, pool, "retry");
+  const cancelled = idsOf(states.filter(({ state }) => state === "cancelled"));
+  const ended = states.filter(({ state }) => state === "ended" || state === "failed");
+  const failed = idsOf(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
+  await resume(client, cancelled, failed);
+  fleet.ground.note(`${cancelled.length + failed.length} tasks are in the queue again`);
 }
 
 /** What tasks of a run wait for. */
-export function questions(fleet: Fleet): Promise<boolean> {
-  return withStore(fleet, async ({ pool }) => {
-    const { request, ground } = fleet;
-    const waiting = (await statesOf(fleet, pool)).flatMap(({ id, end }) =>
-      end?.question === undefined ? [] : [{ id, question: end.question }],
-    );
-    if (request.json) ground.out(`${JSON.stringify(waiting, null, 2)}\n`);
-    else for (const { id, question } of waiting) ground.out(`${id}  ${ground.showQuestion(question)}\n`);
-    if (waiting.length === 0) ground.note("no task waits for an answer");
-    return true;
-  });
+export async function questions(fleet: Fleet, { pool }: Store): Promise<void> {
+  const { request, ground } = fleet;
+  const waiting = (await statesOf(fleet, pool)).flatMap(({ id, end }) =>
+    end?.question === undefined ? [] : [{ id, question: end.question }],
+  );
+  if (request.json) ground.out(`${JSON.stringify(waiting, null, 2)}\n`);
+  else for (const { id, question } of waiting) ground.out(`${id}  ${ground.showQuestion(question)}\n`);
+  if (waiting.length === 0) ground.note("no task waits for an answer");
 }
 
 /** Answers what a task waits for; a worker then continues it. */
-export function answerTask(fleet: Fleet): Promise<boolean> {
-  return withStore(fleet, async ({ client, pool }) => {
-    const [id, word, ...rest] = fleet.request.words;
-    const decision = decisionOf(word, rest.join(" "));
-    if (id === undefined || decision === null)
-      throw new FleetError("say which task and what: burin fleet answer <task> yes, or: no [why not]");
-    const only = { ...fleet, request: { ...fleet.request, words: [id] } };
-    const waiting = (await namedTasks(only, pool, "answer")).filter(isWaiting);
-    const [task] = waiting;
-    if (task === undefined)
-      throw new FleetError(`${id} does not wait for an answer; see burin fleet questions`);
-    if (waiting.length > 1)
-      throw new FleetError(`${waiting.length} tasks of ${id} wait for an answer; name one`);
-    await answer(client, task.id, decision);
-    fleet.ground.note(`${task.id} is in the queue again`);
-    return true;
-  });
+export async function answerTask(fleet: Fleet, { client, pool }: Store): Promise<void> {
+  const [id, word, ...rest] = fleet.request.words;
+  const decision = decisionOf(word, rest.join(" "));
+  if (id === undefined || decision === null)
+    throw new FleetError("say which task and what: burin fleet answer <task> yes, or: no [why not]");
+  const only = { ...fleet, request: { ...fleet.request, words: [id] } };
+  const waiting = (await namedTasks(only, pool, "answer")).filter(isWaiting);
+  const [task] = waiting;
+  if (task === undefined)
+    throw new FleetError(`${id} does not wait for an answer; see burin fleet questions`);
+  if (waiting.length > 1)
+    throw new FleetError(`${waiting.length} tasks of ${id} wait for an answer; name one`);
+  await answer(client, task.id, decision);
+  fleet.ground.note(`${task.id} is in the queue again`);
 }
 
 function idsOf(states: readonly TaskState[]): string[] {

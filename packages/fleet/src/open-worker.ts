@@ -20,8 +20,8 @@ const LONE_START_MS = 3000;
 export async function runWorker(fleet: Fleet): Promise<boolean> {
   const { ground, request } = fleet;
   const store = await openStore(fleet.url);
-  const { worker, close } = await openWorker(fleet, store);
-  ground.note(`worker ${worker.name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
+  const { name, close } = await openWorker(fleet, store);
+  ground.note(`worker ${name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
   await untilAborted(ground.signal);
   await close();
   await store.close();
@@ -79,7 +79,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   const close = async () => {
     await Promise.all([worker.close(), lone.close()]);
   };
-  return { worker, close };
+  return { name: worker.name, close };
 }
 
 /** Starts this command in further processes, one for each task, so that a crash affects no other task. */

@@ -8,7 +8,7 @@ import { type Fleet, FleetError } from "./ground.ts";
 import { answerTask, cancel, retry } from "./look.ts";
 import { untilAborted } from "./open-worker.ts";
 import { PageData } from "./page-data.ts";
-import { openStore } from "./store.ts";
+import { openStore, type Store } from "./store.ts";
 
 const HOST = "127.0.0.1";
 const FILES = ["page.html", "page.css", "task.css", "page.js", "parts.js", "lists.js", "task.js"];
@@ -43,7 +43,7 @@ class Refusal extends Error {
 export async function servePage(fleet: Fleet): Promise<boolean> {
   const { ground, request, url } = fleet;
   const store = await openStore(url);
-  const page = new Page(fleet, new PageData(store.pool), randomBytes(24).toString("base64url"));
+  const page = new Page(fleet, store);
   const server = createServer((asked, response) => void page.answer(asked, response));
   try {
     const port = await listen(server, request.port ?? 0);
@@ -67,14 +67,15 @@ async function listen(server: Server, port: number): Promise<number> {
 }
 
 class Page {
-  readonly token: string;
+  readonly token = randomBytes(24).toString("base64url");
   readonly #fleet: Fleet;
+  readonly #store: Store;
   readonly #data: PageData;
 
-  constructor(fleet: Fleet, data: PageData, token: string) {
+  constructor(fleet: Fleet, store: Store) {
     this.#fleet = fleet;
-    this.#data = data;
-    this.token = token;
+    this.#store = store;
+    this.#data = new PageData(store.pool);
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -132,7 +133,7 @@ class Page {
       told = text;
     };
     const { ground, request } = this.#fleet;
-    await way({ ...this.#fleet, request: { ...request, words }, ground: { ...ground, note } });
+    await way({ ...this.#fleet, request: { ...request, words }, ground: { ...ground, note } }, this.#store);
     return { told };
   }
 

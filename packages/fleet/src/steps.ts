@@ -69,6 +69,9 @@ export interface Tries {
   readonly doing: string;
 }
 
+/** The errors of a call that did not end but was interrupted by the loss of a worker. */
+const LOST = ["may_have_run", "interrupted", "not_run"];
+
 /** Since the last finished call: the number of workers that have started, and what they were doing. */
 export function triesIn(steps: readonly Step[]): Tries {
   let tries = 0;
@@ -84,17 +87,11 @@ export function triesIn(steps: readonly Step[]): Tries {
       if (event.type !== "tool_call") continue;
       const { call } = event;
       if (call.status === "executing") doing = `${call.name} ${JSON.stringify(call.args)}`;
-      const isFinished =
-        call.status === "success" || (call.status === "error" && !isUnknown(call.error.type));
-      if (isFinished) tries = 0;
+      const isLost = call.status === "error" && LOST.includes(call.error.type);
+      if (call.status === "success" || (call.status === "error" && !isLost)) tries = 0;
     }
   }
   return { tries, wasAlone, doing };
-}
-
-/** Whether a call did not end but was interrupted by the loss of a worker. */
-function isUnknown(type: string): boolean {
-  return type === "may_have_run" || type === "interrupted" || type === "not_run";
 }
 
 /** What a task has cost. */

@@ -61,21 +61,17 @@ export function readTasks(text: string, from: string): Task[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n/);
   const tasks = lines.flatMap((line, index) => {
     if (line.trim() === "") return [];
-    const task = inLine(index + 1, () => readTask(line, from));
-    if (ids.has(task.id)) throw new TaskError(`Line ${index + 1}: there is already a task "${task.id}".`);
-    ids.add(task.id);
-    return [task];
+    try {
+      const task = readTask(line, from);
+      if (ids.has(task.id)) throw new Error(`there is already a task "${task.id}".`);
+      ids.add(task.id);
+      return [task];
+    } catch (error) {
+      throw new TaskError(`Line ${index + 1}: ${messageOf(error)}`);
+    }
   });
   if (tasks.length === 0) throw new TaskError("There is no task in the file.");
   return tasks;
-}
-
-function inLine<T>(number: number, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new TaskError(`Line ${number}: ${messageOf(error)}`);
-  }
 }
 
 function readTask(line: string, from: string): Task {
