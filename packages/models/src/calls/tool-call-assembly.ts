@@ -16,13 +16,7 @@ export interface SignedCall {
   readonly signature?: string | undefined;
 }
 
-interface Fragment {
-  readonly index: number | string | undefined;
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: string | JsonRecord;
-  readonly signature: string | undefined;
-}
+type Fragment = ReturnType<typeof fragmentOf>;
 
 class GrowingCall {
   index: number | string | undefined;
@@ -56,7 +50,7 @@ export class ToolCallAssembly {
     const inStep = list.length > 1 ? this.#calls.slice(-list.length) : [];
     for (const [place, item] of list.entries()) {
       if (!isRecord(item) || this.#isHosted(item)) continue;
-      this.#addFragment({ ...fragmentOf(item), signature: signatureOf(item) }, inStep[place]);
+      this.#addFragment(fragmentOf(item, signatureOf(item)), inStep[place]);
     }
   }
 
@@ -190,7 +184,7 @@ function grownName(known: string, more: string): string {
   return more.startsWith(known) ? more : known + more;
 }
 
-function fragmentOf(item: JsonRecord): Omit<Fragment, "signature"> {
+function fragmentOf(item: JsonRecord, signature: string | undefined) {
   const called = isRecord(item.function) ? item.function : item;
   const { name, arguments: given } = called;
   const { index, id } = item;
@@ -199,6 +193,7 @@ function fragmentOf(item: JsonRecord): Omit<Fragment, "signature"> {
     id: typeof id === "string" || typeof id === "number" ? String(id) : "",
     name: typeof name === "string" ? name.trim() : "",
     arguments: typeof given === "string" || isRecord(given) ? given : "",
+    signature,
   };
 }
 

@@ -26,6 +26,8 @@ interface Service {
   readonly general?: string;
   /** The variable without which there is no address. */
   readonly needs?: string;
+  /** How it is reached, if not at `home`; undefined if something is missing. */
+  readonly place?: (asked: Place) => Partial<ModelChoice> | undefined;
   /** The pattern of its own model names, which elsewhere only multi-vendor services offer. */
   readonly named?: RegExp;
 }
@@ -40,11 +42,10 @@ const OPENAI: Service = {
   named: /^(?:gpt-\d|chatgpt|codex|o\d)/,
 };
 
-/** A service with chat completions at `home`, and with variables of its own name. */
-function compatible(name: string, home: string, more: Pick<Service, "general" | "named">): Service {
-  const start = name.toUpperCase();
-  const service = { keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${home}` };
-  return { protocol: "openai", ...service, ...more };
+/** A service with chat completions at that address, and with variables that start with its name. */
+function compatible(start: string, address: string, [general, named]: [string, RegExp?]): Service {
+  const service = { keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${address}` };
+  return { protocol: "openai", ...service, general, ...(named && { named }) };
 }
 
 const SERVICES: Readonly<Record<ServiceName, Service>> = {
@@ -74,6 +75,7 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     model: "AZURE_OPENAI_DEPLOYMENT",
     url: "AZURE_OPENAI_ENDPOINT",
     needs: "AZURE_OPENAI_ENDPOINT",
+    place: azure,
   },
   vertex: {
     protocol: "gemini",
@@ -81,6 +83,7 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     model: "VERTEX_MODEL",
     url: "VERTEX_BASE_URL",
     needs: "GOOGLE_CLOUD_PROJECT",
+    place: vertex,
   },
   bedrock: {
     protocol: "openai",
@@ -88,26 +91,21 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     model: "BEDROCK_MODEL",
     general: "openai.gpt-oss-120b-1:0",
     needs: "AWS_REGION",
+    place: bedrock,
   },
-  openrouter: compatible("openrouter", "openrouter.ai/api/v1", { general: "anthropic/claude-sonnet-5" }),
-  groq: compatible("groq", "api.groq.com/openai/v1", { general: "openai/gpt-oss-120b" }),
-  mistral: compatible("mistral", "api.mistral.ai/v1", {
-    general: "mistral-medium-latest",
-    named: /^(?:(?:mi|mini|magi|code|dev)stral|mixtral|pixtral)/,
-  }),
-  deepseek: compatible("deepseek", "api.deepseek.com/v1", {
-    general: "deepseek-v4-pro",
-    named: /^deepseek-/,
-  }),
-  xai: compatible("xai", "api.x.ai/v1", { general: "grok-4.7", named: /^grok-/ }),
-  moonshot: compatible("moonshot", "api.moonshot.ai/v1", {
-    general: "kimi-k3",
-    named: /^(?:kimi|moonshot)-/,
-  }),
-  dashscope: compatible("dashscope", "dashscope-intl.aliyuncs.com/compatible-mode/v1", {
-    general: "qwen-plus",
-    named: /^qwen/,
-  }),
+  openrouter: compatible("OPENROUTER", "openrouter.ai/api/v1", ["anthropic/claude-sonnet-5"]),
+  groq: compatible("GROQ", "api.groq.com/openai/v1", ["openai/gpt-oss-120b"]),
+  mistral: compatible("MISTRAL", "api.mistral.ai/v1", [
+    "mistral-medium-latest",
+    /^(?:(?:mi|mini|magi|code|dev)stral|mixtral|pixtral)/,
+  ]),
+  deepseek: compatible("DEEPSEEK", "api.deepseek.com/v1", ["deepseek-v4-pro", /^deepseek-/]),
+  xai: compatible("XAI", "api.x.ai/v1", ["grok-4.7", /^grok-/]),
+  moonshot: compatible("MOONSHOT", "api.moonshot.ai/v1", ["kimi-k3", /^(?:kimi|moonshot)-/]),
+  dashscope: compatible("DASHSCOPE", "dashscope-intl.aliyuncs.com/compatible-mode/v1", [
+    "qwen-plus",
+    /^qwen/,
+  ]),
 };
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ general = [] }) => general);
@@ -220,19 +218,18 @@ function choiceIn(named: NamedModel, environment: Environment): ModelChoice | nu
 }
 
 function choiceOf(service: ServiceName, named: NamedModel, environment: Environment): ModelChoice | null {
-  const { protocol, keys, model = "", url = "", home, general } = SERVICES[service];
-  const own = variableOf(named);
-  const variable = own ?? keys.find((name) => environment[name]);
+  const { protocol, keys, model = "", url = "", home, general, place } = SERVICES[service];
+  const variable = variableOf(named) ?? keys.find((name) => environment[name]);
   const isBearer = variable === "ANTHROPIC_AUTH_TOKEN";
   const apiKey = keyGiven(named) ?? (variable === undefined ? undefined : environment[variable]);
   const said = named.name || environment[model];
   const address = named.baseUrl || environment[url];
   const name = said || (apiKey && !address ? general : undefined);
-  const place = special(service, { name, address, environment, hasKey: Boolean(apiKey) });
-  const baseUrl = place?.baseUrl ?? address ?? (apiKey ? home : undefined);
+  const own = place?.({ name, address, environment, hasKey: Boolean(apiKey) });
+  const baseUrl = own?.baseUrl ?? address ?? (apiKey ? home : undefined);
   if (!name || !baseUrl) return null;
   const keyHeader = isBearer ? "authorization" : undefined;
-  return { provider: protocol, service, name, baseUrl, apiKey, keyHeader, isGeneral: !said, ...place };
+  return { provider: protocol, service, name, baseUrl, apiKey, keyHeader, isGeneral: !said, ...own };
 }
 
 interface Place {
@@ -242,39 +239,24 @@ interface Place {
   readonly hasKey: boolean;
 }
 
-/** Services with a special address; undefined for all others, and if something is missing. */
-function special(
-  service: ServiceName,
-  { name = "", address, environment, hasKey }: Place,
-): Partial<ModelChoice> | undefined {
-  switch (service) {
-    case "azure": {
-      if (!address) return undefined;
-      const base = address.replace(/\/+$/, "").replace(/\/openai(?:\/v1)?$/, "");
-      const version = environment.OPENAI_API_VERSION ?? environment.AZURE_OPENAI_API_VERSION;
-      const deployment = `${base}/openai/deployments/${name}?api-version=${version}`;
-      return { baseUrl: version ? deployment : `${base}/openai/v1`, keyHeader: "api-key" };
-    }
-    case "bedrock": {
-      const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION;
-      if (!region) return undefined;
-      const baseUrl = address ?? `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
-      const signer = async () =>
-        (await import("../keys/aws-signature.ts")).awsSigner(environment, { service: "bedrock", region });
-      return { baseUrl, ...(hasKey ? {} : { signer }) };
-    }
-    case "vertex":
-      return vertex(name, address, environment);
-    default:
-      return undefined;
-  }
+function azure({ name = "", address, environment }: Place): Partial<ModelChoice> | undefined {
+  if (!address) return undefined;
+  const base = address.replace(/\/+$/, "").replace(/\/openai(?:\/v1)?$/, "");
+  const version = environment.OPENAI_API_VERSION ?? environment.AZURE_OPENAI_API_VERSION;
+  const deployment = `${base}/openai/deployments/${name}?api-version=${version}`;
+  return { baseUrl: version ? deployment : `${base}/openai/v1`, keyHeader: "api-key" };
 }
 
-function vertex(
-  name: string,
-  address: string | undefined,
-  environment: Environment,
-): Partial<ModelChoice> | undefined {
+function bedrock({ address, environment, hasKey }: Place): Partial<ModelChoice> | undefined {
+  const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION;
+  if (!region) return undefined;
+  const baseUrl = address ?? `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
+  const signer = async () =>
+    (await import("../keys/aws-signature.ts")).awsSigner(environment, { service: "bedrock", region });
+  return { baseUrl, ...(hasKey ? {} : { signer }) };
+}
+
+function vertex({ name = "", address, environment }: Place): Partial<ModelChoice> | undefined {
   const project = environment.GOOGLE_CLOUD_PROJECT;
   if (!project) return undefined;
   const place = environment.GOOGLE_CLOUD_LOCATION ?? "global";
@@ -343,8 +325,7 @@ function hasKeyOf(service: ServiceName, environment: Environment): boolean {
 
 /** The maker of a model that goes elsewhere only because OPENAI_BASE_URL is set, although its key is set too. */
 function passedOver({ name = "", provider, baseUrl, key, apiKeyEnv }: NamedModel, environment: Environment) {
-  const isSaid =
-    provider !== undefined || baseUrl !== undefined || key !== undefined || apiKeyEnv !== undefined;
+  const isSaid = [provider, baseUrl, key, apiKeyEnv].some((one) => one !== undefined);
   const maker = makerOf(name);
   if (isSaid || !environment.OPENAI_BASE_URL || maker === undefined || maker === "openai") return undefined;
   return hasKeyOf(maker, environment) ? maker : undefined;

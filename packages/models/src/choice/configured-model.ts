@@ -25,7 +25,7 @@ export function configuredModel(
       ? chooseModel(names, environment)
       : chooseOther(isAlias ? { name } : { ...names.model, name }, names, environment);
   if (!first) return null;
-  const model = opened(first, { ...names, environment });
+  const model = opened(first, names, environment);
   const { fallbacks = [] } = names.model;
   if (fallbacks.length === 0) return model;
   let chain: ChatModel | undefined;
@@ -36,14 +36,14 @@ export function configuredModel(
   return { ...model, stream };
 }
 
-type OpenedIn = Pick<Asked, "around"> & { readonly environment: NodeJS.ProcessEnv };
-
-function opened(choice: ModelChoice, { environment, around = (model) => model }: OpenedIn): ChatModel {
+function opened(
+  choice: ModelChoice,
+  { around = (model) => model }: Asked,
+  environment: NodeJS.ProcessEnv,
+): ChatModel {
   const { retries, window: contextWindow, price } = choice;
-  const model = retrying(
-    around(openModel({ ...choice, environment })),
-    retries === undefined ? {} : { mostAttempts: retries + 1 },
-  );
+  const often = retries === undefined ? {} : { mostAttempts: retries + 1 };
+  const model = retrying(around(openModel({ ...choice, environment })), often);
   return {
     ...model,
     ...(contextWindow === undefined ? {} : { contextWindow }),
@@ -55,7 +55,7 @@ function others(names: Asked, environment: NodeJS.ProcessEnv): ChatModel[] {
   return (names.model.fallbacks ?? []).map((entry) => {
     const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
     const choice = chooseOther(named, names, environment);
-    return choice ? opened(choice, { ...names, environment }) : missing(named.name ?? "");
+    return choice ? opened(choice, names, environment) : missing(named.name ?? "");
   });
 }
 

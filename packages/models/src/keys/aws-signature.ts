@@ -75,34 +75,24 @@ export function signedHeaders(
   const all = Object.entries({ ...headers, ...added, host: url.host })
     .map(([name, value]) => [name.toLowerCase(), value.trim().replace(/ +/g, " ")] as const)
     .filter(([name]) => SIGNED.test(name))
-    .sort(byName);
+    .sort(([one], [other]) => (one < other ? -1 : 1));
   const names = all.map(([name]) => name).join(";");
+  const query = [...url.searchParams].map((pair) => pair.map(encoded).join("="));
   const canonical = [
     method,
     url.pathname.split("/").map(encoded).join("/"),
-    [...url.searchParams].map(([name, value]) => [encoded(name), encoded(value)] as const),
+    query.sort().join("&"),
     ...all.map(([name, value]) => `${name}:${value}`),
     "",
     names,
     hashOf(body),
-  ].map((part) =>
-    typeof part === "string"
-      ? part
-      : [...part]
-          .sort(byName)
-          .map((pair) => pair.join("="))
-          .join("&"),
-  );
+  ];
   const scope = [time.slice(0, 8), region, service, "aws4_request"];
   const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), hashOf([canonical.join("\n")])].join("\n");
   const key = scope.reduce<string | Buffer>((before, part) => hmac(before, part).digest(), `AWS4${secret}`);
   const signature = hmac(key, toSign).digest("hex");
   const authorization = `AWS4-HMAC-SHA256 Credential=${id}/${scope.join("/")}, SignedHeaders=${names}, Signature=${signature}`;
   return { ...added, authorization };
-}
-
-function byName(one: readonly string[], other: readonly string[]): number {
-  return one.join("=") < other.join("=") ? -1 : 1;
 }
 
 /** Amazon escapes more characters than the standard. */

@@ -94,8 +94,10 @@ export class ChatCompletionsReply extends ReplyReader {
       detailed;
     if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
     this.#extra = delta.extra_content ?? this.#extra;
-    const text = isRepeated ? "" : textIn(delta.content) || textIn(delta.refusal) || spokenIn(delta.audio);
-    events.push(...this.said(text));
+    // The words of a reply that is sound.
+    const spoken = isRecord(delta.audio) ? delta.audio.transcript : "";
+    const text = textIn(delta.content) || textIn(delta.refusal) || textIn(spoken);
+    events.push(...this.said(isRepeated ? "" : text));
     if (delta.tool_calls) this.calls.add(delta.tool_calls, ({ extra_content }) => signed({ extra_content }));
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
     return events;
@@ -134,11 +136,6 @@ function textIn(content: unknown): string {
   if (isRecord(content)) return textIn([content]);
   const texts = recordsIn(content).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("");
-}
-
-/** The words of a reply that is sound. */
-function spokenIn(audio: unknown): string {
-  return isRecord(audio) ? textIn(audio.transcript) : "";
 }
 
 function thinkingIn(content: unknown): string {

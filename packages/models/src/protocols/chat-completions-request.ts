@@ -1,6 +1,5 @@
 import { onceFor } from "@burin/contract/async/once";
 import type { ModelRequest } from "@burin/contract/chat-model";
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
@@ -28,7 +27,8 @@ export function chatCompletionsBody(
   request: TunedRequest & { readonly tune?: (fields: JsonRecord) => JsonRecord },
   quirks: Quirks = new Set(),
 ): string[] {
-  const tools = request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {};
+  const declared = request.tools.map((tool) => ({ type: "function", function: tool }));
+  const tools = declared.length > 0 ? { tools: declared } : {};
   const usage = quirks.has("no-stream-options") ? {} : { stream_options: { include_usage: true } };
   const last = { stream: true, ...usage };
   // Gateways pass these marks on to Claude; all other models cache automatically.
@@ -40,17 +40,8 @@ export function chatCompletionsBody(
   return pieces;
 }
 
-function wireTool(tool: FunctionDeclaration): unknown {
-  const { name, description, parameters } = tool;
-  return { type: "function", function: { name, description, parameters } };
-}
-
 /** Messages that do not change any more, so that a long history is not serialized again for each request. */
 const WRITTEN = new Map<string, WeakMap<Message, string>>();
-
-function memoryFor(quirks: Quirks): WeakMap<Message, string> {
-  return onceFor(WRITTEN, [...quirks].sort().join(), () => new WeakMap());
-}
 
 interface Writing {
   readonly quirks: Quirks;
@@ -63,7 +54,7 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Wr
   const hasSystem = system !== "" && !quirks.has("no-system");
   const instructions: WireMessage = { role: "system", content: system };
   const written = hasSystem ? [`,${wireJson(marked(instructions, mark))}`] : [];
-  const memory = memoryFor(quirks);
+  const memory = onceFor(WRITTEN, [...quirks].sort().join(), () => new WeakMap());
   const asking = history.filter(({ role }) => role === "user");
   const toMark = new Set(mark ? asking.slice(-2) : []);
   const opening = hasSystem || system === "" ? undefined : asking[0];

@@ -28,10 +28,8 @@ const MOST_FIRST_LINE = 1024 * 1024;
 
 class BodySplitter {
   #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
-  /** In a body with one JSON document per line: the line that has not ended. */
-  #line = "";
-  readonly #pieces: string[] = [];
-  #pieceCharacters = 0;
+  /** Of a body without events: what has not been passed on, as a whole or the line that has not ended. */
+  #rest = "";
   #ready: string[] = [];
   #isBroken = false;
   #hasEvents = false;
@@ -56,7 +54,7 @@ class BodySplitter {
     if (this.#kind === "events") this.#parser.feed(text);
     if (this.#kind === "lines") this.#readLines(text);
     if (this.#kind === "whole") this.#keep(text);
-    if (this.#isBroken || this.#line.length + this.#pieceCharacters > MOST_BUFFERED_CHARACTERS) {
+    if (this.#isBroken || this.#rest.length > MOST_BUFFERED_CHARACTERS) {
       throw new Error(`The answer has more than ${MOST_BUFFERED_CHARACTERS} characters without an end`);
     }
   }
@@ -64,7 +62,7 @@ class BodySplitter {
   /** A body may end without the empty line that closes its last event. */
   end(): void {
     if (this.#kind === "events") this.#parser.feed("\n\n");
-    if (this.#kind === "whole") this.#ready.push(this.#pieces.join(""));
+    if (this.#kind === "whole") this.#ready.push(this.#rest);
     if (this.#kind === "lines") this.#readLines("\n");
   }
 
@@ -75,24 +73,19 @@ class BodySplitter {
   }
 
   #readLines(text: string): void {
-    const lines = (this.#line + text).split("\n");
-    this.#line = lines.pop() ?? "";
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
     this.#ready.push(...lines.filter((line) => line.trim() !== ""));
   }
 
   #keep(text: string): void {
-    if (this.#pieceCharacters < MOST_FIRST_LINE && text.includes("\n")) {
-      const whole = this.#pieces.join("") + text;
-      const [first = ""] = whole.trimStart().split("\n", 1);
-      // The first line of a document with several lines is not a complete one.
-      if (first.startsWith("{") && parseJson(first) !== undefined) {
-        this.#kind = "lines";
-        this.#readLines(whole);
-        return;
-      }
-    }
-    this.#pieces.push(text);
-    this.#pieceCharacters += text.length;
+    const mayBeLines = this.#rest.length < MOST_FIRST_LINE && text.includes("\n");
+    this.#rest += text;
+    const [first = ""] = mayBeLines ? this.#rest.trimStart().split("\n", 1) : [];
+    // The first line of a document with several lines is not a complete one.
+    if (!first.startsWith("{") || parseJson(first) === undefined) return;
+    this.#kind = "lines";
+    this.#readLines("");
   }
 }
 

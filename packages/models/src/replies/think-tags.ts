@@ -8,7 +8,6 @@ export interface ContentPiece {
 const OPENINGS = "<think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(" ");
 /** Alone at an end of a line: an answer may speak of the tag, too. */
 const LONE = /(?:(?<=\n)[ \t]*<\/think>|<\/think>(?=[ \t]*\n))/;
-const LONE_LENGTH = "</think>".length;
 
 /** Separates thoughts in tags from content; a lone closing tag makes all text before it a thought. */
 export class ThinkTags {
@@ -101,7 +100,7 @@ function ticksIn(text: string): number {
 /** How much of the end may be the beginning of the tag, with or without the line break before it. */
 function beginningOf(tag: string, text: string): number {
   const forms = tag.startsWith("\n") ? [tag, tag.slice(1)] : [tag];
-  for (let length = Math.min(text.length, LONE_LENGTH + 4); length > 0; length -= 1) {
+  for (let length = Math.min(text.length, tag.length - 1); length > 0; length -= 1) {
     if (forms.some((form) => form.length > length && form.startsWith(text.slice(-length)))) return length;
   }
   return 0;

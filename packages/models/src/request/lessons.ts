@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
 import type { InlineData } from "@burin/contract/messages/parts";
@@ -22,8 +23,7 @@ export class Lessons {
 
   /** Returns whether that was new. */
   leaveOut(tool: string, keyword: string): boolean {
-    const known = this.#refusedKeywords.get(tool) ?? new Set();
-    this.#refusedKeywords.set(tool, known);
+    const known = onceFor(this.#refusedKeywords, tool, () => new Set());
     const { size } = known;
     return known.add(keyword).size > size;
   }

@@ -89,9 +89,7 @@ function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Mess
     return { ...message, parts: [{ text: "(empty)" }] };
   let origin = "";
   let changed: Part[] | undefined;
-  let index = -1;
-  for (const part of message.parts) {
-    index += 1;
+  for (const [index, part] of message.parts.entries()) {
     if (part.functionResponse) origin = part.functionResponse.name ?? "";
     const prepared = part.inlineData
       ? preparedMedia(part, reasonToLeaveOut(part.inlineData, lessons, taker), origin)
