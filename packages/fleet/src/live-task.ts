@@ -137,13 +137,11 @@ export class LiveTask {
     const aside = this.#needs.past.at(-1)?.aside;
     try {
       if (aside === undefined) await this.#runSession();
-      else await this.#give({ end: this.#failed({ type: "set_aside", message: aside }, "set_aside") });
+      else await this.#giveEnd("set_aside", "set_aside", aside);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const { aborted, reason } = this.#halt.signal;
-      const given = aborted
-        ? this.#giveLimit(String(reason))
-        : this.#give({ end: this.#failed({ type: "failed", message: messageOf(error) }) });
+      const given = aborted ? this.#giveLimit(reason) : this.#giveEnd("error", "failed", messageOf(error));
       await given.catch(() => {});
     }
   }
@@ -176,7 +174,7 @@ export class LiveTask {
     this.#spent = spentIn(past);
     const why = await ledger.whyOver(this.run, signal);
     if (why !== null) this.halt(why);
-    if (this.#halt.signal.aborted) return this.#giveLimit(String(this.#halt.signal.reason));
+    if (this.#halt.signal.aborted) return this.#giveLimit(this.#halt.signal.reason);
     await ledger.spend(id, this.#spent, signal);
     const budget = budgetLeft(submission.budget, past);
     if (budget === null) return this.#giveLimit("The budget of the task is used up.");
@@ -193,7 +191,13 @@ export class LiveTask {
   }
 
   #giveLimit(message: string): Promise<void> {
-    return this.#give({ end: this.#failed({ type: "budget", message }, "limit") });
+    return this.#giveEnd("limit", "budget", message);
+  }
+
+  /** An end that the session itself does not know. */
+  #giveEnd(status: TaskEnd["status"], type: string, message: string): Promise<void> {
+    const end = { status, result: "", error: { type, message }, ...spentIn(this.#needs.past), patch: "" };
+    return this.#give({ end });
   }
 
   /** Resolves to whether it waits for an answer. */
@@ -327,10 +331,6 @@ export class LiveTask {
     const kind = this.#session?.registry.getTool(name)?.kind;
     return ["success", "error", "cancelled"].includes(status) && !(kind && READING.has(kind));
   };
-
-  #failed(error: NonNullable<TaskEnd["error"]>, status: TaskEnd["status"] = "error"): TaskEnd {
-    return { status, result: "", error, ...spentIn(this.#needs.past), patch: "" };
-  }
 
   /** Resolves when the step is in the database, and the task is still for this worker. */
   async #give(step: Step): Promise<void> {

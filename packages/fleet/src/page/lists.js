@@ -2,6 +2,7 @@
 import {
   act,
   ask,
+  button,
   crumbs,
   duration,
   fillState,
@@ -92,16 +93,12 @@ class List {
     };
     this.search = make("input", { type: "search", id: "search", value: query.get("search") ?? "", change });
     this.head = make("div", { class: "head" }, make("h1", { tabindex: "-1" }, title));
-    const form = make(
-      "form",
-      { role: "search", submit: change },
-      make("label", { for: "search" }, "Search"),
-      this.search,
-    );
+    const label = make("label", { for: "search" }, "Search");
+    const form = make("form", { role: "search", submit: change }, label, this.search);
     this.chips = make("div", { class: "chips", role: "group", "aria-label": "State" });
     this.count = make("span", { class: "soft" });
-    this.back = make("button", { type: "button", click: () => this.turn(-1) }, "Previous");
-    this.next = make("button", { type: "button", click: () => this.turn(1) }, "Next");
+    this.back = button("Previous", () => this.turn(-1));
+    this.next = button("Next", () => this.turn(1));
     const pager = make("div", { class: "pager" }, this.count, this.back, this.next);
     const tools = make("div", { class: "tools" }, this.chips, form);
     place("main").replaceChildren(this.head, tools, make("div", { class: "scroll" }, table.element), pager);
@@ -131,10 +128,8 @@ class List {
     const last = this.offset + rows.length;
     const none =
       this.query.size > 0 ? "Nothing matches." : "There are no runs yet: burin fleet run tasks.jsonl";
-    setText(
-      this.count,
-      rows.length === 0 ? none : `${number(this.offset + 1)}–${number(last)} of ${number(data.total)}`,
-    );
+    const some = `${number(this.offset + 1)}–${number(last)} of ${number(data.total)}`;
+    setText(this.count, rows.length === 0 ? none : some);
     this.back.disabled = this.offset === 0;
     this.next.disabled = last >= data.total;
     this.onData(data, this);
@@ -156,6 +151,8 @@ export function runsView(query) {
   return new List({ title: "Runs", path: "/api/runs", table, keyOf: ({ name }) => name, query, onData });
 }
 
+const timeOf = ({ started, ended, kind }) => (kind === "queued" ? "" : duration(started, ended));
+
 export function runView(name, query) {
   const table = new Table(`Tasks of ${name}`, [
     {
@@ -164,10 +161,7 @@ export function runView(name, query) {
       fill: (cell, { id, prompt }) =>
         fillName(cell, { href: `#/task/${url(id)}`, name: id.slice(name.length + 1), more: prompt }),
     },
-    {
-      title: "State",
-      fill: (cell, task) => fillState(childOf(cell, "span"), task),
-    },
+    { title: "State", fill: (cell, task) => fillState(childOf(cell, "span"), task) },
     {
       title: "Result",
       class: "grow wide",
@@ -176,41 +170,28 @@ export function runView(name, query) {
     textColumn("Turns", ({ turns }) => number(turns), "number wide"),
     textColumn("Tokens", ({ tokens }) => number(tokens), "number wide"),
     textColumn("Cost", ({ cost }) => money(cost), "number wide"),
-    textColumn(
-      "Time",
-      ({ started, ended, kind }) => (kind === "queued" ? "" : duration(started, ended)),
-      "number wide",
-    ),
+    textColumn("Time", timeOf, "number wide"),
   ]);
   crumbs([]);
   const path = `/api/runs/${url(name)}`;
   const list = new List({ title: name, path, table, keyOf: ({ id }) => id, query, onData: fillRun });
   list.sum = make("p", { class: "soft" });
-  list.cancel = make(
-    "button",
-    { type: "button", click: () => sure(`Cancel all open tasks of ${name}?`, `${path}/cancel`) },
-    "Cancel all",
-  );
-  list.retry = make("button", { type: "button", click: () => act(`${path}/retry`) }, "Retry failed");
+  const cancel = () => confirm(`Cancel all open tasks of ${name}?`) && void act(`${path}/cancel`);
+  list.cancel = button("Cancel all", cancel);
+  list.retry = button("Retry failed", () => act(`${path}/retry`));
   list.head.append(list.sum, make("div", { class: "actions" }, list.retry, list.cancel));
   return list;
-}
-
-function sure(question, path) {
-  if (confirm(question)) void act(path);
 }
 
 function fillRun({ counts }, list) {
   const chosen = list.query.get("state") ?? "";
   if (list.chips.childElementCount === 0) {
-    const chip = ([kind, word]) =>
-      make(
-        "button",
-        { type: "button", "data-kind": kind, class: kind, click: () => list.go({ state: kind, offset: "" }) },
-        word,
-        make("b"),
-      );
-    list.chips.append(...[["", "All"], ...Object.entries(STATES)].map(chip));
+    for (const [kind, word] of [["", "All"], ...Object.entries(STATES)]) {
+      const show = () => list.go({ state: kind, offset: "" });
+      const chip = button(word, show, { "data-kind": kind, class: kind });
+      chip.append(make("b"));
+      list.chips.append(chip);
+    }
   }
   for (const chip of list.chips.children) {
     const { kind } = chip.dataset;

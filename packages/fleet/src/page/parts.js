@@ -41,6 +41,10 @@ export function make(name, attributes = {}, ...children) {
   return element;
 }
 
+export function button(words, click, more = {}) {
+  return make("button", { type: "button", click, ...more }, words);
+}
+
 /** What stays the same is not touched: a selection in it lasts. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -100,14 +104,10 @@ export function fillState(element, { kind, state }) {
 }
 
 export function crumbs(links) {
-  const parts = links.map(([name, href]) => make("a", { href }, name));
-  place("crumbs").replaceChildren(...parts);
+  place("crumbs").replaceChildren(...links.map(([name, href]) => make("a", { href }, name)));
 }
 
 export function showLive(running, waiting) {
-  const parts = [
-    `${number(running)} running`,
-    ...(waiting > 0 ? [`${number(waiting)} waiting for an answer`] : []),
-  ];
-  setText(place("live"), parts.join(" · "));
+  const more = waiting > 0 ? ` · ${number(waiting)} waiting for an answer` : "";
+  setText(place("live"), `${number(running)} running${more}`);
 }

@@ -1,6 +1,7 @@
 import {
   act,
   ask,
+  button,
   crumbs,
   duration,
   fillState,
@@ -37,24 +38,18 @@ export class TaskView {
     const dot = id.indexOf(".");
     crumbs([[id.slice(0, dot), `#/run/${url(id.slice(0, dot))}`]]);
     this.state = make("span", { role: "status" });
-    this.cancel = make("button", { type: "button", click: () => act(`${this.path}/cancel`) }, "Cancel");
-    this.retry = make("button", { type: "button", click: () => act(`${this.path}/retry`) }, "Retry");
+    this.cancel = button("Cancel", () => act(`${this.path}/cancel`));
+    this.retry = button("Retry", () => act(`${this.path}/retry`));
     this.facts = make("p", { class: "soft" });
     this.words = make("p", { class: "words" });
     this.question = make("section", { class: "question", "aria-label": "Question", hidden: true });
     this.log = make("ol", { class: "log", "aria-label": "Transcript" });
-    this.changes = make(
-      "details",
-      { class: "changes", hidden: true, toggle: () => this.showPatch() },
-      make("summary", {}, "All changes"),
-    );
-    const head = make(
-      "div",
-      { class: "head" },
-      make("h1", { tabindex: "-1" }, id.slice(dot + 1)),
-      this.state,
-    );
-    head.append(make("div", { class: "actions" }, this.retry, this.cancel));
+    const toggle = () => this.showPatch();
+    const summary = make("summary", {}, "All changes");
+    this.changes = make("details", { class: "changes", hidden: true, toggle }, summary);
+    const name = make("h1", { tabindex: "-1" }, id.slice(dot + 1));
+    const actions = make("div", { class: "actions" }, this.retry, this.cancel);
+    const head = make("div", { class: "head" }, name, this.state, actions);
     place("main").replaceChildren(head, this.facts, this.words, this.question, this.log, this.changes);
     this.begin();
   }
@@ -117,8 +112,8 @@ export class TaskView {
     if (more) this.question.append(make("pre", {}, more));
     if (diff) this.question.append(drawDiff(diff.fileDiff));
     const label = make("label", { for: "reason" }, "Words for the model, with no");
-    const yes = make("button", { type: "button", class: "main", click: answer(true) }, "Yes");
-    const no = make("button", { type: "button", click: answer(false) }, "No");
+    const yes = button("Yes", answer(true), { class: "main" });
+    const no = button("No", answer(false));
     this.question.append(make("div", { class: "answers" }, yes, no, label, reason));
     tell(`This task asks: ${title}`, false);
   }
@@ -133,10 +128,8 @@ export class TaskView {
 function factsOf({ model, worker, turns, tokens, cost, started, ended, kind, created, check }) {
   const time = kind === "queued" ? `submitted ${moment(created)}` : duration(started, ended);
   const checked = check && `check ${check.passed ? "passed" : "failed"}: ${check.command}`;
-  const spent =
-    turns > 0
-      ? [`${number(turns)} ${turns === 1 ? "turn" : "turns"}`, `${number(tokens)} tokens`, money(cost)]
-      : [];
+  const words = `${number(turns)} ${turns === 1 ? "turn" : "turns"}`;
+  const spent = turns > 0 ? [words, `${number(tokens)} tokens`, money(cost)] : [];
   return [time, ...spent, model, worker && `worker ${worker}`, checked].filter(Boolean);
 }
 
@@ -151,34 +144,23 @@ function drawEntry(entry) {
     said: entry.role === "user" ? "Prompt" : "Model",
   };
   const item = make("li", { class: `${kind} ${entry.role ?? ""}` }, make("h3", {}, labels[kind]));
-  if (kind === "end")
-    item.append(
-      make(
-        "p",
-        {},
-        [OTHER_STATES[entry.status] ?? STATES[entry.status] ?? entry.status, text].filter(Boolean).join(": "),
-      ),
-    );
-  else if (kind === "said")
-    item.append(
-      ...text
-        .split("```")
-        .map((part, index) =>
-          make(index % 2 ? "pre" : "p", {}, index % 2 ? part.replace(/^\S*\n/, "").trimEnd() : part.trim()),
-        ),
-    );
+  if (kind === "end") {
+    const state = OTHER_STATES[entry.status] ?? STATES[entry.status] ?? entry.status;
+    item.append(make("p", {}, [state, text].filter(Boolean).join(": ")));
+  } else if (kind === "said") item.append(...text.split("```").map(drawSaid));
   else item.append(foldable(text, "p"));
   return item;
 }
 
+/** Every second part is code. */
+function drawSaid(part, index) {
+  if (index % 2 === 0) return make("p", {}, part.trim());
+  return make("pre", {}, part.replace(/^\S*\n/, "").trimEnd());
+}
+
 function drawCall({ name, args, status, text, diff }) {
-  const head = make(
-    "h3",
-    {},
-    name,
-    " ",
-    make("span", { class: `call-state ${status}` }, CALL_STATES[status]),
-  );
+  const state = make("span", { class: `call-state ${status}` }, CALL_STATES[status]);
+  const head = make("h3", {}, name, " ", state);
   const item = make("li", { class: "call" }, head, make("code", {}, args));
   if (diff !== undefined) item.append(drawDiff(diff));
   if (text !== "") item.append(foldable(text, "pre", status === "error"));
