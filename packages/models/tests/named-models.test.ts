@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelEntry, ModelSettings } from "@burin/contract/settings/settings";
 import { temporaryFolder } from "@burin/testing/made-files";
-import { ASK, closeServers, raw, serve } from "@burin/testing/served-model";
+import { closeServers, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { chooseModel, missingForModel } from "../src/choice/choose-model.ts";
 import { configuredModel } from "../src/choice/configured-model.ts";
@@ -19,12 +19,8 @@ interface Asked {
   readonly name?: string;
 }
 
-async function ask({ model = {}, models = {}, environment = {}, name }: Asked): Promise<ModelEvent[]> {
-  const found = configuredModel({ model, models }, environment, name);
-  const events: ModelEvent[] = [];
-  const request = { system: "s", history: [ASK], tools: [] };
-  for await (const event of found?.stream(request, new AbortController().signal) ?? []) events.push(event);
-  return events;
+function ask({ model = {}, models = {}, environment = {}, name }: Asked): Promise<ModelEvent[]> {
+  return readAll(configuredModel({ model, models }, environment, name));
 }
 
 describe("models with names of the person's own", () => {
@@ -64,9 +60,7 @@ describe("models with names of the person's own", () => {
     const image = { inlineData: { mimeType: "image/png", data: "aW1hZ2U=" } };
     const history = [{ role: "user" as const, parts: [{ text: "go" }, image] }];
     const tool = { name: "look", description: "d", parameters: { type: "object" as const, properties: {} } };
-    const events: ModelEvent[] = [];
-    const request = { system: "s", history, tools: [tool] };
-    for await (const event of model?.stream(request, new AbortController().signal) ?? []) events.push(event);
+    const events = await readAll(model, { history, tools: [tool] });
     const body = server.requests[0]?.body ?? {};
     expect(body).toMatchObject({ thinking: { budget_tokens: 2048 }, metadata: { user_id: "u" } });
     expect(body).not.toHaveProperty("tools");

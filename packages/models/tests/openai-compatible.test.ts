@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { ASK, ask, closeServers, delta, raw, serve, sse } from "@burin/testing/served-model";
+import { ASK, ask, closeServers, delta, raw, readAll, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openAiCompatible, openModel } from "../src/choice/open-model.ts";
 
@@ -90,10 +90,8 @@ describe("a whole exchange", () => {
     "P54 an address that was copied with its path is understood: %s, %s",
     async (provider, path, asked) => {
       const server = await serve({ text: "a" });
-      const events: ModelEvent[] = [];
       const model = openModel({ provider, name: "m", baseUrl: `${server.baseUrl}${path}` });
-      const request = { system: "s", history: [ASK], tools: [] };
-      for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
+      const events = await readAll(model);
       expect(events.at(-1)).toEqual(STOP);
       expect(server.requests.map((request) => request.path)).toEqual([asked]);
     },

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelProvider } from "@burin/contract/settings/settings";
-import { ASK, closeServers, failureIn, raw, serve } from "@burin/testing/served-model";
+import { closeServers, failureIn, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../src/choice/open-model.ts";
 
@@ -44,10 +44,7 @@ async function eventsOf({ provider = "openai", body, calls = [] }: PublicStream)
     description: "",
     parameters: { type: "object" } as const,
   }));
-  const events: ModelEvent[] = [];
-  const request = { system: "s", history: [ASK], tools };
-  for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
-  return events;
+  return readAll(model, { tools });
 }
 
 function textOf(events: readonly ModelEvent[], type: "text" | "thought"): string {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelProvider } from "@burin/contract/settings/settings";
-import { ASK, ask, closeServers, delta, failureIn, raw, serve, sse } from "@burin/testing/served-model";
+import { ask, closeServers, delta, failureIn, raw, readAll, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../src/choice/open-model.ts";
 
@@ -23,11 +23,7 @@ const STREAMS = readFileSync(new URL("./public-streams.jsonl", import.meta.url),
 
 async function eventsOf({ provider = "openai", body }: Pick<Recorded, "provider" | "body">) {
   const { baseUrl } = await serve(raw(body));
-  const events: ModelEvent[] = [];
-  const request = { system: "s", history: [ASK], tools: [] };
-  const { signal } = new AbortController();
-  for await (const event of openModel({ provider, name: "m", baseUrl }).stream(request, signal))
-    events.push(event);
+  const events = await readAll(openModel({ provider, name: "m", baseUrl }));
   await closeServers();
   return events;
 }

@@ -2,7 +2,7 @@ import type { ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { ASK, closeServers, delta, raw, serve, sse } from "@burin/testing/served-model";
+import { ASK, closeServers, delta, raw, readAll, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelChoice, openModel } from "../src/choice/open-model.ts";
 
@@ -21,12 +21,8 @@ const TOOLS: FunctionDeclaration[] = ["read_file", "list_directory"].map((name) 
 async function open(replies: FakeReply[], choice: Partial<ModelChoice> = {}) {
   const { baseUrl, requests, problems } = await serve(...replies);
   const model = openModel({ provider: "openai", name: "m", baseUrl, ...choice });
-  const read = async (request: Partial<ModelRequest> = {}): Promise<ModelEvent[]> => {
-    const events: ModelEvent[] = [];
-    const whole = { system: "", history: [ASK], tools: TOOLS, ...request };
-    for await (const event of model.stream(whole, new AbortController().signal)) events.push(event);
-    return events;
-  };
+  const read = (request: Partial<ModelRequest> = {}) =>
+    readAll(model, { system: "", tools: TOOLS, ...request });
   return { read, requests, problems };
 }
 

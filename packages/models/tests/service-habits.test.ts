@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
-import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
+import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { ASK, closeServers, delta, serve, serveAs, sse } from "@burin/testing/served-model";
+import { ASK, closeServers, delta, readAll, serve, serveAs, sse } from "@burin/testing/served-model";
 import type { PlayedService } from "@burin/testing/service-habits";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelChoice, openModel } from "../src/choice/open-model.ts";
@@ -11,13 +11,6 @@ import { type ModelChoice, openModel } from "../src/choice/open-model.ts";
 afterEach(closeServers);
 
 type Provider = ModelChoice["provider"];
-
-async function read(model: ChatModel, request: Partial<ModelRequest> = {}): Promise<ModelEvent[]> {
-  const events: ModelEvent[] = [];
-  const whole = { system: "s", history: [ASK], tools: [], ...request };
-  for await (const event of model.stream(whole, new AbortController().signal)) events.push(event);
-  return events;
-}
 
 async function playing(service: PlayedService | undefined, provider: Provider, ...replies: FakeReply[]) {
   const server = await serveAs(service, ...replies);
@@ -43,14 +36,14 @@ describe("P12 a model that only reads", () => {
       const { server, open, sent } = await playing(service, "openai", { text: "ok" }, { text: "ok" });
       const model = open();
       const history = [ASK, ...called("a", [IMAGE])];
-      const events = await read(model, { history });
+      const events = await readAll(model, { history });
       expect(events[0]).toMatchObject({
         type: "notice",
         message: expect.stringContaining("cannot see images"),
       });
       expect(events.at(-1)).toEqual(OK);
       const another = { inlineData: { mimeType: "image/jpeg", data: "YW5vdGhlcg==" } };
-      expect(await read(model, { history: [...history, ...called("b", [another])] })).toContainEqual(OK);
+      expect(await readAll(model, { history: [...history, ...called("b", [another])] })).toContainEqual(OK);
       expect(server.requests).toHaveLength(3);
       expect(sent(-1)).toContain("A file from look of type image/jpeg cannot be seen by this model");
     },
@@ -66,9 +59,9 @@ describe("P12 a model that only reads", () => {
       { text: "ok" },
     );
     const model = open();
-    await read(model, { history: [ASK, ...called("a", [IMAGE])] });
+    await readAll(model, { history: [ASK, ...called("a", [IMAGE])] });
     const good = { inlineData: { mimeType: "image/png", data: "Z29vZA==" } };
-    await read(model, { history: [ASK, ...called("a", [IMAGE]), ...called("b", [good])] });
+    await readAll(model, { history: [ASK, ...called("a", [IMAGE]), ...called("b", [good])] });
     expect(sent(-1)).toContain("Z29vZA==");
   });
 });
@@ -80,8 +73,8 @@ describe("P16 the order of messages, ids and roles", () => {
   it("follow Mistral, also with calls of another model", async () => {
     const { server, open } = await playing("mistral", "openai", { text: "ok" }, { text: "ok" });
     const model = open();
-    expect((await read(model, { history: steered })).at(-1)).toEqual(OK);
-    expect((await read(model, { history: steered })).at(-1)).toEqual(OK);
+    expect((await readAll(model, { history: steered })).at(-1)).toEqual(OK);
+    expect((await readAll(model, { history: steered })).at(-1)).toEqual(OK);
     expect(server.problems).toEqual([]);
     expect(server.requests.at(-1)?.body).toEqual(server.requests.at(-2)?.body);
   });
@@ -89,7 +82,7 @@ describe("P16 the order of messages, ids and roles", () => {
   it("ids of more than 40 characters are changed for every service, and different ones stay different", async () => {
     const { server, open } = await playing(undefined, "openai", { text: "ok" });
     const ids = ["a", "b"].map((end) => `${"call".repeat(20)}${end}`);
-    await read(open(), { history: [ASK, ...ids.flatMap((id) => called(id))] });
+    await readAll(open(), { history: [ASK, ...ids.flatMap((id) => called(id))] });
     const found = [...JSON.stringify(server.requests[0]?.body).matchAll(/"tool_call_id":"([^"]+)"/g)];
     const wire = found.map(([, id = ""]) => id);
     expect(new Set(wire).size).toBe(2);
@@ -100,8 +93,8 @@ describe("P16 the order of messages, ids and roles", () => {
   it("a system role that a template refuses goes to the start of the first message", async () => {
     const { server, open, sent } = await playing("gemma", "openai", { text: "ok" }, { text: "ok" });
     const model = open();
-    expect((await read(model, { system: "Be brief." })).at(-1)).toEqual(OK);
-    await read(model, { system: "Be brief." });
+    expect((await readAll(model, { system: "Be brief." })).at(-1)).toEqual(OK);
+    await readAll(model, { system: "Be brief." });
     expect(server.requests).toHaveLength(3);
     expect(sent(-1)).toMatch(/"role":"user","content":"Be brief\.\\n\\ngo"/);
   });
@@ -114,7 +107,7 @@ describe("P16 the order of messages, ids and roles", () => {
       { error: { status: 400, message } },
       { text: "ok" },
     );
-    expect((await read(open(), { system: "Be brief." })).at(-1)).toEqual(OK);
+    expect((await readAll(open(), { system: "Be brief." })).at(-1)).toEqual(OK);
     expect(sent(-1)).toContain('"parts":[{"text":"Be brief."},{"text":"go"}]');
     expect(server.problems).toEqual([]);
   });
@@ -126,7 +119,7 @@ describe("P16 the order of messages, ids and roles", () => {
       { error: { status: 400, message: "messages[2].content: must not be null" } },
       { text: "ok" },
     );
-    await read(open(), { history: [ASK, ...called("a", [], { output: "" })] });
+    await readAll(open(), { history: [ASK, ...called("a", [], { output: "" })] });
     expect(sent(-1)).not.toContain('"content":null');
     expect(sent(-1)).not.toContain('"content":""');
   });
@@ -135,7 +128,9 @@ describe("P16 the order of messages, ids and roles", () => {
 describe("P16 schemas of tools", () => {
   it("have properties at the top, where OpenAI refuses one without", async () => {
     const { open, sent } = await playing(undefined, "openai", { text: "ok" });
-    await read(open(), { tools: [{ name: "look", description: "looks", parameters: { type: "object" } }] });
+    await readAll(open(), {
+      tools: [{ name: "look", description: "looks", parameters: { type: "object" } }],
+    });
     expect(sent(0)).toContain('"parameters":{"type":"object","properties":{}}');
   });
 
@@ -175,7 +170,7 @@ describe("P16 schemas of tools", () => {
     ],
   ])("are written as Kimi takes them: %s", async (_title, parameters) => {
     const { server, open } = await playing("kimi", "openai", { text: "ok" });
-    expect((await read(open(), { tools: [tool(parameters)] })).at(-1)).toEqual(OK);
+    expect((await readAll(open(), { tools: [tool(parameters)] })).at(-1)).toEqual(OK);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -195,7 +190,7 @@ describe("P16 schemas of tools", () => {
       { text: "ok" },
     );
     const parameters = { properties: { a: { type: "array", items: { type: "string" }, uniqueItems: true } } };
-    const events = await read(open(), { tools: [tool(parameters)] });
+    const events = await readAll(open(), { tools: [tool(parameters)] });
     expect(events.at(-1)).toEqual(OK);
     expect(sent(0)).toContain("uniqueItems");
     expect(sent(-1)).not.toContain("uniqueItems");
@@ -274,7 +269,7 @@ describe("P36 a history that once held what a service refuses", () => {
     };
     const { open, sent } = await playing(undefined, provider, refuse, { text: "ok" });
     const history = [ASK, spoken, answered, ...called("b", [{ text: "and now?" }])];
-    expect((await read(open(), { history })).at(-1)).toEqual(OK);
+    expect((await readAll(open(), { history })).at(-1)).toEqual(OK);
     expect(sent(0)).not.toMatch(learned);
     expect(sent(-1)).toMatch(learned);
   });
@@ -285,7 +280,7 @@ describe("P36 a history that once held what a service refuses", () => {
       raw: (_request, response) => void response.writeHead(400).end(JSON.stringify(body)),
     };
     const { server, open } = await playing(undefined, "openai", refuse);
-    await read(open(), { history: [ASK, spoken, answered] });
+    await readAll(open(), { history: [ASK, spoken, answered] });
     expect(server.requests).toHaveLength(1);
   });
 });
@@ -294,7 +289,7 @@ describe("P36 what is sent back", () => {
   it("Anthropic gets the image of a failed call beside the result", async () => {
     const { server, open, sent } = await playing(undefined, "anthropic", { text: "ok" });
     const history = [ASK, ...called("a", [IMAGE], { error: "half of it failed" })];
-    expect((await read(open(), { history })).at(-1)).toEqual(OK);
+    expect((await readAll(open(), { history })).at(-1)).toEqual(OK);
     expect(server.problems).toEqual([]);
     expect(sent(0)).toContain(IMAGE.inlineData.data);
   });
@@ -318,7 +313,7 @@ describe("P36 what is sent back", () => {
     const raw: FakeReply = { raw: (_request, response) => void response.end(sse(...events)) };
     const { server, open } = await playing("vllm", "openai-responses", raw, { text: "ok" });
     const model = open();
-    const said = (await read(model)).flatMap((event): Message["parts"] => {
+    const said = (await readAll(model)).flatMap((event): Message["parts"] => {
       if (event.type === "text") return [{ text: event.text }];
       if (event.type !== "thought" || event.signature === undefined) return [];
       return [{ text: "", thought: true, thoughtSignature: event.signature }];
@@ -328,7 +323,7 @@ describe("P36 what is sent back", () => {
       { role: "model", parts: said },
       { role: "user", parts: [{ text: "on" }, IMAGE] },
     ];
-    expect((await read(model, { history })).at(-1)).toEqual(OK);
+    expect((await readAll(model, { history })).at(-1)).toEqual(OK);
     expect(server.requests.at(-1)?.body.input).toContainEqual({
       type: "message",
       role: "assistant",
@@ -350,11 +345,11 @@ describe("P36 what is sent back", () => {
     );
     const claude = open("anthropic/claude-sonnet-4.5");
     const history = [ASK, ...called("a")];
-    await read(claude, { history });
+    await readAll(claude, { history });
     expect(sent(0).match(/"cache_control":\{"type":"ephemeral"\}/g)).toHaveLength(3);
-    await read(claude, { history });
+    await readAll(claude, { history });
     expect(sent(-1)).not.toContain("cache_control");
-    await read(open("gpt"), { history });
+    await readAll(open("gpt"), { history });
     expect(sent(-1)).not.toContain("cache_control");
   });
 });
@@ -363,16 +358,16 @@ describe("P35 the way to a service", () => {
   it("changes the protocol for a model that speaks Responses only, says so, and keeps to it", async () => {
     const { server, open } = await playing("codex", "openai", { text: "one" }, { text: "two" });
     const model = open();
-    const events = await read(model);
+    const events = await readAll(model);
     expect(events[0]).toMatchObject({ type: "notice", message: expect.stringContaining("Responses") });
     expect(events.at(-1)).toEqual(OK);
-    await read(model);
+    await readAll(model);
     expect(server.requests.map(({ body }) => "input" in body)).toEqual([false, true, true]);
   });
 
   it("says who asks", async () => {
     const { server, open } = await playing(undefined, "openai", { text: "ok" });
-    await read(open());
+    await readAll(open());
     expect(server.requests[0]?.headers["user-agent"]).toMatch(/^burin\/\d+\.\d+\.\d+/);
   });
 
@@ -388,8 +383,8 @@ describe("P35 the way to a service", () => {
       packed('{"error":"no such thing"}', 422),
     );
     const model = openModel({ provider: "openai", name: "m", baseUrl });
-    expect(await read(model)).toContainEqual({ type: "text", text: "hi" });
-    expect((await read(model)).at(-1)).toMatchObject({
+    expect(await readAll(model)).toContainEqual({ type: "text", text: "hi" });
+    expect((await readAll(model)).at(-1)).toMatchObject({
       error: { message: expect.stringContaining("no such thing") },
     });
   });

@@ -1,6 +1,5 @@
-import type { ModelEvent } from "@burin/contract/chat-model";
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { ASK, closeServers, serve } from "@burin/testing/served-model";
+import { closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../src/choice/open-model.ts";
 
@@ -17,9 +16,7 @@ describe("P15 what a model writes into its text, in any protocol", () => {
       const properties = { path: { type: "string" } } as const;
       const tools = [{ name: "read_file", description: "", parameters: { type: "object", properties } }];
       const read = async (system: string) => {
-        const events: ModelEvent[] = [];
-        const request = { system, history: [ASK], tools };
-        for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
+        const events = await readAll(model, { system, tools });
         const said = events.map((event) => (event.type === "text" ? event.text : "")).join("");
         return { events, said, calls: events.filter(({ type }) => type === "function_call") };
       };

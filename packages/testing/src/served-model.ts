@@ -1,4 +1,4 @@
-import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import { openAiCompatible } from "@burin/models/choice/open-model";
 import type { ServiceOptions } from "@burin/models/protocols/service-model";
@@ -29,15 +29,23 @@ export async function closeServers(): Promise<void> {
   for (const server of running.splice(0)) await server.close();
 }
 
+/** All events of the reply to a request, which asks without tools unless it says otherwise. */
+export async function readAll(
+  model: ChatModel | null,
+  request: Partial<ModelRequest> = {},
+): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = [];
+  const whole = { system: "s", history: [ASK], tools: [], ...request };
+  for await (const event of model?.stream(whole, new AbortController().signal) ?? []) events.push(event);
+  return events;
+}
+
 /** All events of one request; throws unless the one end event is the last. */
 export async function ask(
   options: Partial<ServiceOptions>,
   history: readonly Message[] = [ASK],
 ): Promise<ModelEvent[]> {
-  const model = openAiCompatible({ name: "m", baseUrl: "", ...options });
-  const events: ModelEvent[] = [];
-  const { signal } = new AbortController();
-  for await (const event of model.stream({ system: "s", history, tools: [] }, signal)) events.push(event);
+  const events = await readAll(openAiCompatible({ name: "m", baseUrl: "", ...options }), { history });
   const ends = events.filter((event) => event.type === "end");
   if (ends.length !== 1 || events.at(-1) !== ends[0])
     throw new Error(`not one end: ${JSON.stringify(events)}`);

@@ -68,12 +68,8 @@ function vllm(body: JsonRecord): Refusal | undefined {
     }
     return recordsIn(content).some((part) => part.type === "input_image" && part.detail === undefined);
   });
-  return wrong
-    ? {
-        status: 400,
-        body: { object: "error", message: "19 validation errors for ValidatorIterator", code: 400 },
-      }
-    : undefined;
+  const faults = { object: "error", message: "19 validation errors for ValidatorIterator", code: 400 };
+  return wrong ? { status: 400, body: faults } : undefined;
 }
 
 /** A chat template with only two roles, like Gemma's. */
@@ -82,37 +78,37 @@ function gemmaTemplate(body: JsonRecord): Refusal | undefined {
   return refusal(500, "Jinja Exception: System role not supported", { code: 500, type: "server_error" });
 }
 
-/** They refuse images, for a model that only reads text. */
-const IMAGE_REFUSALS = {
-  openrouter: refusal(404, "No endpoints found that support image input", { code: 404, type: undefined }),
-  "llama.cpp": refusal(
-    500,
-    "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
-    { code: 500, type: "server_error" },
-  ),
-  groq: refusal(400, "messages[1].content must be a string"),
-  deepseek: refusal(
-    400,
-    "Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text`",
-  ),
-};
+/** Refuses images, for a model that only reads text. */
+function imageless(status: number, message: string, more?: object) {
+  return ({ messages }: JsonRecord) =>
+    JSON.stringify(messages).includes('"image_url"') ? refusal(status, message, more) : undefined;
+}
 
 const HABITS = {
   mistral,
   kimi,
   vllm,
   gemma: gemmaTemplate,
+  openrouter: imageless(404, "No endpoints found that support image input", { code: 404, type: undefined }),
+  "llama.cpp": imageless(
+    500,
+    "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+    { code: 500, type: "server_error" },
+  ),
+  groq: imageless(400, "messages[1].content must be a string"),
+  deepseek: imageless(
+    400,
+    "Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text`",
+  ),
   codex: (_body: JsonRecord, path: string) =>
     path.endsWith("/chat/completions")
       ? refusal(404, "This model is only supported in v1/responses and not in v1/chat/completions.")
       : undefined,
 };
 
-export type PlayedService = keyof typeof HABITS | keyof typeof IMAGE_REFUSALS;
+export type PlayedService = keyof typeof HABITS;
 
 /** What a service refuses that others accept, in its own words; undefined when it accepts the request. */
 export function refusalOf(service: PlayedService, path: string, body: JsonRecord): Refusal | undefined {
-  if (service in HABITS) return HABITS[service as keyof typeof HABITS](body, path);
-  const hasImage = JSON.stringify(body.messages).includes('"image_url"');
-  return hasImage ? IMAGE_REFUSALS[service as keyof typeof IMAGE_REFUSALS] : undefined;
+  return HABITS[service](body, path);
 }

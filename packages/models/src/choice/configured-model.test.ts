@@ -1,20 +1,13 @@
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelSettings } from "@burin/contract/settings/settings";
-import { ASK, closeServers, serve } from "@burin/testing/served-model";
+import { closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { configuredModel } from "./configured-model.ts";
 
 afterEach(closeServers);
 
-async function read(settings: ModelSettings, environment: NodeJS.ProcessEnv): Promise<ModelEvent[]> {
-  const events: ModelEvent[] = [];
-  const request = { system: "", history: [ASK], tools: [] };
-  const stream = configuredModel({ model: settings }, environment)?.stream(
-    request,
-    new AbortController().signal,
-  );
-  for await (const event of stream ?? []) events.push(event);
-  return events;
+function read(model: ModelSettings, environment: NodeJS.ProcessEnv): Promise<ModelEvent[]> {
+  return readAll(configuredModel({ model }, environment));
 }
 
 describe("the configured model", () => {

@@ -1,7 +1,7 @@
-import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
+import type { ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { ASK, closeServers, serve } from "@burin/testing/served-model";
+import { ASK, closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openAiCompatible } from "../choice/open-model.ts";
 import { fallbackChain } from "./fallback.ts";
@@ -10,12 +10,6 @@ import { retrying } from "./retry.ts";
 afterEach(closeServers);
 
 const REQUEST: ModelRequest = { system: "", history: [ASK], tools: [] };
-
-async function read(model: ChatModel, request: ModelRequest = REQUEST): Promise<ModelEvent[]> {
-  const events: ModelEvent[] = [];
-  for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
-  return events;
-}
 
 function refusal(status: number, headers: Record<string, string>, body = "{}"): FakeReply {
   return {
@@ -28,7 +22,7 @@ function refusal(status: number, headers: Record<string, string>, body = "{}"): 
 
 async function retried(replies: FakeReply[], firstDelayMs = 1): Promise<ModelEvent[]> {
   const { baseUrl } = await serve(...replies);
-  return read(retrying(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs, mostAttempts: 3 }));
+  return readAll(retrying(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs, mostAttempts: 3 }));
 }
 
 function notices(events: readonly ModelEvent[]): string[] {
@@ -40,7 +34,7 @@ describe("P35 a name that cannot be looked up", () => {
     const model = retrying(openAiCompatible({ name: "m", baseUrl: "http://no-such-host.invalid/v1" }), {
       firstDelayMs: 1,
     });
-    const events = await read(model);
+    const events = await readAll(model);
     const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
     expect(notices).toEqual([
       expect.stringMatching(/no-such-host\.invalid.*Attempt 2 of 3/),
@@ -116,9 +110,9 @@ describe("retries", () => {
     const gone = retrying(openAiCompatible({ name: "m", baseUrl: "http://127.0.0.1:9/v1" }), {
       firstDelayMs: 1,
     });
-    expect(notices(await read(gone))).toHaveLength(2);
+    expect(notices(await readAll(gone))).toHaveLength(2);
     const unknown = retrying(openAiCompatible({ name: "m", baseUrl: "http://nowhere.invalid/v1" }));
-    expect(notices(await read(unknown)).length).toBeLessThan(3);
+    expect(notices(await readAll(unknown)).length).toBeLessThan(3);
   });
 });
 
@@ -136,7 +130,7 @@ describe("a notice of another attempt", () => {
     const busy = await serve(overloaded, { text: "ok" });
     for (const url of [baseUrl, busy.baseUrl]) {
       const model = openAiCompatible({ name: "m", baseUrl: url, apiKey: "a" });
-      const [notice] = notices(await read(retrying(model, { firstDelayMs: 1 })));
+      const [notice] = notices(await readAll(retrying(model, { firstDelayMs: 1 })));
       expect(notice).toMatch(/[.)] Attempt 2 of 6 follows/);
       expect(notice).not.toContain("[the API key]");
     }
@@ -166,7 +160,7 @@ describe("a proper end with nothing said", () => {
       { role: "user", parts: [{ functionResponse }] },
     ];
     const model = retrying(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs: 1 });
-    const events = await read(model, { ...REQUEST, history });
+    const events = await readAll(model, { ...REQUEST, history });
     expect(notices(events)).toEqual([]);
     expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
   });
@@ -194,22 +188,22 @@ describe("a chain of models", () => {
       [{ text: "second" }, { text: "more" }],
       () => time,
     );
-    const events = await read(model);
+    const events = await readAll(model);
     expect(notices(events)).toEqual([expect.stringMatching(/^one failed: .*503.* Now asking two\.$/)]);
     expect(events.some((event) => event.type === "text")).toBe(true);
-    expect(notices(await read(model))).toEqual([]);
+    expect(notices(await readAll(model))).toEqual([]);
     expect([one.requests.length, two.requests.length]).toEqual([1, 2]);
     time = 301_000;
-    await read(model);
+    await readAll(model);
     expect([one.requests.length, two.requests.length]).toEqual([2, 2]);
   });
 
   it("P35 does not ask another one after a word, nor for ever", async () => {
     const spoken = await chain([{ text: "so", error: { message: "boom" } }], [{ text: "no" }]);
-    expect((await read(spoken.model)).at(-1)).toMatchObject({ reason: "error" });
+    expect((await readAll(spoken.model)).at(-1)).toMatchObject({ reason: "error" });
     expect(spoken.two.requests).toHaveLength(0);
     const broken = await chain([down], [down]);
-    const events = await read(broken.model);
+    const events = await readAll(broken.model);
     expect(notices(events)).toHaveLength(1);
     expect(events.filter((event) => event.type === "end")).toMatchObject([{ error: { status: 503 } }]);
   });

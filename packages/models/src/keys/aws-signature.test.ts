@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
-import { ASK, closeServers, serve } from "@burin/testing/served-model";
+import { closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { chooseModel } from "../choice/choose-model.ts";
 import { openModel } from "../choice/open-model.ts";
@@ -48,11 +48,7 @@ describe("P54 Bedrock without a bearer token", () => {
     const model = { provider: "bedrock", name: "m", baseUrl: server.baseUrl } as const;
     const choice = chooseModel({ model }, { AWS_REGION: "eu-west-1", ...environment });
     if (choice === null) throw new Error("no choice");
-    const events: unknown[] = [];
-    const request = { system: "s", history: [ASK], tools: [] };
-    const { signal } = new AbortController();
-    for await (const event of openModel({ ...choice, environment }).stream(request, signal))
-      events.push(event);
+    const events = await readAll(openModel({ ...choice, environment }));
     return { headers: server.requests[0]?.headers, last: events.at(-1) };
   }
 

@@ -1,8 +1,7 @@
-import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { ASK, closeServers, serve } from "@burin/testing/served-model";
+import { ASK, closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelChoice, openModel } from "../choice/open-model.ts";
 
@@ -13,13 +12,6 @@ type Provider = ModelChoice["provider"];
 
 function refused(message: string): FakeReply {
   return { error: { message, status: 400, type: "invalid_request_error" } };
-}
-
-async function read(model: ChatModel, request: Partial<ModelRequest>): Promise<ModelEvent[]> {
-  const events: ModelEvent[] = [];
-  const whole = { system: "s", history: [ASK], tools: [], ...request };
-  for await (const event of model.stream(whole, new AbortController().signal)) events.push(event);
-  return events;
 }
 
 async function learning(provider: Provider, ...replies: FakeReply[]) {
@@ -55,7 +47,7 @@ describe("P12 a model that sees no images says so in many words:", () => {
   ])("%i %s", async (status, message) => {
     const refusal = { error: { message, status, type: "invalid_request_error" } };
     const { server, model } = await learning("openai", refusal, { text: "ok" });
-    const events = await read(model, { history: picture("seen") });
+    const events = await readAll(model, { history: picture("seen") });
     expect(events[0]).toMatchObject({
       type: "notice",
       message: expect.stringContaining("cannot see images"),
@@ -75,7 +67,7 @@ describe("P12 media that one answer brings", () => {
     const parts = [...(answered?.parts ?? [])];
     parts.splice(1, 0, image("a film", "video/mp4"));
     const history = [asked, called, { role: "user", parts }] as Message[];
-    await read(model, { history });
+    await readAll(model, { history });
     const sent = JSON.stringify(server.requests[0]?.body);
     expect(sent).toContain("A file from read_file of type video/mp4");
     expect(sent).toContain(label);
@@ -87,7 +79,7 @@ describe("P12 media that one answer brings", () => {
     const [asked, called, answered] = picture("seen");
     const [answer, shown] = answered?.parts ?? [];
     const parts = [answer, { text: "and this?" }, shown];
-    await read(model, { history: [asked, called, { role: "user", parts }] as Message[] });
+    await readAll(model, { history: [asked, called, { role: "user", parts }] as Message[] });
     expect(JSON.stringify(server.requests[0]?.body)).not.toContain("Image from");
   });
 });
@@ -103,7 +95,7 @@ describe("P16 more tools than a service takes", () => {
       description: name,
       parameters: { type: "object" as const, properties: {} },
     }));
-    const events = await read(model, { tools });
+    const events = await readAll(model, { tools });
     expect(events[0]).toMatchObject({ type: "notice", message: expect.stringContaining("takes 3 tools") });
     expect(server.requests.map(({ body }) => (body.tools as unknown[]).length)).toEqual([5, 3]);
   });
@@ -117,10 +109,10 @@ describe("P12 media that a service refuses", () => {
       { text: "ok" },
       { text: "still" },
     );
-    const events = await read(model, { history: picture("broken") });
+    const events = await readAll(model, { history: picture("broken") });
     expect(events[0]).toMatchObject({ type: "notice", message: expect.stringContaining("refused a file") });
     expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
-    expect((await read(model, { history: structuredClone(picture("broken")) })).at(-1)).toMatchObject({
+    expect((await readAll(model, { history: structuredClone(picture("broken")) })).at(-1)).toMatchObject({
       reason: "stop",
     });
     const sent = server.requests.map(({ body }) => JSON.stringify(body));
@@ -141,14 +133,14 @@ describe("P12 media that a service refuses", () => {
     );
     const user = (...parts: Message["parts"]): Message => ({ role: "user", parts });
     const first = user({ text: "a" }, image("one"), image("two"));
-    await read(model, { history: [first] });
+    await readAll(model, { history: [first] });
     const history = [
       first,
       { role: "model" as const, parts: [{ text: "ok" }] },
       user({ text: "b" }, image("bad")),
     ];
-    await read(model, { history });
-    await read(model, { history });
+    await readAll(model, { history });
+    await readAll(model, { history });
     const shown = server.requests.map(({ body }) =>
       ["one", "two", "bad"].filter((name) =>
         JSON.stringify(body).includes(Buffer.from(name).toString("base64")),
@@ -164,7 +156,7 @@ describe("P12 media that a service refuses", () => {
     };
     for (const provider of PROVIDERS) {
       const { server, model } = await learning(provider, { text: "ok" });
-      expect((await read(model, { history: [odd] })).at(-1)).toMatchObject({ reason: "stop" });
+      expect((await readAll(model, { history: [odd] })).at(-1)).toMatchObject({ reason: "stop" });
       const sent = JSON.stringify(server.requests[0]?.body);
       expect(sent).toContain("image/png was empty");
       expect(sent).toContain("type application/zip of 3 bytes cannot be sent to this model");
@@ -192,9 +184,9 @@ describe("P16 a tool that a service refuses", () => {
   ])("disables itself alone: %s", async (provider, words) => {
     const { server, model } = await learning(provider, refused(words), { text: "ok" }, { text: "ok" });
     const tools = [tool("good"), tool("bad_one"), tool("last")];
-    const events = await read(model, { tools });
+    const events = await readAll(model, { tools });
     expect(events[0]).toMatchObject({ type: "notice", message: expect.stringContaining("the tool bad_one") });
-    await read(model, { tools });
+    await readAll(model, { tools });
     for (const { body } of server.requests.slice(1)) {
       expect(JSON.stringify(body)).not.toContain("bad_one");
       expect(JSON.stringify(body)).toContain("last");
@@ -225,8 +217,8 @@ describe("P36 reasoning that must go back, or must not", () => {
       { text: "ok" },
       { text: "ok" },
     );
-    expect((await read(model, { history })).map((event) => event.type)).not.toContain("notice");
-    await read(model, { history });
+    expect((await readAll(model, { history })).map((event) => event.type)).not.toContain("notice");
+    await readAll(model, { history });
     expect(server.requests.map(({ body }) => reasonings(body))).toEqual([
       [undefined, undefined],
       ["hm", ""],
@@ -237,7 +229,7 @@ describe("P36 reasoning that must go back, or must not", () => {
   it("is given up when that is refused too, without end", async () => {
     const no = refused("reasoning_content is not supported");
     const { server, model } = await learning("openai", no, no, no, { text: "never" });
-    expect((await read(model, { history })).at(-1)).toMatchObject({
+    expect((await readAll(model, { history })).at(-1)).toMatchObject({
       reason: "error",
       error: { status: 400 },
     });
@@ -273,7 +265,7 @@ describe("P36 reasoning that must go back, or must not", () => {
       index === 1 ? { role: "model" as const, parts } : message,
     );
     // The fake knows its own signatures only, and refuses this one by itself where it looks at it.
-    await read(model, { history: signed });
+    await readAll(model, { history: signed });
     const sent = server.requests.map(({ body }) => trace.test(JSON.stringify(body)));
     expect(sent.slice(0, 2)).toEqual([true, false]);
   });
@@ -284,7 +276,7 @@ describe("P36 reasoning that must go back, or must not", () => {
       refused("Function call is missing a thought_signature in functionCall parts."),
       { text: "ok" },
     );
-    expect((await read(model, { history })).at(-1)).toMatchObject({ reason: "stop" });
+    expect((await readAll(model, { history })).at(-1)).toMatchObject({ reason: "stop" });
     expect(JSON.stringify(server.requests[1]?.body).match(/skip_thought_signature_validator/g)).toHaveLength(
       2,
     );
@@ -361,13 +353,13 @@ describe("other habits", () => {
       { role: "model", parts: [{ functionCall: { id: "a", name: "ls", args: {} } }] },
       { role: "user", parts: [answer] },
     ];
-    expect((await read(model, { tools, history })).at(-1)).toMatchObject({ reason: "stop" });
+    expect((await readAll(model, { tools, history })).at(-1)).toMatchObject({ reason: "stop" });
     expect(server.requests.map(({ body }) => look(body))).toEqual(wanted);
   });
 
   it("a refusal that teaches nothing ends the request", async () => {
     const { server, model } = await learning("anthropic", refused("prompt is too long"), { text: "never" });
-    expect((await read(model, { history: picture("fine") })).at(-1)).toMatchObject({
+    expect((await readAll(model, { history: picture("fine") })).at(-1)).toMatchObject({
       error: { type: "context_length" },
     });
     expect(server.requests).toHaveLength(1);
@@ -376,7 +368,7 @@ describe("other habits", () => {
   it("half a character is never sent, and text that only looks like one is kept", async () => {
     for (const provider of PROVIDERS) {
       const { server, model } = await learning(provider, { text: "ok" });
-      await read(model, {
+      await readAll(model, {
         history: [{ role: "user", parts: [{ text: "half \ud83d whole 😀 written \\ud83d" }] }],
       });
       expect(JSON.stringify(server.requests[0]?.body)).toContain("half \ufffd whole 😀 written \\\\ud83d");

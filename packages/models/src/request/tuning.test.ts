@@ -1,18 +1,9 @@
-import type { ModelEvent } from "@burin/contract/chat-model";
 import { type FakeModelServer, startFakeModelServer } from "@burin/testing/fake-model-server";
-import { ASK, closeServers, raw, serve, sse } from "@burin/testing/served-model";
+import { closeServers, raw, readAll, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelChoice, openModel } from "../choice/open-model.ts";
 
 afterEach(closeServers);
-
-async function read(choice: ModelChoice): Promise<ModelEvent[]> {
-  const events: ModelEvent[] = [];
-  const request = { system: "s", history: [ASK], tools: [] };
-  for await (const event of openModel(choice).stream(request, new AbortController().signal))
-    events.push(event);
-  return events;
-}
 
 /** The last body that came to a service that takes everything but what the refusals speak of. */
 async function sent(
@@ -23,7 +14,7 @@ async function sent(
     raw(JSON.stringify({ error: { message } }), { status: 400, type: "application/json" }),
   );
   const server = await serve(...refused, { text: "ok" });
-  await read({ name: "m", ...choice, baseUrl: server.baseUrl });
+  await readAll(openModel({ name: "m", ...choice, baseUrl: server.baseUrl }));
   return { body: server.requests.at(-1)?.body, server };
 }
 
@@ -112,7 +103,9 @@ describe("how a model is asked", () => {
     );
     const costs: unknown[] = [];
     for (const _ of server.unusedReplies()) {
-      const told = await read({ provider: "anthropic", name: "claude-x", baseUrl: server.baseUrl, price });
+      const told = await readAll(
+        openModel({ provider: "anthropic", name: "claude-x", baseUrl: server.baseUrl, price }),
+      );
       costs.push(told.flatMap((event) => (event.type === "usage" ? [event.usage.cost] : []))[0]);
     }
     expect(costs).toEqual([8.2, 9.2, 9.95]);
@@ -147,7 +140,7 @@ describe("how a model is asked", () => {
     async (provider, usage, stream) => {
       const server = await serve(raw(sse(...stream({ ...usage, cost: 0.25 }))));
       const price = { input: 10, output: 50 };
-      const told = await read({ provider, name: "m", baseUrl: server.baseUrl, price });
+      const told = await readAll(openModel({ provider, name: "m", baseUrl: server.baseUrl, price }));
       expect(told).toContainEqual({ type: "usage", usage: expect.objectContaining({ cost: 0.25 }) });
     },
   );
@@ -226,7 +219,7 @@ describe("how a model is asked", () => {
   it("P36 what stands behind a ? in the base URL goes with each request", async () => {
     const server = await serve({ text: "ok" });
     const [base] = server.baseUrl.split("?");
-    await read({ provider: "openai", name: "m", baseUrl: `${base}?api-version=2026-01-01` });
+    await readAll(openModel({ provider: "openai", name: "m", baseUrl: `${base}?api-version=2026-01-01` }));
     expect(server.requests[0]?.path).toMatch(/\/chat\/completions\?api-version=2026-01-01$/);
   });
 
@@ -238,11 +231,15 @@ describe("how a model is asked", () => {
     };
     const refusal = raw('{"error":{"message":"expired token"}}', { status: 401, type: "application/json" });
     const server = await serve(refusal, { text: "ok" });
-    const events = await read({ provider: "openai", name: "m", baseUrl: server.baseUrl, apiKey });
+    const events = await readAll(
+      openModel({ provider: "openai", name: "m", baseUrl: server.baseUrl, apiKey }),
+    );
     expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
     expect(asked).toEqual([false, true]);
     const always = await startFakeModelServer([refusal, refusal, refusal]);
-    const failed = await read({ provider: "openai", name: "m", baseUrl: always.baseUrl, apiKey });
+    const failed = await readAll(
+      openModel({ provider: "openai", name: "m", baseUrl: always.baseUrl, apiKey }),
+    );
     await always.close();
     expect(failed.at(-1)).toMatchObject({ reason: "error", error: { type: "unauthorized" } });
     expect(always.requests).toHaveLength(2);
@@ -251,7 +248,9 @@ describe("how a model is asked", () => {
   it("P35 a key that cannot be got is told, and nothing is sent", async () => {
     const server = await serve();
     const apiKey = (): Promise<string> => Promise.reject(new Error("the vault is closed"));
-    const events = await read({ provider: "openai", name: "m", baseUrl: server.baseUrl, apiKey });
+    const events = await readAll(
+      openModel({ provider: "openai", name: "m", baseUrl: server.baseUrl, apiKey }),
+    );
     expect(events).toMatchObject([{ type: "end", error: { type: "unauthorized" } }]);
     expect(JSON.stringify(events)).toContain("the vault is closed");
     expect(server.requests).toEqual([]);
