@@ -87,7 +87,6 @@ const LIBRARY_GROUPS = [
       "processes/helper-program",
       "files/read-opened",
       "messages/parts",
-      "agent/answer-room",
       "scheduler/(?:call-outcome|decision|function-response)",
     ],
   ],

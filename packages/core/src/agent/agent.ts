@@ -13,12 +13,15 @@ import type { Budget } from "./budget.ts";
 import { paysForHour } from "./cache-watch.ts";
 import type { CallIds } from "./call-ids.ts";
 import { Compactor } from "./compaction/compactor.ts";
-import { type Briefing, type ContextFiles, ContextNotes } from "./context-files.ts";
+import type { ContextFiles } from "./context-files.ts";
 import { ContextSize } from "./context-size.ts";
 import type { Conversation, Prompt } from "./conversation.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { estimatedUsage, type Reply, readReply } from "./reply.ts";
-import { ended, endingAfter, failureOf, interrupted, overBudget, type Run, refusalIn } from "./run.ts";
+import { ended, endingAfter, failureOf, interrupted, overBudget, Run, refusalIn } from "./run.ts";
+
+/** More text that the model gets at the start, and again after a compaction. */
+export type Briefing = (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface AgentNeeds {
   readonly model: ChatModel;
@@ -59,32 +62,27 @@ export class Agent {
   /** The one that answers the next request. */
   model: ChatModel;
   readonly #size = new ContextSize();
-  readonly #notes: ContextNotes;
   /** Whether the model has been told what it must know before the first prompt. */
   #isBriefed: boolean;
   readonly #compactor: Compactor;
   /** The calls of a run whose reader has stopped; their answers still belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
-  #isOutOfTime = false;
   /** The budget warnings that were given. */
   readonly #warned = new Set<string>();
-  #stop = new AbortController().signal;
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
     this.model = needs.model;
     this.#conversation = needs.conversation;
-    const { contextFiles, briefing, budget, callIds, contextWindow: window, past = [] } = needs;
-    const { record, note, tell } = needs.conversation;
+    const { contextFiles, briefing, budget, callIds, contextWindow: window, past = [], small } = needs;
+    const { record, tell } = needs.conversation;
     for (const event of past) {
       needs.conversation.recall(event);
       needs.background?.recall(event);
       if (event.type === "tool_call" || event.type === "subagent_call") callIds.add(event.call.callId);
     }
     this.#isBriefed = this.history.length > 0;
-    this.#notes = new ContextNotes({ contextFiles, briefing, record, note });
     const account = { purpose: "compaction", budget, tell } as const;
-    const { small } = needs;
     this.#compactor = new Compactor({
       models: [
         ...(small ? [{ ...small, ...spendingModel({ model: small }, account) }] : []),
@@ -94,7 +92,10 @@ export class Agent {
       window,
       record,
       request: () => this.#request(),
-      contextTexts: (signal) => this.#notes.again(signal),
+      contextTexts: async (signal) => [
+        ...(await contextFiles.again()),
+        ...((await briefing?.("compaction", signal)) ?? []),
+      ],
     });
   }
 
@@ -126,35 +127,23 @@ export class Agent {
    */
   async *run(input: Prompt | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const work = new AbortController();
-    this.#stop = work.signal;
     const stop = (): void => work.abort();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     const { budget, detectLoops, registry } = this.#needs;
+    const guard = detectLoops ? new LoopGuard((tool) => registry.getTool(tool)?.kind) : null;
+    const run = new Run(work.signal, guard);
     budget?.start();
-    this.#isOutOfTime = false;
     const runOut = () => {
-      this.#isOutOfTime = true;
+      run.isOutOfTime = true;
       stop();
     };
     const left = budget?.millisecondsLeft;
     const clock = left === undefined ? undefined : setTimeout(runOut, Math.min(left, 2 ** 31 - 1));
-    const guard = detectLoops ? new LoopGuard((tool) => registry.getTool(tool)?.kind) : null;
     try {
       await this.#unfinished;
-      const run: Run = {
-        signal: work.signal,
-        guard,
-        turns: 0,
-        reply: null,
-        unfinished: "",
-        broken: 0,
-        cuts: 0,
-        isCut: false,
-        refused: null,
-      };
       yield* this.#conversation.told.taken();
-      if ("text" in input) yield* this.#prompts(input);
+      if ("text" in input) yield* this.#prompts(input, work.signal);
       else run.refused = refusalIn(yield* this.#runCalls(input, run));
       yield* this.#turns(run);
     } finally {
@@ -167,19 +156,25 @@ export class Agent {
     }
   }
 
-  async *#prompts({ text, media }: Prompt): AsyncGenerator<AgentEvent> {
+  async *#prompts(prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const { briefing, contextFiles } = this.#needs;
     const isFirst = !this.#isBriefed;
     this.#isBriefed = true;
-    yield* this.#notes.beforePrompt(isFirst, this.#stop);
-    for (const words of this.#conversation.words.takeAll())
-      yield this.#conversation.note(said(words.text, words.media));
-    yield this.#conversation.note(said(text, media));
+    const texts = isFirst ? await briefing?.("start", signal) : undefined;
+    for (const text of texts ?? []) yield this.#conversation.note({ type: "context", text });
+    yield* contextFiles.initial();
+    yield* this.#said([...this.#conversation.words.takeAll(), prompt]);
+  }
+
+  *#said(prompts: readonly Prompt[]): Generator<AgentEvent> {
+    for (const { text, media } of prompts) yield this.#conversation.note(said(text, media));
   }
 
   async *#turns(run: Run): AsyncGenerator<AgentEvent> {
     for (let ending: AgentEvent | null = null; ending === null; ) {
       yield* this.#fromBackground();
-      ending = this.#endingBefore(run) ?? (yield* this.#turn(run));
+      const exhausted = this.#needs.budget?.exhausted;
+      ending = exhausted ? overBudget(run, exhausted) : yield* this.#turn(run);
       yield this.#conversation.note({ type: "context_fill", ...this.contextFill });
       if (ending === null) continue;
       await this.#needs.background?.stopAll();
@@ -216,8 +211,7 @@ export class Agent {
     run.refused = refusalIn(answers) ?? run.refused;
     const ending = this.#interruption(run) ?? endingAfter(answers, run, this.#needs.maxTurns);
     if (ending) return ending;
-    for (const words of this.#conversation.words.takeSteering())
-      yield this.#conversation.note(said(words.text, words.media));
+    yield* this.#said(this.#conversation.words.takeSteering());
     return null;
   }
 
@@ -236,31 +230,24 @@ export class Agent {
   /** Called when a reply makes no call: new prompts and finished tasks continue the run, otherwise it ends here. */
   async *#afterLastReply(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
     const { background } = this.#needs;
+    const { words, told } = this.#conversation;
     for (;;) {
-      const steering = this.#conversation.words.takeSteering();
-      const queued = steering.length > 0 ? undefined : this.#conversation.words.takeQueued();
-      for (const words of queued === undefined ? steering : [queued])
-        yield this.#conversation.note(said(words.text, words.media));
-      if (queued !== undefined) run.turns = 0;
-      if (queued !== undefined || steering.length > 0 || background?.hasReports) return null;
+      const steering = words.takeSteering();
+      const queued = steering.length > 0 ? [] : words.takeQueued();
+      yield* this.#said([...steering, ...queued]);
+      if (queued.length > 0) run.turns = 0;
+      if (queued.length > 0 || steering.length > 0 || background?.hasReports) return null;
       if (!background?.isPending) break;
-      yield* this.#conversation.told.during(
-        Promise.race([background.next(run.signal), this.#conversation.words.arrival()]),
-      );
+      yield* told.during(Promise.race([background.next(run.signal), words.arrival()]));
       const interruption = this.#interruption(run);
       if (interruption) return interruption;
     }
     return run.refused ? ended("refused", run, run.refused) : ended("success", run);
   }
 
-  #endingBefore(run: Run): AgentEvent | null {
-    const exhausted = this.#needs.budget?.exhausted;
-    return exhausted ? overBudget(run, exhausted) : null;
-  }
-
   #interruption(run: Run): AgentEvent | null {
     if (!run.signal.aborted) return null;
-    if (!this.#isOutOfTime) return interrupted(run);
+    if (!run.isOutOfTime) return interrupted(run);
     return overBudget(run, this.#needs.budget?.exhausted ?? "The budget of time is used up.");
   }
 
@@ -334,19 +321,14 @@ export class Agent {
   }
 
   async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {
-    const { budget, registry, runCalls } = this.#needs;
+    const { budget, contextFiles, registry, runCalls } = this.#needs;
     const { startCalls } = await import("./call-round.ts");
-    const round = {
-      runCalls,
-      budget,
-      window: this.#compactor.window,
-      events: this.#conversation.told,
-      note: this.#conversation.note,
-    };
+    const { conversation } = this.#needs;
+    const round = { runCalls, budget, window: this.#compactor.window, conversation };
     const work = startCalls(calls, round, run);
     this.#unfinished = work;
     const answers = yield* this.#conversation.told.during(work);
-    yield* this.#notes.touchedBy(answers, registry);
+    for (const call of answers) yield* contextFiles.touchedBy(call, registry);
     return answers;
   }
 

@@ -1,32 +1,35 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
-import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
+import { toParts } from "@burin/contract/messages/parts";
+import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
+import { boundedContent } from "../scheduler/function-response.ts";
 import type { RunCalls } from "../scheduler/scheduler.ts";
-import { AnswerRoom } from "./answer-room.ts";
 import type { Budget } from "./budget.ts";
-import type { EventQueue } from "./event-queue.ts";
+import { roomForAnswers } from "./context-size.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Run } from "./run.ts";
+
+/** A shorter answer is useless. */
+const LEAST_CHARACTERS = 1000;
 
 interface RoundNeeds {
   readonly runCalls: RunCalls;
   readonly budget: Budget | undefined;
   /** In tokens. */
   readonly window: number;
-  readonly events: EventQueue<AgentEvent>;
-  /** Adds each event to the history when it happens. */
-  readonly note: (event: AgentEvent) => AgentEvent;
+  readonly conversation: Conversation;
 }
 
 /** Limits the answers to the room in the window, and corrects a model that repeats itself. */
 export function startCalls(
   calls: readonly FunctionCall[],
-  { runCalls, budget, window, events, note }: RoundNeeds,
+  { runCalls, budget, window, conversation: { note, told } }: RoundNeeds,
   { signal, guard }: Run,
 ): Promise<AnsweredCall[]> {
-  const room = new AnswerRoom(window, calls.length);
+  const bound = answerBounder(window, calls.length);
   const hear = (call: ToolCall): void => {
-    const bounded = room.bounded(call);
-    events.push(note({ type: "tool_call", call: guard?.seen(bounded) ?? bounded }));
+    const bounded = bound(call);
+    told.push(note({ type: "tool_call", call: guard?.seen(bounded) ?? bounded }));
   };
   const affordable = calls.slice(0, budget?.callsLeft);
   budget?.spendCalls(affordable.length);
@@ -39,6 +42,21 @@ export function startCalls(
     // The scheduler has announced all its calls and answered none: these are the rest of the same reply.
     if (announced === affordable.length) refuseAll(refused, hear);
   });
+}
+
+/** Distributes the room for one reply's answers; with a large window no answer is cut here. */
+function answerBounder(window: number, calls: number): (call: ToolCall) => ToolCall {
+  let left = roomForAnswers(window);
+  let open = calls;
+  return (call) => {
+    if (!isAnswered(call)) return call;
+    const share = Math.max(left / 2, left / open, LEAST_CHARACTERS);
+    const most = Math.floor(Math.min(share, MOST_ANSWER_CHARACTERS));
+    const llmContent = boundedContent(call.llmContent, most);
+    left -= toParts(llmContent).reduce((sum, { text = "" }) => sum + text.length, 0);
+    open = Math.max(open - 1, 1);
+    return { ...call, llmContent };
+  };
 }
 
 /** Calls beyond the budget get answers like any other; all are announced before one is answered. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
 import { ContextFiles } from "./context-files.ts";
+import { Conversation } from "./conversation.ts";
 
 /** Puts a file and a link to another file in turn in the place of the first name. */
 const SWAPPER = `
@@ -37,9 +38,9 @@ it("P38 a file above the root that is swapped for a link to the outside is never
     const seen = { inside: 0, outside: 0 };
     while (seen.inside < 500 && seen.outside === 0) {
       const places = { home: join(top, "home"), roots: [root], fileNames: [], mostCharacters: 1000 };
-      const files = new ContextFiles({ ...places, readInside: async () => null });
-      for (const { text } of await files.initial())
-        seen[text.includes("OUTSIDE") ? "outside" : "inside"] += 1;
+      const files = new ContextFiles({ ...places, readInside: async () => null }, new Conversation());
+      for await (const event of files.initial())
+        seen[JSON.stringify(event).includes("OUTSIDE") ? "outside" : "inside"] += 1;
     }
     expect(seen).toEqual({ inside: 500, outside: 0 });
   } finally {

@@ -3,13 +3,13 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
-import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
+import type { AnsweredCall } from "@burin/contract/tool-call";
 import { realOf } from "@burin/machine/disk/disk-looks";
 import { beginningOf } from "@burin/machine/disk/regular-file";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import type { WorkRecord } from "./work-record.ts";
+import type { Conversation } from "./conversation.ts";
 
-export interface ContextPlaces {
+interface ContextPlaces {
   /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   /** The real paths of the root and of the other folders that may be used. */
@@ -20,11 +20,6 @@ export interface ContextPlaces {
   readonly mostCharacters: number;
   /** The text of a file inside the roots as a tool would get it; null when tools may not read it. */
   readonly readInside: (path: string) => Promise<string | null>;
-}
-
-interface ContextText {
-  readonly file: string;
-  readonly text: string;
 }
 
 const DEFAULT_NAME = "AGENTS.md";
@@ -48,56 +43,57 @@ export class ContextFiles {
   readonly #places: ContextPlaces;
   readonly #names: readonly string[];
   readonly #root: string;
+  readonly #conversation: Pick<Conversation, "record" | "note">;
   readonly #seen = new Set<string>();
 
-  constructor(places: ContextPlaces) {
+  /** The conversation gets each file once. */
+  constructor(places: ContextPlaces, conversation: Pick<Conversation, "record" | "note">) {
     this.#places = places;
+    this.#conversation = conversation;
     this.#names = contextFileNames(places.fileNames);
     this.#root = places.roots[0] ?? "";
   }
 
   /** The files that apply from the start, the most general first. */
-  async initial(): Promise<ContextText[]> {
-    const folders = [this.#places.home, ...foldersDown(repositoryTop(this.#root), this.#root)];
-    return this.#inFolders(folders);
+  initial(): AsyncGenerator<AgentEvent> {
+    return this.#inFolders([this.#places.home, ...foldersDown(repositoryTop(this.#root), this.#root)]);
   }
 
-  /** The new files of the folders that a call has worked in, from the root down. */
-  async touchedBy(call: ToolCall, registry: ToolRegistry): Promise<ContextText[]> {
+  /** Those of the folders that a call has worked in, from the root down. */
+  async *touchedBy(call: AnsweredCall, registry: ToolRegistry): AsyncGenerator<AgentEvent> {
     const tool = registry.getTool(call.name);
     // Only a call that succeeded has arguments that can be trusted here.
-    if (call.status !== "success" || (tool?.kind !== "read" && tool?.kind !== "edit")) return [];
-    const texts: ContextText[] = [];
+    if (call.status !== "success" || (tool?.kind !== "read" && tool?.kind !== "edit")) return;
     for (const subject of tool.ruleSubjects?.(call.args) ?? []) {
       const path = resolve(this.#root, subject);
       const root = this.#places.roots.find((folder) => isWithin(path, folder));
-      if (root !== undefined) texts.push(...(await this.#inFolders(foldersDown(root, path))));
+      if (root !== undefined) yield* this.#inFolders(foldersDown(root, path));
     }
-    return texts;
   }
 
-  /** The files in their current state; missing ones are left out. */
-  async again(files: Iterable<string>): Promise<ContextText[]> {
-    const texts: ContextText[] = [];
-    for (const file of files) {
+  /** All files that the model was given, in their current state; missing ones are left out. */
+  async again(): Promise<string[]> {
+    const texts: string[] = [];
+    for (const file of this.#conversation.record.contextFiles) {
       const content = await this.#contentOf(file);
       if (content !== null) texts.push(this.#told(file, content));
     }
     return texts;
   }
 
-  async #inFolders(folders: readonly string[]): Promise<ContextText[]> {
-    const texts: ContextText[] = [];
+  async *#inFolders(folders: readonly string[]): AsyncGenerator<AgentEvent> {
+    const { record, note } = this.#conversation;
     for (const folder of folders) {
       if (this.#seen.has(folder)) continue;
       this.#seen.add(folder);
       for (const name of this.#namesIn(folder)) {
-        const file = join(folder, name);
-        const content = await this.#contentOf(file);
-        if (content !== null) texts.push(this.#told(realOf(file) ?? file, content));
+        const path = join(folder, name);
+        const content = await this.#contentOf(path);
+        const file = realOf(path) ?? path;
+        if (content !== null && !record.contextFiles.has(file))
+          yield note({ type: "context", text: this.#told(file, content), file });
       }
     }
-    return texts;
   }
 
   /** When settings name files, only these count. */
@@ -107,14 +103,11 @@ export class ContextFiles {
     return STAND_INS.filter(isThere).slice(0, 1);
   }
 
-  #told(file: string, content: string): ContextText {
+  #told(file: string, content: string): string {
     const { home, mostCharacters } = this.#places;
     const whose = dirname(file) === home ? "The user's instructions for all projects" : "Instructions";
     const hint = `read ${shownPath(file)} for the rest`;
-    return {
-      file,
-      text: `${whose}, from ${shownPath(file)}:\n\n${keepHeadAndTail(content, mostCharacters, hint)}`,
-    };
+    return `${whose}, from ${shownPath(file)}:\n\n${keepHeadAndTail(content, mostCharacters, hint)}`;
   }
 
   /** Returns null for a file that is empty, unreadable, not text, or outside where it appears to be. */
@@ -158,56 +151,4 @@ function foldersDown(top: string, bottom: string): string[] {
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-/** More text that the model gets at the start, and again after a compaction. */
-export type Briefing = (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
-
-interface ContextSources {
-  readonly contextFiles: ContextFiles;
-  readonly briefing: Briefing | undefined;
-  /** Knows which files the history already contains. */
-  readonly record: WorkRecord;
-  /** Adds each event to the history when it happens. */
-  readonly note: (event: AgentEvent) => AgentEvent;
-}
-
-/** Gives the model the briefing, and each context file once. */
-export class ContextNotes {
-  readonly #sources: ContextSources;
-
-  constructor(sources: ContextSources) {
-    this.#sources = sources;
-  }
-
-  /** What comes before a prompt; the briefing only before the first. */
-  async *beforePrompt(isFirst: boolean, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const { contextFiles, note } = this.#sources;
-    const texts = isFirst ? await this.#briefing("start", signal) : [];
-    for (const text of texts) yield note({ type: "context", text });
-    yield* this.#new(await contextFiles.initial());
-  }
-
-  async *touchedBy(calls: readonly AnsweredCall[], registry: ToolRegistry): AsyncGenerator<AgentEvent> {
-    const { contextFiles } = this.#sources;
-    for (const call of calls) yield* this.#new(await contextFiles.touchedBy(call, registry));
-  }
-
-  /** Everything that the model was given, in its current state, for a history that is shortened. */
-  async again(signal: AbortSignal): Promise<readonly string[]> {
-    const { contextFiles, record } = this.#sources;
-    const texts = await contextFiles.again(record.contextFiles);
-    return [...texts.map(({ text }) => text), ...(await this.#briefing("compaction", signal))];
-  }
-
-  async #briefing(moment: "start" | "compaction", signal: AbortSignal): Promise<readonly string[]> {
-    return (await this.#sources.briefing?.(moment, signal)) ?? [];
-  }
-
-  *#new(texts: readonly ContextText[]): Generator<AgentEvent> {
-    const { record, note } = this.#sources;
-    for (const { file, text } of texts) {
-      if (!record.contextFiles.has(file)) yield note({ type: "context", text, file });
-    }
-  }
 }

@@ -15,6 +15,15 @@ const BASE64_PER_DOCUMENT_TOKEN = 25;
 /** A count that differs more than this from the estimate counts something else. */
 const LEAST_FACTOR = 0.7;
 const MOST_FACTOR = 2.5;
+/** The share of the window that the answers to one reply may fill without any old answers being cleared. */
+const MOST_ANSWERS = 0.35;
+/** A low estimate, because text of many symbols and digits takes more tokens. */
+const CHARACTERS_PER_TOKEN = 3;
+
+/** How many characters a window leaves for the answer to a reply with one call. */
+export function roomForAnswers(window: number): number {
+  return Math.floor(window * MOST_ANSWERS * CHARACTERS_PER_TOKEN);
+}
 
 /** Estimates how many tokens requests have, corrected by the service's count for the last one. */
 export class ContextSize {

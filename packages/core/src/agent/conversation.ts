@@ -83,8 +83,8 @@ export class Conversation {
 
 /** What the user types while the model works, until it is added to the history. */
 class WaitingWords {
-  #steering: Prompt[] = [];
-  #queued: Prompt[] = [];
+  readonly #steering: Prompt[] = [];
+  readonly #queued: Prompt[] = [];
   #wake: () => void = () => {};
 
   /** Added with the next request of the current turn. */
@@ -107,19 +107,15 @@ class WaitingWords {
   }
 
   takeSteering(): Prompt[] {
-    const words = this.#steering;
-    this.#steering = [];
-    return words;
+    return this.#steering.splice(0);
   }
 
-  /** Returns the oldest prompt, so that each queued one gets its own turn. */
-  takeQueued(): Prompt | undefined {
-    return this.#queued.shift();
+  /** Returns only the oldest prompt, so that each queued one gets its own turn. */
+  takeQueued(): Prompt[] {
+    return this.#queued.splice(0, 1);
   }
 
   takeAll(): Prompt[] {
-    const words = [...this.takeSteering(), ...this.#queued];
-    this.#queued = [];
-    return words;
+    return [...this.takeSteering(), ...this.#queued.splice(0)];
   }
 }

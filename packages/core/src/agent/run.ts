@@ -3,22 +3,30 @@ import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { Reply } from "./reply.ts";
 
-export interface Run {
+/** How far the work on a prompt has come. */
+export class Run {
   readonly signal: AbortSignal;
   readonly guard: LoopGuard | null;
   /** Replies to the current prompt. */
-  turns: number;
-  reply: Reply | null;
+  turns = 0;
+  reply: Reply | null = null;
   /** The text of the earlier replies that the current one continues. */
-  unfinished: string;
+  unfinished = "";
   /** Interrupted replies in a row. */
-  broken: number;
+  broken = 0;
   /** Answers that the output limit has cut off. */
-  cuts: number;
+  cuts = 0;
   /** The last answer was cut off and not continued. */
-  isCut: boolean;
+  isCut = false;
+  /** The signal has aborted because the budget of time is used up. */
+  isOutOfTime = false;
   /** The last call that could not be approved. */
-  refused: RunError | null;
+  refused: RunError | null = null;
+
+  constructor(signal: AbortSignal, guard: LoopGuard | null) {
+    this.signal = signal;
+    this.guard = guard;
+  }
 }
 
 export function ended(status: RunStatus, { turns, reply, isCut }: Run, error?: RunError): RunEnd {
@@ -78,29 +86,25 @@ export function isCutOff({ status, error }: RunEnd): boolean {
 
 const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_declined", "undecided"]);
 
-type Unapproved = Exclude<AnsweredCall, { readonly status: "success" }>;
+type Failure = Exclude<AnsweredCall, { readonly status: "success" }>;
+
+function failuresIn(answers: readonly AnsweredCall[]): Failure[] {
+  return answers.flatMap((answer) => (answer.status === "success" ? [] : answer));
+}
 
 /** Why a run with an unapproved call does not count as a success, even when the model continues. */
 export function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
-  for (const answer of answers) {
-    if (answer.status === "success") continue;
-    if (REFUSALS.has(answer.error.type)) return answer.error;
-  }
-  return null;
+  return failuresIn(answers).find(({ error }) => REFUSALS.has(error.type))?.error ?? null;
 }
 
 /** A plan without approval ends the turn: the model could only present it again. */
-function unapprovedPlan(answers: readonly AnsweredCall[]): Unapproved | null {
-  for (const answer of answers) {
-    if (answer.status === "success") continue;
-    const nobodyAsked = answer.status === "error" && answer.confirmation?.kind === "plan";
-    if (nobodyAsked || answer.error.type === "plan_declined") return answer;
-  }
-  return null;
+function unapprovedPlan(answers: readonly AnsweredCall[]): Failure | undefined {
+  const isPlan = (one: Failure) => one.status === "error" && one.confirmation?.kind === "plan";
+  return failuresIn(answers).find((one) => isPlan(one) || one.error.type === "plan_declined");
 }
 
 /** If no user was there to see the plan, it is the result of the run. */
-function textWithPlan(text: string, answer: Unapproved): string {
+function textWithPlan(text: string, answer: Failure): string {
   const question = answer.status === "error" ? answer.confirmation : undefined;
   if (question?.kind !== "plan") return text;
   return [text, question.plan].filter((piece) => piece !== "").join("\n\n");

@@ -4,17 +4,8 @@ import type { Run } from "./run.ts";
 /** In a row; a service that breaks every reply is not asked forever. */
 const MOST_BROKEN = 3;
 
-export interface TakenUp {
-  /** For the user. */
-  readonly notice: string;
-  /** For the model. */
-  readonly told: string;
-  readonly pauseMs: number;
-}
-
-/** How to continue a reply that ended too early; null when it is complete, or has ended early too often. */
-export function takeUp(run: Run, { end, text, calls }: Reply): TakenUp | null {
-  if (calls.length > 0) return null;
+/** How to continue a reply that ended too early, in words for user and model; null after too many of them. */
+export function takeUp(run: Run, { end, text }: Reply) {
   if (end.reason === "length") return run.cuts === 0 ? afterCut(run, text) : null;
   if (
     end.reason !== "error" ||
@@ -33,7 +24,7 @@ export function takeUp(run: Run, { end, text, calls }: Reply): TakenUp | null {
   };
 }
 
-function afterCut(run: Run, text: string): TakenUp {
+function afterCut(run: Run, text: string) {
   run.cuts += 1;
   const told =
     text === ""

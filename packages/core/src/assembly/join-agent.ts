@@ -4,9 +4,9 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { defaultContextWindow } from "@burin/models/choice/context-window";
 import { costOf } from "@burin/models/replies/price";
-import { Agent, type AgentNeeds } from "../agent/agent.ts";
+import { Agent, type AgentNeeds, type Briefing } from "../agent/agent.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
-import { type Briefing, ContextFiles } from "../agent/context-files.ts";
+import { ContextFiles } from "../agent/context-files.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
@@ -63,13 +63,16 @@ export function agentOf(parts: AgentParts): Agent {
     maxTurns: maxTurns ?? DEFAULT_MAX_TURNS,
     contextWindow,
     detectLoops: settings.loop.detection,
-    contextFiles: new ContextFiles({
-      home: home.folder,
-      roots: workspace.roots,
-      fileNames: settings.context.fileNames,
-      mostCharacters,
-      readInside: (path) => textInside(workspace, path, mostCharacters),
-    }),
+    contextFiles: new ContextFiles(
+      {
+        home: home.folder,
+        roots: workspace.roots,
+        fileNames: settings.context.fileNames,
+        mostCharacters,
+        readInside: (path) => textInside(workspace, path, mostCharacters),
+      },
+      needs.conversation,
+    ),
   });
 }
 

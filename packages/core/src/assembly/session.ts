@@ -16,8 +16,8 @@ import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/t
 import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Agent } from "../agent/agent.ts";
-import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
+import { roomForAnswers } from "../agent/context-size.ts";
 import { Conversation, type Prompt, partsOf, promptOf } from "../agent/conversation.ts";
 import type { CustomCommand, Definitions, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";

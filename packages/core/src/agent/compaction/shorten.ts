@@ -5,8 +5,7 @@ import type { Part } from "@burin/contract/messages/parts";
 import { answerOnce, asUser, EMPTY } from "../ask-once.ts";
 import type { ContextSize } from "../context-size.ts";
 import type { WorkRecord } from "../work-record.ts";
-import { compactionText } from "./compaction-text.ts";
-import { digest, type Told, transcript } from "./transcript.ts";
+import { compactionText, digest, type Told, transcript } from "./compaction-text.ts";
 
 export interface CompactorNeeds {
   /** They write the summaries: each one is asked if the one before it failed. */
