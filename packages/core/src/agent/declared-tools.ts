@@ -2,13 +2,12 @@ import { onceFor } from "@burin/contract/async/once";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import { declarationOf, type Tool } from "@burin/contract/tools";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
+import { TOOL_SEARCH } from "../tools/tool-search.ts";
 
 export interface DeclaredToolsNeeds {
   readonly registry: ToolRegistry;
   /** Characters of JSON that the tools from sources may have together. */
   readonly mostCharacters: number;
-  /** The tool that finds the others; declared only when there are others. */
-  readonly searchTool: string;
   readonly isWaiting: () => boolean;
 }
 
@@ -26,30 +25,31 @@ export class DeclaredTools {
   }
 
   declarations(): FunctionDeclaration[] {
-    const { registry, mostCharacters, searchTool, isWaiting } = this.#needs;
+    const { registry, mostCharacters, isWaiting } = this.#needs;
     const all = new Map(registry.getUsableTools().map((tool) => [tool.name, tool]));
     for (const name of this.#order) if (!all.has(name)) this.#order.delete(name);
-    let left = mostCharacters - this.#spent(all);
+    const costOf = (tool: Tool) => (this.#isFree(tool) ? 0 : sizeOf(tool));
+    let left = mostCharacters - this.#declared(all).reduce((sum, tool) => sum + costOf(tool), 0);
     let leavesOut = false;
     const added: string[] = [];
     for (const tool of all.values()) {
-      if (this.#order.has(tool.name) || tool.name === searchTool) continue;
-      const cost = this.#isFree(tool) ? 0 : sizeOf(tool);
-      if (cost <= left) added.push(tool.name);
-      else leavesOut = true;
-      if (cost <= left) left -= cost;
+      if (this.#order.has(tool.name) || tool.name === TOOL_SEARCH) continue;
+      const cost = costOf(tool);
+      if (cost > left) leavesOut = true;
+      else {
+        added.push(tool.name);
+        left -= cost;
+      }
     }
-    const search = all.has(searchTool) && !this.#order.has(searchTool) && (leavesOut || isWaiting());
-    for (const name of [...added, ...(search ? [searchTool] : [])].sort()) this.#order.add(name);
-    return [...this.#order].flatMap((name) => {
-      const tool = all.get(name);
-      return tool === undefined ? [] : [declarationOf(tool)];
-    });
+    // It finds the others, so it is declared only when there are others.
+    const search = all.has(TOOL_SEARCH) && !this.#order.has(TOOL_SEARCH) && (leavesOut || isWaiting());
+    for (const name of [...added, ...(search ? [TOOL_SEARCH] : [])].sort()) this.#order.add(name);
+    return this.#declared(all).map(declarationOf);
   }
 
   undeclared(): Tool[] {
-    const { registry, searchTool } = this.#needs;
-    return registry.getUsableTools().filter(({ name }) => name !== searchTool && !this.#order.has(name));
+    const usable = this.#needs.registry.getUsableTools();
+    return usable.filter(({ name }) => name !== TOOL_SEARCH && !this.#order.has(name));
   }
 
   /** Declares these tools from the next request on, even beyond the budget. */
@@ -60,17 +60,12 @@ export class DeclaredTools {
     }
   }
 
-  #isFree({ name }: Tool): boolean {
-    return FREE_SOURCES.has(this.#needs.registry.sourceOf(name) ?? "");
+  #declared(all: ReadonlyMap<string, Tool>): Tool[] {
+    return [...this.#order].flatMap((name) => all.get(name) ?? []);
   }
 
-  #spent(all: ReadonlyMap<string, Tool>): number {
-    let spent = 0;
-    for (const name of this.#order) {
-      const tool = all.get(name);
-      if (tool !== undefined && !this.#isFree(tool) && !this.#found.has(name)) spent += sizeOf(tool);
-    }
-    return spent;
+  #isFree({ name }: Tool): boolean {
+    return FREE_SOURCES.has(this.#needs.registry.sourceOf(name) ?? "") || this.#found.has(name);
   }
 }
 

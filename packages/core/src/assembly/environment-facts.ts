@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { orElse } from "@burin/contract/or-else";
 import { readText } from "@burin/machine/disk/regular-file";
 import { chooseShell, findProgram } from "@burin/machine/processes/shell-program";
+import type { Home } from "./home.ts";
 
 const MOST_HEAD_BYTES = 1024;
 /** An ordinary branch name; any other name might be an instruction in disguise. */
@@ -37,7 +38,7 @@ const UNFINISHED: readonly (readonly [name: string, work: string])[] = [
  * The branch and any unfinished work; null without a repository. Read from git's files: git itself could run
  * programs that the repository names, and would delay the first request.
  */
-export function gitStateOf(folder: string): string | null {
+function gitStateOf(folder: string): string | null {
   for (let place = folder; ; place = dirname(place)) {
     const gitDir = gitDirIn(place);
     const head = gitDir === null ? null : readHead(join(gitDir, "HEAD"));
@@ -66,4 +67,42 @@ function headOf(head: string): string {
 
 function readHead(path: string): string | null {
   return orElse(null, () => readText(path, MOST_HEAD_BYTES));
+}
+
+/** The folders and environment to look from, known when the tools are made. */
+type Ground = Pick<Home, "environment" | "variables"> & { readonly roots: readonly string[] };
+
+/**
+ * Reports what was not committed when the session started. Git is asked in the background, so that no request
+ * waits for it; the model learns the result with the next request, and then it is in the history.
+ */
+export class GitNews {
+  readonly #ground: Ground;
+  #isAsked = false;
+  #told: string | null = null;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** Asks git, the first time only. Never rejects. */
+  async look(signal: AbortSignal): Promise<void> {
+    const { roots, environment, variables } = this.#ground;
+    if (this.#isAsked || gitStateOf(roots[0] ?? "") === null) return;
+    this.#isAsked = true;
+    try {
+      const { uncommittedChanges } = await import("@burin/machine/git/uncommitted-changes");
+      const lines = await uncommittedChanges({ roots, environment, passEnvironment: variables.pass }, signal);
+      if (lines !== null) this.#told = lines === "" ? "nothing" : `\n${lines}`;
+    } catch {
+      // Without this, the model can still ask git itself.
+    }
+  }
+
+  /** Returns the news for the model, once. */
+  take(): string | null {
+    const told = this.#told;
+    this.#told = null;
+    return told === null ? null : `[Not committed when this session began, by git status: ${told}]`;
+  }
 }

@@ -13,12 +13,7 @@ import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
 import type { JoinedHooks } from "./run-command.ts";
-
-interface WaitingSources {
-  readonly isWaiting: boolean;
-  /** Waits a while for the sources; resolves to the names of those that have not answered. */
-  settle(signal: AbortSignal): Promise<readonly string[]>;
-}
+import type { ToolDiscovery } from "./tool-discovery.ts";
 
 /** What is worked out here from the parts. */
 type Made = "declarations" | "systemPrompt" | "maxTurns" | "contextWindow" | "contextFiles" | "detectLoops";
@@ -29,7 +24,7 @@ interface AgentParts extends Omit<AgentNeeds, Made> {
   readonly maxTurns: number | undefined;
   readonly workspace: Workspace;
   /** Sources that may still bring tools. */
-  readonly waiting?: WaitingSources;
+  readonly waiting?: ToolDiscovery;
   /** More instructions, added to the system prompt. */
   readonly instructions?: string;
 }
@@ -82,7 +77,6 @@ function declarationsOf({ home, registry, waiting }: AgentParts) {
   const declared = new DeclaredTools({
     registry,
     mostCharacters: tools.schemaBudget,
-    searchTool: TOOL_SEARCH,
     isWaiting: () => waiting?.isWaiting ?? false,
   });
   const command = tools.toolDiscoveryCommand ? ["the discovery command"] : [];

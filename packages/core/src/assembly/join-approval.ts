@@ -1,6 +1,6 @@
 import { once } from "@burin/contract/async/once";
 import { messageOf } from "@burin/contract/text/error-message";
-import type { GrantScope, Question } from "@burin/contract/tools";
+import type { GrantScope } from "@burin/contract/tools";
 import type { PlaceFacts } from "@burin/machine/machine";
 import type { ShellProgram } from "@burin/machine/processes/shell-program";
 import { parseRule, type Rule, type Rules } from "@burin/shell-judge";
@@ -93,25 +93,13 @@ type KnownFacts = {
 /** The one queue of questions; its code is loaded with the first question. */
 export class LazyQuestions {
   readonly load: () => Promise<Questions>;
-  #loaded: Questions | null = null;
+  loaded: Questions | null = null;
 
   constructor(needs: QuestionNeeds) {
     this.load = once(async () => {
-      this.#loaded = new (await import("../scheduler/questions.ts")).Questions(needs);
-      return this.#loaded;
+      this.loaded = new (await import("../scheduler/questions.ts")).Questions(needs);
+      return this.loaded;
     });
-  }
-
-  get open(): readonly Question[] {
-    return this.#loaded?.open ?? [];
-  }
-
-  get waiting(): number {
-    return this.#loaded?.waiting ?? 0;
-  }
-
-  answer(id: string, decision: unknown): string | null {
-    return this.#loaded ? this.#loaded.answer(id, decision) : `no question ${JSON.stringify(id)} is open.`;
   }
 }
 

@@ -49,7 +49,7 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
         if (told !== null) ground.tell(told);
       });
       const { home, models, budget, maxTurns, tools } = ground;
-      const own = await tools.forSubagent({ definition, parentCallId }, () => conversation.history.messages);
+      const own = tools.forSubagent(definition, parentCallId, () => conversation.history.messages);
       const { prompt: instructions, model: name } = definition;
       const model = models.or(name ?? home.settings.model.subagent);
       const { small } = models;

@@ -19,7 +19,7 @@ import type { Agent } from "../agent/agent.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
 import { roomForAnswers } from "../agent/context-size.ts";
 import { Conversation, type Prompt, partsOf, promptOf } from "../agent/conversation.ts";
-import type { CustomCommand, Definitions, Skill } from "../agent/definitions.ts";
+import type { CustomCommand, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
 import type { Ask } from "../session/ask-until.ts";
 import type { LogRecord } from "../session/log/record-line.ts";
@@ -59,7 +59,6 @@ export class Session {
   readonly #conversation: Conversation;
   readonly #parking: Parking;
   readonly #background: BackgroundTasks;
-  readonly #definitions: () => Promise<Definitions>;
   readonly #answerSchema: JsonSchema | undefined;
   /** A command that must pass before a run ends with success. */
   readonly #check: string | undefined;
@@ -98,7 +97,6 @@ export class Session {
     const mostCharacters = roomForAnswers(this.#models.window);
     const background = new BackgroundTasks({ mostCharacters, tell });
     this.#background = background;
-    this.#definitions = home.definitions;
     const spending = { home, budget, maxTurns };
     const help = helpOf(this.#models, { home, budget, conversation });
     this.#tools = new ToolSet(options, home, {
@@ -211,7 +209,7 @@ export class Session {
   async #prepare(prompt: string | null, signal: AbortSignal): Promise<string | null> {
     this.#tools.spoken.inputs += 1;
     await this.#tools.discovery.beforePrompt(signal);
-    const { subagents, commands, problems } = await this.#definitions();
+    const { subagents, commands, problems } = await this.#home.definitions();
     if (!this.#hasBegun) this.#tools.notes.push(...problems);
     this.#subagents?.add(subagents);
     if (prompt === null) return null;
@@ -293,12 +291,12 @@ export class Session {
   /** The questions that wait for an answer. */
   get questions(): readonly Question[] {
     const parked = this.#parking.open;
-    return [...(parked ? [parked] : []), ...this.#tools.questions.open];
+    return [...(parked ? [parked] : []), ...(this.#tools.questions.loaded?.open ?? [])];
   }
 
   /** How many more are asked after the open one. */
   get waitingQuestions(): number {
-    return this.#tools.questions.waiting;
+    return this.#tools.questions.loaded?.waiting ?? 0;
   }
 
   /**
@@ -307,9 +305,11 @@ export class Session {
    */
   answer(questionId: string, decision: Decision | null): string | null {
     const parked = this.#parking.open;
-    return parked?.id === questionId
-      ? this.#parking.answer(parked, decision)
-      : this.#tools.questions.answer(questionId, decision);
+    if (parked?.id === questionId) return this.#parking.answer(parked, decision);
+    const { loaded } = this.#tools.questions;
+    return loaded
+      ? loaded.answer(questionId, decision)
+      : `no question ${JSON.stringify(questionId)} is open.`;
   }
 
   /** Replaces the history by a summary of it, after earlier runs have ended. */
@@ -370,17 +370,17 @@ export class Session {
 
   /** The prompts that files define; a prompt that starts with such a `/name` stands for it. */
   async customCommands(): Promise<readonly CustomCommand[]> {
-    return (await this.#definitions()).commands;
+    return (await this.#home.definitions()).commands;
   }
 
   /** Instructions in files, each for one kind of task. */
   async skills(): Promise<readonly Skill[]> {
-    return (await this.#definitions()).skills;
+    return (await this.#home.definitions()).skills;
   }
 
   /** The built-in subagents, and those that files define. */
   async agents(): Promise<Subagents["known"]> {
-    this.#subagents?.add((await this.#definitions()).subagents);
+    this.#subagents?.add((await this.#home.definitions()).subagents);
     return this.#subagents?.known ?? [];
   }
 
@@ -390,7 +390,6 @@ export class Session {
     if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
     await Promise.allSettled([this.#tools.close(), this.#recording.close()]);
   }
-
   #announced({ root }: Home, { approvalMode: mode = "default", resume }: SessionOptions): AgentEvent {
     const { name } = this.#models.model;
     const announcement = { type: "session" as const, sessionId: this.id, model: name, root, mode };

@@ -17,28 +17,21 @@ const LONGEST_WAIT_MS = 10_000;
 export class ToolDiscovery {
   readonly #registry: ToolRegistry;
   readonly #open: OpenSources | null;
-  readonly #failures: DiscoveryFailure[] = [];
+  /** So far, in order. */
+  readonly failures: DiscoveryFailure[] = [];
+  onFailure: (failure: DiscoveryFailure) => void = () => {};
+  /** The sources in the settings, once they have been opened. */
+  sources: readonly ToolSource[] = [];
   readonly #work = new AbortController();
-  #sources: readonly ToolSource[] = [];
   #started: Promise<void> | null = null;
   /** For each source, until it has answered. */
   #running = new Map<ToolSource, Promise<void>>();
   /** When each was last asked. */
   readonly #asked = new Map<ToolSource, number>();
-  #onFailure: (failure: DiscoveryFailure) => void = () => {};
 
   constructor(registry: ToolRegistry, open: OpenSources | null) {
     this.#registry = registry;
     this.#open = open;
-  }
-
-  /** The failures so far, in order. */
-  get failures(): readonly DiscoveryFailure[] {
-    return this.#failures;
-  }
-
-  set onFailure(listener: (failure: DiscoveryFailure) => void) {
-    this.#onFailure = listener;
   }
 
   /** Starts all sources, at the first call. Resolves when each has been asked; never rejects. */
@@ -50,10 +43,10 @@ export class ToolDiscovery {
 
   async #begin(open: OpenSources): Promise<void> {
     try {
-      this.#sources = await open((failure) => this.#fail(failure));
+      this.sources = await open((failure) => this.#fail(failure));
       if (this.#work.signal.aborted) return await this.#closeSources();
-      for (const source of this.#sources) this.#registry.addSource(source);
-      for (const source of this.#sources) this.#discover(source);
+      for (const source of this.sources) this.#registry.addSource(source);
+      for (const source of this.sources) this.#discover(source);
     } catch (error) {
       this.#fail({ source: "tools", message: messageOf(error) });
     }
@@ -69,30 +62,30 @@ export class ToolDiscovery {
   }
 
   #fail(failure: DiscoveryFailure): void {
-    this.#failures.push(failure);
-    this.#onFailure(failure);
+    this.failures.push(failure);
+    this.onFailure(failure);
   }
 
   /** Resolves when every source has answered or failed; starts them if necessary. */
   async ready(): Promise<readonly DiscoveryFailure[]> {
     await this.start();
-    await Promise.all(this.#sources.map((source) => source.settle?.()));
+    await Promise.all(this.sources.map((source) => source.settle?.()));
     await Promise.all(this.#running.values());
-    return this.#failures;
+    return this.failures;
   }
 
   /** Asks all sources again and forgets earlier failures. */
   async refresh(): Promise<readonly DiscoveryFailure[]> {
     await this.ready();
-    this.#failures.length = 0;
-    for (const source of this.#sources) this.#discover(source);
+    this.failures.length = 0;
+    for (const source of this.sources) this.#discover(source);
     return this.ready();
   }
 
   /** Before a prompt: asks changed sources again, and waits for each as long as its `patience`. */
   async beforePrompt(signal: AbortSignal): Promise<void> {
     await this.start();
-    for (const source of this.#sources) {
+    for (const source of this.sources) {
       if (!this.#running.has(source) && (await source.isStale?.())) this.#discover(source);
     }
     await Promise.all([...this.#running].map(([source, work]) => this.#waitFor(source, work, signal)));
@@ -112,7 +105,7 @@ export class ToolDiscovery {
     const isMeant = (source: ToolSource) => names.some((name) => mayBring(source, name));
     const begun = performance.now();
     await this.start();
-    for (const source of this.#sources) {
+    for (const source of this.sources) {
       // It may have failed before the user logged in or fixed the problem.
       if (!this.#running.has(source) && isMeant(source)) this.#discover(source);
       void source.settle?.();
@@ -125,11 +118,6 @@ export class ToolDiscovery {
     }
   }
 
-  /** The sources in the settings, once they have been opened. */
-  get sources(): readonly ToolSource[] {
-    return this.#sources;
-  }
-
   /** Whether a source has not answered yet, or has not even been opened. */
   get isWaiting(): boolean {
     return this.#running.size > 0;
@@ -138,7 +126,7 @@ export class ToolDiscovery {
   /** Waits a while for the remaining sources; resolves to the names of those that still have not answered. */
   async settle(signal: AbortSignal): Promise<readonly string[]> {
     await this.start();
-    for (const source of this.#sources) void source.settle?.();
+    for (const source of this.sources) void source.settle?.();
     await within(Promise.all(this.#running.values()), LONGEST_WAIT_MS, signal);
     return [...this.#running.keys()].map(({ name }) => name);
   }
@@ -151,7 +139,7 @@ export class ToolDiscovery {
 
   async #closeSources(): Promise<void> {
     await Promise.all(this.#running.values());
-    await Promise.allSettled(this.#sources.map((source) => source.close?.()));
+    await Promise.allSettled(this.sources.map((source) => source.close?.()));
   }
 }
 

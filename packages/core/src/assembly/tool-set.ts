@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type ApprovalMode, CurrentMode } from "@burin/contract/approval-mode";
+import { type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Message } from "@burin/contract/messages/message";
@@ -14,6 +14,7 @@ import { openWorkspace } from "@burin/machine/node-workspace";
 import type { Rule } from "@burin/shell-judge";
 import { CallIds } from "../agent/call-ids.ts";
 import { contextFileNames } from "../agent/context-files.ts";
+import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
 import type { Confirm, QuestionNeeds } from "../scheduler/questions.ts";
 import type { RunCalls, SchedulerNeeds } from "../scheduler/scheduler.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
@@ -24,17 +25,19 @@ import type { Subagents } from "../tools/task.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
-import { GitNews } from "./git-news.ts";
+import { GitNews } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import type { ForServers } from "./join-mcp.ts";
-import type { LentTo } from "./join-subagent-tools.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
 import type { ToolboxOptions } from "./options.ts";
 import { type JoinedHooks, joinHooks } from "./run-command.ts";
 import { discoveryOf, type ToolDiscovery } from "./tool-discovery.ts";
 
 const IDLE_MS = 300;
+const EXACT = { caseSensitive: true };
+/** Tools of the session only: its plan, its todos, starting tasks, and searching for tools. */
+const NOT_FOR_SUBAGENTS = new Set(["task", "todo_write", "exit_plan_mode", "tool_search"]);
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
 /** The messages of an agent so far. */
@@ -154,18 +157,28 @@ export class ToolSet {
     });
   }
 
-  /** The registry and the flow of a subagent, which does not know what the session has read. */
-  async forSubagent(to: LentTo, said: Said) {
-    const { subagentTools } = await import("./join-subagent-tools.ts");
+  /**
+   * The registry and the flow of one subagent: never more tools or rights than the session has. Its built-in tools are
+   * new ones, which do not know what the session has read.
+   */
+  forSubagent({ name, tools = ["*"], approvalMode }: SubagentDefinition, parentCallId: string, said: Said) {
     const workspace = this.#openWorkspace();
-    const lent = {
-      ...this.#flow,
-      registry: this.registry,
-      newTools: () => this.#toolsIn(workspace, said),
-      session: this.current,
-      judgeIn: (mode: { readonly mode: ApprovalMode }) => this.#judgeIn(mode),
-    };
-    return { ...subagentTools(lent, to), callIds: this.callIds, workspace };
+    const registry = new ToolRegistry();
+    const wanted = tools.map((pattern) => globMatcher(pattern, EXACT));
+    const anew = new Map(this.#toolsIn(workspace, said).map((tool) => [tool.name, tool]));
+    for (const tool of this.registry.getAllTools()) {
+      if (!NOT_FOR_SUBAGENTS.has(tool.name) && wanted.some((matches) => matches(tool.name)))
+        registry.registerTool(anew.get(tool.name) ?? tool, this.registry.sourceOf(tool.name));
+    }
+    const { current, callIds } = this;
+    const judge = this.#judgeIn({
+      get mode() {
+        return stricterMode(current.mode, approvalMode ?? current.mode);
+      },
+    });
+    const subagent = { agent: name, parentCallId };
+    const runCalls = lazyCalls({ ...this.#flow, registry, judge, subagent });
+    return { registry, runCalls, callIds, workspace };
   }
 
   async close(): Promise<void> {
@@ -297,14 +310,14 @@ function searcherOf({ settings: all, environment }: Home, discovery: ToolDiscove
 }
 
 function isDeclared(name: string, { include, exclude }: Settings["tools"]): boolean {
-  const matches = (pattern: string) => globMatcher(pattern, { caseSensitive: true })(name);
+  const matches = (pattern: string) => globMatcher(pattern, EXACT)(name);
   return (include.length === 0 || include.some(matches)) && !exclude.some(matches);
 }
 
 /** A deny rule for one tool that reads files applies to the file: it is closed to every tool. */
 function unreadablePaths(deny: readonly Rule[]): string[] {
   return deny.flatMap(({ tool, pattern }) => {
-    const matches = globMatcher(tool, { caseSensitive: true });
+    const matches = globMatcher(tool, EXACT);
     return pattern !== undefined && READING_TOOLS.some(matches) ? [pattern] : [];
   });
 }

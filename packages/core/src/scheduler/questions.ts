@@ -21,15 +21,12 @@ export interface QuestionNeeds {
   readonly recall?: (question: Question) => Promise<Decision | null>;
 }
 
-interface Open {
-  readonly question: Question;
-  readonly settle: (decision: Decision | null) => void;
-}
+type Settle = (decision: Decision | null) => void;
 
 /** The one queue of questions of a session: one is open at a time, whatever asks, and the first answer counts. */
 export class Questions {
   readonly #needs: QuestionNeeds;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, { readonly question: Question; readonly settle: Settle }>();
   #last: Promise<unknown> = Promise.resolve();
   #turns = 0;
   /** How often "always" was answered. */

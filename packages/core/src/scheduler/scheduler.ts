@@ -5,7 +5,6 @@ import { messageOf } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
   Approval,
-  Confirmation,
   Decision,
   GrantScope,
   OnUpdate,
@@ -58,15 +57,12 @@ type CallHooks = Pick<Hooks, "before" | "after">;
 /** Gets each new state of each call. */
 export type OnCall = (call: ToolCall) => void;
 
-interface Found {
+interface Work {
   /** A hook may change its arguments before it runs. */
   call: FunctionCall;
   readonly tool: SoundTool | undefined;
   /** Set when even the tool's name, kind and schema cannot be read. */
   readonly fault: ToolError | null;
-}
-
-interface Work extends Found {
   readonly report: (state: ToolCallState, description?: string) => ToolCall;
   readonly signal: AbortSignal;
 }
@@ -89,7 +85,7 @@ export class Scheduler {
   async run(calls: readonly FunctionCall[], signal: AbortSignal, onCall: OnCall): Promise<AnsweredCall[]> {
     const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
     if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
-    const work = calls.map((call) => this.#prepare(this.#found(call), signal, onCall));
+    const work = calls.map((call) => this.#prepare(call, signal, onCall));
     for (const item of work) item.report({ status: "validating" });
     const answers: AnsweredCall[] = [];
     for (const group of groupsOf(work)) {
@@ -100,13 +96,14 @@ export class Scheduler {
 
   #recorded(tool: SoundTool | undefined): Promise<void> | undefined {
     const { recorded, recordsReads } = this.#needs;
-    return recordsReads || hasEffect(tool) ? recorded?.() : undefined;
+    const hasEffect = tool !== undefined && tool.kind !== "read" && tool.kind !== "plan";
+    return recordsReads || hasEffect ? recorded?.() : undefined;
   }
 
-  #prepare(found: Found, signal: AbortSignal, onCall: OnCall): Work {
+  #prepare(call: FunctionCall, signal: AbortSignal, onCall: OnCall): Work {
     let description = "";
     const work: Work = {
-      ...found,
+      ...this.#found(call),
       signal,
       report: (state, newDescription) => {
         description = newDescription ?? description;
@@ -119,7 +116,7 @@ export class Scheduler {
     return work;
   }
 
-  #found(call: FunctionCall): Found {
+  #found(call: FunctionCall): Pick<Work, "call" | "tool" | "fault"> {
     try {
       const found = this.#needs.registry.getTool(call.name);
       const tool = found && soundTool(found);
@@ -218,7 +215,7 @@ export class Scheduler {
   }
 
   async #asked(prepared: Prepared, asked: AskedOfCall, questions: Questions): Promise<FinalState | Approved> {
-    const { work, tool } = prepared;
+    const { work, tool, prepared: call } = prepared;
     const { questionOf } = await import("./decision.ts");
     let decision: Decision | null;
     try {
@@ -230,17 +227,9 @@ export class Scheduler {
     }
     const { confirmation, reason } = asked;
     if (decision === null) return needsApproval(tool, confirmation, reason);
-    return this.#decided(prepared, confirmation, decision);
-  }
-
-  async #decided(
-    { work, prepared }: Prepared,
-    confirmation: Confirmation,
-    decision: Decision,
-  ): Promise<FinalState | Approved> {
     if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
     if (decision.outcome === "cancel") return declined(work.call, confirmation, decision.reason);
-    if (decision.outcome === "edited" && !prepared.takesEdits) return failed(NOT_EDITABLE);
+    if (decision.outcome === "edited" && !call.takesEdits) return failed(NOT_EDITABLE);
     const approved = { approval: decision, confirmation };
     if (decision.outcome !== "always") return approved;
     const notice = await this.#needs.onGrant(confirmation.grants, decision.scope);
@@ -276,16 +265,11 @@ const SIDE_BY_SIDE: ReadonlySet<ToolKind | undefined> = new Set<ToolKind>(["read
 
 function groupsOf(work: readonly Work[]): Work[][] {
   const groups: Work[][] = [];
-  let together: Work[] | null = null;
   for (const item of work) {
-    const sideBySide = SIDE_BY_SIDE.has(item.tool?.kind);
-    if (sideBySide && together !== null) {
-      together.push(item);
-      continue;
-    }
-    const group = [item];
-    groups.push(group);
-    together = sideBySide ? group : null;
+    const last = groups.at(-1);
+    const isBeside = [item, last?.[0]].every((one) => SIDE_BY_SIDE.has(one?.tool?.kind));
+    if (last && isBeside) last.push(item);
+    else groups.push([item]);
   }
   return groups;
 }
@@ -298,10 +282,6 @@ function faultOf({ call: { args, argsError } }: Work, tool: SoundTool): FinalSta
 
 function targetOf({ call: { args } }: Work, tool: SoundTool): HookedCall {
   return { tool: tool.name, kind: tool.kind, args, subjects: tool.ruleSubjects(args) };
-}
-
-function hasEffect(tool: SoundTool | undefined): boolean {
-  return tool !== undefined && tool.kind !== "read" && tool.kind !== "plan";
 }
 
 /** What the hooks before a call decided. */

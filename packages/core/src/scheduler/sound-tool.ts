@@ -116,24 +116,21 @@ function question(value: unknown): Confirmation | false {
 
 function result(given: Partial<ToolResult> | null | undefined): ToolResult {
   const { llmContent, returnDisplay, error } = given ?? {};
-  const isShown =
-    typeof returnDisplay === "string" || (isRecord(returnDisplay) && isPlainJson(returnDisplay));
+  const isText = typeof returnDisplay === "string";
+  const isShown = isText || (isRecord(returnDisplay) && isPlainJson(returnDisplay));
   if (llmContent === undefined || !isShown || ![llmContent].flat().every(isPart)) {
     throw new Error("it returned no result with llmContent and returnDisplay.");
   }
-  const answer = { llmContent, returnDisplay: boundedDisplay(returnDisplay) };
+  const shown = isText
+    ? keepHeadAndTail(returnDisplay, MOST_DISPLAY, "it is too long to show")
+    : returnDisplay;
+  const answer = { llmContent, returnDisplay: shown };
   return error === undefined || error === null ? answer : { ...answer, error: plainError(error) };
 }
 
 function isPart(part: unknown): boolean {
   if (typeof part === "string") return true;
   return isRecord(part) && (part.text === undefined || typeof part.text === "string") && isPlainJson(part);
-}
-
-function boundedDisplay(display: ToolDisplay): ToolDisplay {
-  return typeof display === "string"
-    ? keepHeadAndTail(display, MOST_DISPLAY, "it is too long to show")
-    : display;
 }
 
 function plainError(error: unknown): ToolError {

@@ -45,12 +45,6 @@ export class Recording {
     this.#telemetry = isObserved(place) ? this.#openTelemetry(place) : null;
   }
 
-  /** This must be the first record, which identifies a log. */
-  #begin(): void {
-    this.#hasBegun = true;
-    this.note(this.#announcement);
-  }
-
   note(event: AgentEvent): void {
     if (this.#known.has(event)) return;
     this.#known.add(event);
@@ -58,16 +52,19 @@ export class Recording {
       if (TOLD_AFTER_SEAL.has(event.type)) this.#log?.tell(event);
       return;
     }
-    if (!this.#hasBegun) this.#begin();
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      // The first record identifies a log.
+      this.note(this.#announcement);
+    }
     this.#observe(event);
     const seen = isStep(event) && this.#seen.length > 0 ? this.#seen.splice(0) : undefined;
     const noted = [event, new Date().toISOString(), seen] as const;
-    if (this.#log !== null) {
-      this.#log.note(...noted);
-      return;
+    if (this.#log !== null) this.#log.note(...noted);
+    else {
+      this.#early.push([...noted]);
+      this.#timer ??= setTimeout(() => void this.#open(), PAUSE_MS);
     }
-    this.#early.push([...noted]);
-    this.#timer ??= setTimeout(() => void this.#open(), PAUSE_MS);
   }
 
   /** See `EventLog.follow`. */
@@ -82,7 +79,9 @@ export class Recording {
   /** Resolves when everything noted is on the disk; throws `not_recorded` when that fails. */
   async recorded(): Promise<void> {
     const log = await this.#open();
-    await log.recorded().catch(this.#notRecorded);
+    await log.recorded().catch((error: unknown) => {
+      throw this.#notRecorded(error);
+    });
   }
 
   /** The JSON of a value as in the log, without secrets. */
@@ -97,13 +96,10 @@ export class Recording {
     const at = new Date().toISOString();
     if (!this.#isSealed) log.add(end, at);
     let told = end;
-    try {
-      await log.written().catch(this.#notRecorded);
-    } catch (error) {
-      if (!(error instanceof WorkspaceError)) throw error;
-      const { code: type, message } = error;
+    await log.written().catch((fault: unknown) => {
+      const { code: type, message } = this.#notRecorded(fault);
       if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
-    }
+    });
     this.#known.add(told);
     this.#observe(told);
     log.tell(told, at);
@@ -123,13 +119,13 @@ export class Recording {
     else await (await this.#open()).close();
   }
 
-  readonly #notRecorded = (error: unknown): never => {
+  #notRecorded(error: unknown): WorkspaceError {
     const where = this.#place.keep === undefined ? ` in ${this.#place.home}` : "";
-    throw new WorkspaceError(
+    return new WorkspaceError(
       "not_recorded",
       `The log of this session cannot be written${where} (${messageOf(error)}), and Burin makes no unrecorded changes. Fix this, or start with --no-session.`,
     );
-  };
+  }
 
   async #openTelemetry({ id, settings, secrets }: RecordedPlace): Promise<Telemetry> {
     const tell = (message: string) => this.note(notice(message));

@@ -1,16 +1,12 @@
 import { constants, existsSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { makeFolders } from "@burin/machine/disk/make-folders";
 import { readLog } from "./log/read-log.ts";
 import { recordLine } from "./log/record-line.ts";
 import { asSessionError, SessionError } from "./log/session-error.ts";
-import {
-  findSession,
-  makeSessionFolder,
-  rootOf,
-  type SessionPlace,
-  sessionPath,
-} from "./log/session-files.ts";
+import { findSession, rootOf, type SessionPlace, sessionPath } from "./log/session-files.ts";
 import { newSessionId } from "./log/session-id.ts";
 import { type SessionLock, takeLock } from "./log/session-lock.ts";
 import { newLog } from "./log/write-session.ts";
@@ -65,7 +61,6 @@ function hasMoved(place: SessionPlace, root: string): boolean {
 async function forked(place: SessionPlace, { home, root, hear }: ResumeOptions): Promise<ResumedSession> {
   const id = newSessionId();
   const path = sessionPath(home, root, id);
-  await makeSessionFolder(home, root);
   const lock = await takeLock(path);
   await newLog(path, async () => {
     await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
@@ -86,7 +81,7 @@ export interface RestoreOptions extends Pick<ResumeOptions, "home" | "root"> {
 /** Rebuilds a log from what was kept elsewhere, with the paths of this root. An existing log is replaced. */
 export async function restoreSession({ home, root, id, lines }: RestoreOptions): Promise<void> {
   const path = sessionPath(home, root, id);
-  await makeSessionFolder(home, root);
+  makeFolders(dirname(path));
   await writeFile(path, lines, { mode: 0o600 });
   await movePaths(path, root);
 }
@@ -95,10 +90,8 @@ async function movePaths(path: string, root: string): Promise<void> {
   let move = (json: string) => json;
   const moved = [...readLog(path)].map(({ n, at, event, seen }) => {
     if (event.type === "session") move = moverOf(event.root, root);
-    return recordLine(n, at, {
-      event: move(JSON.stringify(event)),
-      seen: seen && move(JSON.stringify(seen)),
-    });
+    const json = { event: move(JSON.stringify(event)), seen: seen && move(JSON.stringify(seen)) };
+    return recordLine(n, at, json);
   });
   await writeFile(path, Buffer.concat(moved));
 }
@@ -136,8 +129,8 @@ export async function forkSession({ home, root, place, turn: last }: ForkOptions
     );
   }
   const id = newSessionId();
-  await makeSessionFolder(home, root);
   const path = sessionPath(home, root, id);
+  makeFolders(dirname(path));
   await newLog(path, () => writeFile(path, Buffer.concat(lines), { flag: "wx", mode: 0o600 }));
   return id;
 }

@@ -1,8 +1,7 @@
-import { type Stats, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
-import { makeFolders } from "@burin/machine/disk/make-folders";
 import { readBeginning } from "@burin/machine/disk/regular-file";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
@@ -36,9 +35,8 @@ export function sessionPath(home: string, root: string, id: string): string {
 export async function listSessions(home: string, root: string | null): Promise<SessionPlace[]> {
   const top = join(home, "sessions");
   const folders = root === null ? await readdir(top).catch(() => []) : [projectName(root)];
-  const found: SessionPlace[] = [];
-  for (const folder of folders) found.push(...(await sessionsIn(join(top, folder))));
-  return found.sort((one, other) => other.changed - one.changed || (one.id < other.id ? 1 : -1));
+  const found = await Promise.all(folders.map((folder) => sessionsIn(join(top, folder))));
+  return found.flat().sort((one, other) => other.changed - one.changed || (one.id < other.id ? 1 : -1));
 }
 
 async function sessionsIn(folder: string): Promise<SessionPlace[]> {
@@ -49,33 +47,24 @@ async function sessionsIn(folder: string): Promise<SessionPlace[]> {
     if (id === undefined) continue;
     const path = join(folder, name);
     // Thousands of them one after the other on another thread would take many times as long.
-    const stats = statOf(path);
+    const stats = orElse(undefined, () => statSync(path));
     if (stats?.isFile()) found.push({ id, path, changed: stats.mtimeMs, bytes: stats.size });
   }
   return found;
 }
 
-function statOf(path: string): Stats | null {
-  return orElse(null, () => statSync(path, { throwIfNoEntry: false }) ?? null);
-}
-
 /** Finds the session that was used last here, or the one whose id begins with `id`, here or in any other project. */
 export async function findSession(home: string, root: string, id?: string): Promise<SessionPlace> {
   const here = await listSessions(home, root);
-  if (id === undefined) {
-    const last = here[0];
-    if (last === undefined)
-      throw new SessionError("not_found", `There is no session of ${root}; see burin sessions list --all.`);
-    return last;
-  }
-  const found = matching(here, id);
-  if (found !== null) return found;
-  const elsewhere = matching(await listSessions(home, null), id);
-  if (elsewhere !== null) return elsewhere;
-  throw new SessionError("not_found", `There is no session "${id}"; see burin sessions list.`);
+  const found =
+    id === undefined ? here[0] : (matching(here, id) ?? matching(await listSessions(home, null), id));
+  if (found) return found;
+  const missing =
+    id === undefined ? `of ${root}; see burin sessions list --all` : `"${id}"; see burin sessions list`;
+  throw new SessionError("not_found", `There is no session ${missing}.`);
 }
 
-function matching(sessions: readonly SessionPlace[], id: string): SessionPlace | null {
+function matching(sessions: readonly SessionPlace[], id: string): SessionPlace | undefined {
   const exact = sessions.find((session) => session.id === id);
   if (exact !== undefined) return exact;
   const found = id === "" ? [] : sessions.filter((session) => session.id.startsWith(id));
@@ -83,7 +72,7 @@ function matching(sessions: readonly SessionPlace[], id: string): SessionPlace |
     const ids = found.map((session) => session.id).join(", ");
     throw new SessionError("ambiguous", `More than one session begins with "${id}": ${ids}.`);
   }
-  return found[0] ?? null;
+  return found[0];
 }
 
 /** The folder that a session works in, from its first record; null when that cannot be read. */
@@ -95,12 +84,6 @@ export function rootOf(path: string): string | null {
 }
 
 const MOST_FIRST_BYTES = 64 * 1024;
-
-export async function makeSessionFolder(home: string, root: string): Promise<string> {
-  const folder = join(home, "sessions", projectName(root));
-  makeFolders(folder);
-  return folder;
-}
 
 /** Removes the log of a session. Throws SessionError while a process writes to it. */
 export async function removeSession(place: SessionPlace): Promise<void> {

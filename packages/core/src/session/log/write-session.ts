@@ -1,8 +1,11 @@
 import { rm, utimes, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { makeFolders } from "@burin/machine/disk/make-folders";
+import { codeOf } from "@burin/machine/disk/system-error";
 import { recordLine } from "./record-line.ts";
 import type { Secrets } from "./redactor.ts";
-import { makeSessionFolder, sessionPath } from "./session-files.ts";
+import { sessionPath } from "./session-files.ts";
 
 /** A session that happened in another program. */
 export interface ToldSession {
@@ -31,12 +34,12 @@ export async function writeSession({ home, root, id, events, environment }: Told
     last = new Date(at);
     lines.push(recordLine(lines.length + 1, last.toISOString(), { event: redactor.json(event) }));
   }
-  await makeSessionFolder(home, root);
   const path = sessionPath(home, root, id);
+  makeFolders(dirname(path));
   try {
     await newLog(path, () => writeFile(path, Buffer.concat(lines), { flag: "wx", mode: 0o600 }));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    if (codeOf(error) === "EEXIST") return false;
     throw error;
   }
   await utimes(path, last, last);

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
@@ -10,7 +10,14 @@ import { removeFile } from "@burin/machine/files/remove-file";
 import { type NewContent, type OnChange, replaceFile, writeAll } from "@burin/machine/files/replace-file";
 import { isWithin } from "@burin/machine/paths/paths";
 import { mergeTexts } from "./merge-texts.ts";
-import { type Content, contentOf, type FileChange, hashOfOpen, MOST_MERGED_BYTES } from "./undo-journal.ts";
+import {
+  type Content,
+  chunksOf,
+  contentOf,
+  type FileChange,
+  hashOfOpen,
+  MOST_MERGED_BYTES,
+} from "./undo-journal.ts";
 
 export interface UndoPlace {
   readonly folder: string;
@@ -53,7 +60,11 @@ async function applied(step: Step): Promise<FileOutcome["what"]> {
   const { before, after } = change;
   if (isSame(now, before)) return "unchanged";
   if (isSame(now, after)) {
-    if (before === null) return removed(step);
+    if (before === null) {
+      const { madeFolders } = change;
+      await removeFile({ ...target(step), isOf: isOf(step), madeFolders, onChange: step.place.onChange });
+      return "removed";
+    }
     await putBack(step, keptPath(step, before));
     return now === null ? "made again" : "restored";
   }
@@ -90,17 +101,6 @@ function keptPath({ place }: Step, { kept }: Content): string {
   throw leftAlone("its old content is no longer kept");
 }
 
-async function removed(step: Step): Promise<"removed"> {
-  const { change, place } = step;
-  await removeFile({
-    ...target(step),
-    isOf: isOf(step),
-    madeFolders: change.madeFolders,
-    onChange: place.onChange,
-  });
-  return "removed";
-}
-
 /** A call outside the project's folder wrote to an additional folder; links there are not followed out of it. */
 function target({ change, place }: Step) {
   const { file, madeFolders } = change;
@@ -121,12 +121,7 @@ async function putBack(step: Step, source: string): Promise<void> {
   await put(step, async (descriptor) => {
     const from = openRegular(source);
     try {
-      const chunk = Buffer.allocUnsafe(1024 * 1024);
-      for (;;) {
-        const count = readSync(from, chunk, 0, chunk.length, null);
-        if (count === 0) return;
-        await writeAll(descriptor, chunk.subarray(0, count), true);
-      }
+      for (const bytes of chunksOf(from)) await writeAll(descriptor, bytes, true);
     } finally {
       closeSync(from);
     }

@@ -197,11 +197,17 @@ function hashOfFile(path: string): string {
 /** Of all bytes after the current position. */
 export function hashOfOpen(descriptor: number): string {
   const hash = createHash("sha256");
+  for (const bytes of chunksOf(descriptor)) hash.update(bytes);
+  return hash.digest("base64");
+}
+
+/** The bytes after the current position; each chunk holds only until the next. */
+export function* chunksOf(descriptor: number): Generator<Buffer> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   for (;;) {
     const count = readSync(descriptor, chunk, 0, chunk.length, null);
-    if (count === 0) return hash.digest("base64");
-    hash.update(chunk.subarray(0, count));
+    if (count === 0) return;
+    yield chunk.subarray(0, count);
   }
 }
 

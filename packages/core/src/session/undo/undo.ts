@@ -43,14 +43,10 @@ export interface UndoEntry {
 /** The operations that can be undone, latest first. */
 export async function undoEntries({ home, root }: Pick<UndoOptions, "home" | "root">): Promise<UndoEntry[]> {
   const entries = readOperations(home, root, (operations) => operations).map(
-    ({ id, at, writer, of, isInForce, changes }) => ({
-      id,
-      at,
-      kind: of === null ? ("call" as const) : ("undo" as const),
-      writer,
-      files: changes.map(({ file }) => relative(root, file)),
-      isInForce,
-    }),
+    ({ id, at, writer, of, isInForce, changes }): UndoEntry => {
+      const files = changes.map(({ file }) => relative(root, file));
+      return { id, at, kind: of === null ? "call" : "undo", writer, files, isInForce };
+    },
   );
   return entries.reverse();
 }
