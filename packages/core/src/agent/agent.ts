@@ -253,7 +253,12 @@ export class Agent {
 
   /** Gets the next reply, with a request that fits the model's window. */
   async *#askedFor({ signal, unfinished }: Run): AsyncGenerator<AgentEvent, Reply> {
-    yield* this.#warning();
+    const warning = this.#needs.budget?.warning(this.#warned);
+    if (warning !== undefined) {
+      yield notice(warning);
+      const text = `[${warning} When it is used up, the work stops: finish now.]`;
+      yield this.#conversation.note({ type: "context", text });
+    }
     if (this.#compactor.isNeeded) yield* this.#shortened(signal);
     const reply = yield* this.#reply(signal, unfinished);
     const { end, text, calls } = reply;
@@ -265,16 +270,6 @@ export class Agent {
     this.#compactor.noteTooLong(end.error);
     yield* this.#shortened(signal);
     return yield* this.#reply(signal, unfinished);
-  }
-
-  async *#warning(): AsyncGenerator<AgentEvent> {
-    const warning = this.#needs.budget?.warning(this.#warned);
-    if (warning === undefined) return;
-    yield notice(warning);
-    yield this.#conversation.note({
-      type: "context",
-      text: `[${warning} When it is used up, the work stops: finish now.]`,
-    });
   }
 
   async *#shortened(signal: AbortSignal): AsyncGenerator<AgentEvent> {

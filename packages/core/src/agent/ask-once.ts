@@ -4,18 +4,13 @@ import type { AskModel } from "@burin/mcp/client-requests";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { Budget } from "./budget.ts";
 import { ContextSize } from "./context-size.ts";
-import { estimatedUsage } from "./reply.ts";
-
-interface OnceAnswer {
-  readonly text: string;
-  readonly end: Extract<ModelEvent, { type: "end" }>;
-}
+import { estimatedUsage, type Reply } from "./reply.ts";
 
 export async function answerOnce(
   model: ChatModel,
   { system, history }: Omit<ModelRequest, "tools">,
   signal: AbortSignal,
-): Promise<OnceAnswer> {
+): Promise<Pick<Reply, "text" | "end">> {
   let text = "";
   for await (const event of model.stream({ system, history, tools: [] }, signal)) {
     if (event.type === "end") return { text, end: event };

@@ -33,8 +33,8 @@ interface TaskNeeds {
   readonly tell: (event: AgentEvent) => void;
 }
 
-interface Running {
-  readonly order: TaskOrder;
+interface Task {
+  shown: BackgroundTask;
   readonly work: AbortController;
   /** Never rejects. */
   end: Promise<void>;
@@ -47,8 +47,7 @@ const MOST_ENDED = 50;
 /** Subagents that work while their session continues, and the reports about them. */
 export class BackgroundTasks implements TaskList {
   readonly #needs: TaskNeeds;
-  readonly #running = new Map<string, Running>();
-  readonly #shown = new Map<string, BackgroundTask>();
+  readonly #tasks = new Map<string, Task>();
   /** From earlier events: started tasks whose end is not in the log. */
   readonly #cutOff = new Map<string, TaskChange>();
   #reports: { readonly task: string; readonly head: string; readonly text: string }[] = [];
@@ -72,63 +71,60 @@ export class BackgroundTasks implements TaskList {
     this.#count += 1;
     const id = `task_${this.#count}`;
     const { description, subagent_type: subagent } = order;
-    this.#shown.set(id, { id, description, subagent, status: "running", steps: [] });
-    const running: Running = { order, work: new AbortController(), end: Promise.resolve() };
-    this.#running.set(id, running);
-    this.#tellChange(id, order, "running");
-    running.end = this.#worked(id, running, work);
+    const shown = { id, description, subagent, status: "running" as const, steps: [] };
+    const task: Task = { shown, work: new AbortController(), end: Promise.resolve() };
+    this.#tasks.set(id, task);
+    this.#tellChange(task.shown, order);
+    task.end = this.#worked(task, order, work);
     return id;
   }
 
-  async #worked(id: string, { order, work: { signal } }: Running, work: TaskWork): Promise<void> {
-    const onStep = (steps: readonly string[]): void => this.#show(id, { steps: steps.slice(-SHOWN_STEPS) });
+  #tellChange({ id, description, subagent: agent, status }: BackgroundTask, { callId }: TaskOrder): void {
+    this.#needs.tell({ type: "task", id, agent, description, callId, status });
+  }
+
+  async #worked(task: Task, order: TaskOrder, work: TaskWork): Promise<void> {
+    const { signal } = task.work;
+    const onStep = (steps: readonly string[]): void => {
+      task.shown = { ...task.shown, steps: steps.slice(-SHOWN_STEPS) };
+    };
     let answer = await work(signal, onStep).catch((error: unknown): SubagentAnswer => {
       return { status: "failed", text: "", reason: messageOf(error), steps: [] };
     });
     // Its last text may have come before it was stopped, and is not needed any more.
     if (signal.aborted) answer = { ...answer, status: "cancelled", reason: "it was stopped" };
-    this.#running.delete(id);
-    this.#ended(id, order, answer);
-  }
-
-  #tellChange(id: string, order: TaskOrder, status: BackgroundTask["status"]): void {
-    const { description, subagent_type: agent, callId } = order;
-    this.#needs.tell({ type: "task", id, agent, description, callId, status });
-  }
-
-  #ended(id: string, order: TaskOrder, answer: SubagentAnswer): void {
     const { error, llmContent } = toldAnswer(order, answer);
     const status = answer.status === "success" && error ? "failed" : answer.status;
-    this.#show(id, { status });
+    task.shown = { ...task.shown, status };
+    const { id, subagent, description } = task.shown;
     const how = { success: "is done", failed: "failed", cancelled: "was stopped" }[status];
-    const name = `${order.subagent_type}: ${order.description}`;
-    const head = `[Background task ${id} (${name}) ${how}.]`;
-    this.#reports.push({ task: id, head, text: String(llmContent) });
-    this.#tellChange(id, order, status);
+    const name = `${subagent}: ${description}`;
+    this.#reports.push({
+      task: id,
+      head: `[Background task ${id} (${name}) ${how}.]`,
+      text: String(llmContent),
+    });
+    this.#tellChange(task.shown, order);
     this.#needs.tell(notice(`The background task ${id} (${name}) ${how}.`));
-    const ended = [...this.#shown.keys()].filter((one) => !this.#running.has(one));
-    for (const oldest of ended.slice(0, -MOST_ENDED)) this.#shown.delete(oldest);
+    const ended = this.list().filter((one) => one.status !== "running");
+    for (const oldest of ended.slice(0, -MOST_ENDED)) this.#tasks.delete(oldest.id);
     this.#wake();
   }
 
-  #show(id: string, change: Partial<BackgroundTask>): void {
-    const shown = this.#shown.get(id);
-    if (shown) this.#shown.set(id, { ...shown, ...change });
-  }
-
   list(): readonly BackgroundTask[] {
-    return [...this.#shown.values()];
+    return [...this.#tasks.values()].map(({ shown }) => shown);
   }
 
   async stop(id: string): Promise<boolean> {
-    const running = this.#running.get(id);
-    running?.work.abort();
-    await running?.end;
-    return running !== undefined;
+    const task = this.#tasks.get(id);
+    if (task?.shown.status !== "running") return false;
+    task.work.abort();
+    await task.end;
+    return true;
   }
 
   async stopAll(): Promise<void> {
-    await Promise.all([...this.#running.keys()].map((id) => this.stop(id)));
+    await Promise.all([...this.#tasks.keys()].map((id) => this.stop(id)));
   }
 
   /** The reports for the model, each returned once. Its task shows in the log which ends the model knows about. */
@@ -151,7 +147,7 @@ export class BackgroundTasks implements TaskList {
 
   /** Whether a task is running, or has ended without a report to the model. */
   get isPending(): boolean {
-    return this.#running.size > 0 || this.#reports.length > 0;
+    return this.hasReports || this.list().some(({ status }) => status === "running");
   }
 
   get hasReports(): boolean {
@@ -160,7 +156,7 @@ export class BackgroundTasks implements TaskList {
 
   /** Resolves when there is something to report or the signal aborts. */
   async next(signal: AbortSignal): Promise<void> {
-    if (this.#reports.length > 0 || signal.aborted) return;
+    if (this.hasReports || signal.aborted) return;
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });

@@ -58,36 +58,28 @@ const COMMAND_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 /** Reads the folders `agents`, `skills` and `commands` of these places; for equal names the later one wins. */
 export function readDefinitions(places: readonly DefinitionPlace[]): Definitions {
   const problems: string[] = [];
-  const all = places.map(({ folder }) => folder);
-  const own = places.filter(({ hasOnlySkills }) => !hasOnlySkills).map(({ folder }) => folder);
-  const subagents = definedIn(own, { kind: "agents", make: subagentOf }, problems);
-  const skills = definedIn(all, { kind: "skills", make: skillOf }, problems);
-  const commands = definedIn(own, { kind: "commands", make: commandOf }, problems);
-  return { subagents, skills, skillsText: skills.length > 0 ? listSkills(skills) : null, commands, problems };
-}
-
-interface Reader<Thing> {
-  readonly kind: "agents" | "skills" | "commands";
-  /** Throws what is wrong with the file. */
-  readonly make: (file: DefinitionFile) => Thing;
-}
-
-/** A file that cannot be used does not affect the others. */
-function definedIn<Thing extends { readonly name: string }>(
-  places: readonly string[],
-  { kind, make }: Reader<Thing>,
-  problems: string[],
-): Thing[] {
-  const found = new Map<string, Thing>();
-  for (const path of places.flatMap((place) => pathsIn(join(place, kind), kind === "skills"))) {
-    try {
-      const thing = make(readDefinition(path));
-      found.set(thing.name, thing);
-    } catch (error) {
-      problems.push(`${path} cannot be used: ${messageOf(error)}.`);
+  /** A file that cannot be used does not affect the others; `make` throws what is wrong with it. */
+  const defined = <Thing extends { readonly name: string }>(
+    kind: "agents" | "skills" | "commands",
+    make: (file: DefinitionFile) => Thing,
+  ): Thing[] => {
+    const found = new Map<string, Thing>();
+    const isOfSkills = kind === "skills";
+    const folders = places.flatMap((place) => (place.hasOnlySkills && !isOfSkills ? [] : place.folder));
+    for (const path of folders.flatMap((folder) => pathsIn(join(folder, kind), isOfSkills))) {
+      try {
+        const thing = make(readDefinition(path));
+        found.set(thing.name, thing);
+      } catch (error) {
+        problems.push(`${path} cannot be used: ${messageOf(error)}.`);
+      }
     }
-  }
-  return [...found.values()];
+    return [...found.values()];
+  };
+  const subagents = defined("agents", subagentOf);
+  const skills = defined("skills", skillOf);
+  const commands = defined("commands", commandOf);
+  return { subagents, skills, skillsText: skills.length > 0 ? listSkills(skills) : null, commands, problems };
 }
 
 /** The Markdown files directly in a folder, or the SKILL.md of each folder in it. */

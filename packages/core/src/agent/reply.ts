@@ -1,4 +1,5 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { onceFor } from "@burin/contract/async/once";
 import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import type { CallIds } from "./call-ids.ts";
@@ -37,13 +38,14 @@ export async function* readReply(
   const calls: FunctionCall[] = [];
   /** A signature may come with the id of a call that is still to come. */
   const early = new Map<string, string>();
+  const idOf = (given: string) => onceFor(early, given, () => ids.take(given));
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case "text":
         yield* tell(fresh.add(event.text));
         break;
       case "function_call":
-        calls.push({ ...event.call, id: early.get(event.call.id) ?? ids.take(event.call.id) });
+        calls.push({ ...event.call, id: idOf(event.call.id) });
         early.delete(event.call.id);
         break;
       case "end":
@@ -52,11 +54,9 @@ export async function* readReply(
       default:
         if (event.type === "usage") usage = event.usage;
         if (event.type === "thought" && event.takesText) text = "";
-        if (event.type === "thought" && event.callId !== undefined) {
-          const callId = early.get(event.callId) ?? ids.take(event.callId);
-          early.set(event.callId, callId);
-          yield note({ ...event, callId });
-        } else yield note(event);
+        if (event.type === "thought" && event.callId !== undefined)
+          yield note({ ...event, callId: idOf(event.callId) });
+        else yield note(event);
     }
   }
   const error = { type: "bad_reply", message: "The model's reply ended without a reason for its end." };

@@ -30,8 +30,7 @@ export class Run {
 }
 
 export function ended(status: RunStatus, { turns, reply, isCut }: Run, error?: RunError): RunEnd {
-  const outcome = { turns, text: reply?.text ?? "", isCut };
-  return done(status, error ? { ...outcome, error } : outcome);
+  return done(status, { turns, text: reply?.text ?? "", isCut, error });
 }
 
 /** Why the reply is the last one; null when it is complete. */
@@ -68,7 +67,7 @@ export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns
 interface Outcome {
   readonly turns: number;
   readonly text: string;
-  readonly error?: RunError;
+  readonly error?: RunError | undefined;
   readonly isCut?: boolean;
 }
 

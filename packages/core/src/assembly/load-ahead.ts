@@ -34,14 +34,9 @@ export interface LoadAheadNeeds {
   first?(): unknown;
 }
 
-interface Step {
-  readonly pauseMs: number;
-  do(): Promise<unknown>;
-}
-
 /** Loads what the first calls usually need, in steps so small that they do not delay a reply. */
 export class LoadAhead {
-  readonly #left: Step[];
+  readonly #left: { readonly pauseMs: number; do(): Promise<unknown> }[];
   readonly #needs: LoadAheadNeeds;
   #isFirst = true;
 

@@ -1,4 +1,4 @@
-import { type AgentEvent, type CheckResult, notice, type RunEnd } from "@burin/contract/agent-event";
+import { type AgentEvent, notice, type RunEnd } from "@burin/contract/agent-event";
 import { schemaError } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { textOf } from "@burin/contract/messages/parts";
@@ -104,25 +104,21 @@ export function checkedRun(check: Check, prompt: string | null, ask: Ask): Async
   const { command, signal, budget } = check;
   return askUntil(prompt, ask, async (end, { count: attempts, hasWorked }) => {
     const changed = await check.fault();
-    if (changed !== null) {
-      // The model cannot fix that.
-      const error = { type: "check_failed", message: `The check "${command}" was not run: ${changed}.` };
-      const result = { command, passed: false, exitCode: null, attempts };
-      return { end: { ...end, status: "error", error, check: result } };
-    }
-    const { passed, exitCode, said } = await runCheck(check);
-    const result: CheckResult = { command, passed, exitCode, attempts };
-    if (passed) return { end: { ...end, check: result } };
+    const { passed, exitCode, said } = changed === null ? await runCheck(check) : NOT_RUN;
+    const result = { ...end, check: { command, passed, exitCode, attempts } };
+    const failed = (message: string): Verdict => {
+      return { end: { ...result, status: "error", error: { type: "check_failed", message } } };
+    };
+    // The model cannot fix that.
+    if (changed !== null) return failed(`The check "${command}" was not run: ${changed}.`);
+    if (passed) return { end: result };
     const fault = `The check "${command}" does not pass (${exitCode === null ? "did not end" : `exit code ${exitCode}`})`;
     if (budget?.exhausted !== undefined) {
       const error = { type: "budget", message: `${fault}. ${budget.exhausted}` };
-      return { end: { ...end, status: "limit", error, check: result } };
+      return { end: { ...result, status: "limit", error } };
     }
     const isIdle = attempts > 1 && !hasWorked;
-    if (isIdle || attempts > MOST_FAILED_CHECKS || signal.aborted) {
-      const error = { type: "check_failed", message: `${fault}.` };
-      return { end: { ...end, status: "error", error, check: result } };
-    }
+    if (isIdle || attempts > MOST_FAILED_CHECKS || signal.aborted) return failed(`${fault}.`);
     return {
       notice: `${fault}; the model goes on.`,
       again: `The check that has to pass before you are done does not: ${command}\n${said}\n\nFix the cause, not the check, then say what you did.`,
@@ -130,9 +126,11 @@ export function checkedRun(check: Check, prompt: string | null, ask: Ask): Async
   });
 }
 
+const NOT_RUN = { passed: false, exitCode: null, said: "" };
+
 async function runCheck({ command, shell, signal, budget }: Check) {
   const tool = shell();
-  if (!tool) return { passed: false, exitCode: null, said: "There is no tool here that runs commands." };
+  if (!tool) return { ...NOT_RUN, said: "There is no tool here that runs commands." };
   budget?.start();
   const timeout = Math.max(1, Math.min(MOST_CHECK_MS, Math.ceil(budget?.millisecondsLeft ?? MOST_CHECK_MS)));
   const { llmContent, error } = await tool

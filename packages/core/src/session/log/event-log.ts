@@ -149,12 +149,11 @@ export class EventLog {
     return path;
   }
 
-  /** Writes everything, so that it survives a crash of this process; returns the open file. */
-  async written(): Promise<number | null> {
-    if (!this.#place.isRecorded) return null;
-    const descriptor = this.#write(this.#noted.length, await this.#opened());
+  /** Writes everything, so that it survives a crash of this process. */
+  async written(): Promise<void> {
+    if (!this.#place.isRecorded) return;
+    this.#write(this.#noted.length, await this.#opened());
     await this.#kept();
-    return descriptor;
   }
 
   /** Keeps one part after the other; what arrives meanwhile goes with the next. */
@@ -170,12 +169,12 @@ export class EventLog {
 
   /** The same, but it also survives a crash of the whole machine. */
   async recorded(): Promise<void> {
-    const descriptor = await this.written();
+    await this.written();
     // Lines that are kept elsewhere survive this machine.
-    if (descriptor === null || this.#isSynced || this.#place.keep !== undefined) return;
+    if (this.#descriptor === null || this.#isSynced || this.#place.keep !== undefined) return;
     this.#isSynced = true;
     try {
-      await sync(descriptor);
+      await sync(this.#descriptor);
     } catch (error) {
       this.#isSynced = false;
       throw error;
@@ -220,7 +219,7 @@ export class EventLog {
     }
   }
 
-  #write(count: number, path: string): number {
+  #write(count: number, path: string): void {
     const records = this.#noted.splice(0, count);
     const lines = records.map(({ n, at, event, seen }) => {
       const json = { event: this.#redactor.json(event), seen: seen && this.#redactor.json(seen) };
@@ -238,7 +237,6 @@ export class EventLog {
       this.#unwritten = this.#unwritten.subarray(writeSync(this.#descriptor, this.#unwritten));
     }
     this.#unwrittenRecords = [];
-    return this.#descriptor;
   }
 }
 

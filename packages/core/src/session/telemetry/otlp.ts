@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { onceFor } from "@burin/contract/async/once";
 import { messageOf } from "@burin/contract/text/error-message";
 import { httpRequest } from "@burin/machine/http/http-request";
 
@@ -40,7 +41,6 @@ const MOST_SPANS = 2000;
 interface Series {
   readonly attributes: Attributes;
   readonly counts: number[];
-  count: number;
   sum: number;
 }
 
@@ -68,10 +68,8 @@ export class Otlp {
   constructor(environment: NodeJS.ProcessEnv, endpoint: string | undefined, tell: (message: string) => void) {
     this.#environment = environment;
     this.#tell = tell;
-    this.#targets = {
-      traces: this.#targetOf("traces", endpoint),
-      metrics: this.#targetOf("metrics", endpoint),
-    };
+    const [traces, metrics] = [this.#targetOf("traces", endpoint), this.#targetOf("metrics", endpoint)];
+    this.#targets = { traces, metrics };
     const attributes = {
       "service.name": "burin",
       ...listed(environment.OTEL_RESOURCE_ATTRIBUTES),
@@ -115,13 +113,10 @@ export class Otlp {
     if (this.#targets.metrics === null) return;
     const { bounds } = METRICS[metric];
     const key = JSON.stringify([metric, attributes]);
-    const fresh = { attributes, counts: Array(bounds.length + 1).fill(0), count: 0, sum: 0 };
-    const series = this.#series.get(key) ?? fresh;
-    this.#series.set(key, series);
-    const bucket = bounds.findIndex((bound) => value <= bound);
-    const at = bucket < 0 ? bounds.length : bucket;
-    series.counts[at] = (series.counts[at] ?? 0) + 1;
-    series.count += 1;
+    const fresh = () => ({ attributes, counts: Array(bounds.length + 1).fill(0), sum: 0 });
+    const series = onceFor(this.#series, key, fresh);
+    const bucket = bounds.filter((bound) => value > bound).length;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
     series.sum += value;
     this.#hasMeasured = true;
     this.#sendLater();
@@ -158,12 +153,15 @@ export class Otlp {
     if (target === null) return;
     const body = [Buffer.from(JSON.stringify(value))];
     const headers = { ...target.headers, "content-type": "application/json" };
-    const environment = this.#environment;
+    const request = {
+      url: target.url,
+      method: "POST" as const,
+      headers,
+      body,
+      environment: this.#environment,
+    };
     try {
-      const answer = await httpRequest(
-        { url: target.url, method: "POST", headers, body, environment },
-        signal,
-      );
+      const answer = await httpRequest(request, signal);
       for await (const _ of answer.body);
       if (answer.status >= 300) throw new Error(`the answer was ${answer.status}`);
     } catch (error) {
@@ -177,10 +175,10 @@ export class Otlp {
     return Object.entries(METRICS).flatMap(([name, { unit, bounds }]) => {
       const own = [...this.#series].filter(([key]) => key.startsWith(`["${name}"`));
       if (own.length === 0) return [];
-      const dataPoints = own.map(([, { attributes, counts, count, sum }]) => ({
+      const dataPoints = own.map(([, { attributes, counts, sum }]) => ({
         ...time,
         attributes: plain(attributes),
-        count: String(count),
+        count: String(counts.reduce((all, count) => all + count, 0)),
         sum,
         bucketCounts: counts.map(String),
         explicitBounds: bounds,

@@ -1,11 +1,5 @@
 import { matchingLines } from "@burin/machine/files/diff";
 
-export interface MergeSides {
-  readonly base: string;
-  readonly one: string;
-  readonly other: string;
-}
-
 /** These replace the lines from `start` up to `end` of the base. */
 interface Change {
   readonly start: number;
@@ -14,7 +8,7 @@ interface Change {
 }
 
 /** The base with the changes of both sides; null when they changed the same or adjacent places. */
-export function mergeTexts({ base, one, other }: MergeSides): string | null {
+export function mergeTexts({ base, one, other }: Record<"base" | "one" | "other", string>): string | null {
   const lines = linesOf(base);
   const mine = changesOf(lines, linesOf(one));
   const theirs = changesOf(lines, linesOf(other)).filter(
