@@ -196,7 +196,7 @@ export class Agent {
   async *#turn(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
     run.turns += 1;
     const reply = yield* this.#askedFor(run);
-    run.reply = { ...reply, text: run.unfinished + reply.text };
+    run.text = run.unfinished + reply.text;
     if (!run.signal.aborted && (yield* this.#takenUp(run, reply))) return null;
     run.unfinished = "";
     if (reply.end.reason !== "error") run.broken = 0;

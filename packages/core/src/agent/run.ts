@@ -9,7 +9,8 @@ export class Run {
   readonly guard: LoopGuard | null;
   /** Replies to the current prompt. */
   turns = 0;
-  reply: Reply | null = null;
+  /** What the model said last. */
+  text = "";
   /** The text of the earlier replies that the current one continues. */
   unfinished = "";
   /** Interrupted replies in a row. */
@@ -29,8 +30,12 @@ export class Run {
   }
 }
 
-export function ended(status: RunStatus, { turns, reply, isCut }: Run, error?: RunError): RunEnd {
-  return done(status, { turns, text: reply?.text ?? "", isCut, error });
+type Outcome = Pick<Run, "turns" | "text"> & Partial<Pick<Run, "isCut">>;
+
+export function ended(status: RunStatus, { turns, text, isCut }: Outcome, error?: RunError): RunEnd {
+  const whole = { type: "done" as const, status, result: text, turns };
+  const event = isCut ? { ...whole, cut: true as const } : whole;
+  return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
 }
 
 /** Why the reply is the last one; null when it is complete. */
@@ -49,11 +54,9 @@ export function overBudget(run: Run, message: string): RunEnd {
 
 /** Why the run ends after these answers; null when the model is asked again. */
 export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns: number): RunEnd | null {
-  const { turns, guard, reply } = run;
+  const { turns, text, guard } = run;
   const plan = unapprovedPlan(answers);
-  if (plan) {
-    return done("refused", { turns, text: textWithPlan(reply?.text ?? "", plan), error: plan.error });
-  }
+  if (plan) return ended("refused", { turns, text: textWithPlan(text, plan) }, plan.error);
   if (guard?.verdict) {
     // A call that is refused repeatedly ends the run as refused, because the user can fix that.
     if (run.refused) return ended("refused", run, run.refused);
@@ -62,19 +65,6 @@ export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns
   if (turns < maxTurns) return null;
   const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
   return ended("limit", run, { type: "max_turns", message });
-}
-
-interface Outcome {
-  readonly turns: number;
-  readonly text: string;
-  readonly error?: RunError | undefined;
-  readonly isCut?: boolean;
-}
-
-export function done(status: RunStatus, { turns, text, error, isCut }: Outcome): RunEnd {
-  const whole = { type: "done" as const, status, result: text, turns };
-  const event = isCut ? { ...whole, cut: true as const } : whole;
-  return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
 }
 
 /** Whether a failure or the user ended the run, instead of the model's last text. */

@@ -1,11 +1,5 @@
-import type { ContextFill } from "@burin/contract/agent-event";
-import type { ChatModel } from "@burin/contract/chat-model";
 import type { Workspace } from "@burin/contract/machine/workspace";
-import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
-import { defaultContextWindow } from "@burin/models/choice/context-window";
-import { costOf } from "@burin/models/replies/price";
 import { Agent, type AgentNeeds, type Briefing } from "../agent/agent.ts";
-import { Budget, parseBudget } from "../agent/budget.ts";
 import { ContextFiles } from "../agent/context-files.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
@@ -13,6 +7,7 @@ import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
 import type { JoinedHooks } from "./run-command.ts";
+import { contextWindowOf } from "./session-models.ts";
 import type { ToolDiscovery } from "./tool-discovery.ts";
 
 /** What is worked out here from the parts. */
@@ -33,14 +28,6 @@ const DEFAULT_MAX_TURNS = 200;
 const MOST_CONTEXT_CHARACTERS = 24_000;
 /** Characters per token of the window: instruction files must leave room for the work. */
 const CONTEXT_SHARE = 0.3;
-
-/** In tokens: from the settings for this model or the main one, otherwise what is known for its name. */
-export function contextWindowOf(
-  { contextWindow }: { readonly contextWindow?: number },
-  model: ChatModel,
-): number {
-  return model.contextWindow ?? contextWindow ?? defaultContextWindow(model.name);
-}
 
 export function agentOf(parts: AgentParts): Agent {
   const { home, workspace, instructions, waiting, maxTurns, ...needs } = parts;
@@ -110,45 +97,4 @@ async function textInside(workspace: Workspace, path: string, shown: number): Pr
   const range = { offset: 0, limit: most, mostLineCharacters: most, mostCharacters: most };
   const content = await workspace.read(path, range, new AbortController().signal);
   return content.kind === "text" ? content.text : null;
-}
-
-/** The budget of a session, shared with everything that spends on its behalf. */
-export function budgetOf(
-  given: string | Budget | undefined,
-  { name: model, price }: ChatModel,
-  settings: Settings,
-): Budget | undefined {
-  if (typeof given !== "string") return given;
-  const limits = parseBudget(given);
-  const own = priceOf(model, settings) ?? price;
-  if (limits.money !== undefined && own === undefined) {
-    const example = `{"model": {"prices": {"${model}": {"input": 3, "output": 15}}}}`;
-    throw new SettingsError(
-      `A budget of money needs the price of ${model} per million tokens. Add it to the settings: ${example}`,
-    );
-  }
-  // A subagent's model without a price is assumed to cost the same.
-  return new Budget(limits, (name) => priceOf(name, settings) ?? own);
-}
-
-/** The price in the settings for a model name, with or without the name of its service in front. */
-export function priceOf(name: string, { model: { prices = {} } }: Settings): ModelPrice | undefined {
-  const known = new Map(Object.entries(prices));
-  return known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
-}
-
-/** Fewer tokens are not worth a notice. */
-const LEAST_TOLD_TOKENS = 10_000;
-
-/** What the next request costs when none of it is cached; empty when that is little. */
-export function costNotice(
-  what: string,
-  { tokens: inputTokens }: ContextFill,
-  { model, price }: { readonly model: ChatModel; readonly price: ModelPrice | undefined },
-): string[] {
-  if (inputTokens < LEAST_TOLD_TOKENS) return [];
-  const cost = costOf({ inputTokens, outputTokens: 0, cachedTokens: 0 }, price);
-  const money = cost === undefined ? "" : `, about $${cost.toFixed(2)}`;
-  const thousands = Math.round(inputTokens / 1000);
-  return [`${what} sends about ${thousands}k tokens to ${model.name} that it may not have cached${money}.`];
 }

@@ -1,14 +1,26 @@
-import type { UsagePurpose } from "@burin/contract/agent-event";
+import type { ContextFill, UsagePurpose } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
+import { defaultContextWindow } from "@burin/models/choice/context-window";
+import { costOf } from "@burin/models/replies/price";
 import { pageAnswerer, samplingOf, spendingModel } from "../agent/ask-once.ts";
-import type { Budget } from "../agent/budget.ts";
+import { Budget, parseBudget } from "../agent/budget.ts";
 import type { Conversation } from "../agent/conversation.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import type { Home } from "./home.ts";
-import { contextWindowOf, priceOf } from "./join-agent.ts";
 import type { SessionOptions } from "./options.ts";
 import type { Said } from "./tool-set.ts";
+
+/** Fewer tokens are not worth a notice. */
+const LEAST_TOLD_TOKENS = 10_000;
+
+/** In tokens: from the settings for this model or the main one, otherwise what is known for its name. */
+export function contextWindowOf(
+  { contextWindow }: { readonly contextWindow?: number },
+  model: ChatModel,
+): number {
+  return model.contextWindow ?? contextWindow ?? defaultContextWindow(model.name);
+}
 
 /** The model that answers, and the other models that can be named. */
 export class Models {
@@ -41,9 +53,40 @@ export class Models {
     return contextWindowOf(this.model.name === this.#first ? this.#settings.model : {}, this.model);
   }
 
-  /** In dollars for a million tokens; undefined when neither settings nor service name it. */
-  get price(): ModelPrice | undefined {
-    return priceOf(this.model.name, this.#settings) ?? this.model.price;
+  /** For a million tokens; undefined when neither settings nor service name it. */
+  get #price(): ModelPrice | undefined {
+    return this.#priceOf(this.model.name) ?? this.model.price;
+  }
+
+  /** In the settings, for a model name with or without the name of its service in front. */
+  #priceOf(name: string): ModelPrice | undefined {
+    const known = new Map(Object.entries(this.#settings.model.prices ?? {}));
+    return known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
+  }
+
+  /** The budget of a session, shared with everything that spends on its behalf. */
+  budgetOf(given: string | Budget | undefined): Budget | undefined {
+    if (typeof given !== "string") return given;
+    const limits = parseBudget(given);
+    const own = this.#price;
+    if (limits.money !== undefined && own === undefined) {
+      const { name } = this.model;
+      const example = `{"model": {"prices": {"${name}": {"input": 3, "output": 15}}}}`;
+      throw new SettingsError(
+        `A budget of money needs the price of ${name} per million tokens. Add it to the settings: ${example}`,
+      );
+    }
+    // A subagent's model without a price is assumed to cost the same.
+    return new Budget(limits, (name) => this.#priceOf(name) ?? own);
+  }
+
+  /** What the next request costs when none of it is cached; empty when that is little. */
+  costNotice(what: string, { tokens: inputTokens }: ContextFill): string[] {
+    if (inputTokens < LEAST_TOLD_TOKENS) return [];
+    const cost = costOf({ inputTokens, outputTokens: 0, cachedTokens: 0 }, this.#price);
+    const money = cost === undefined ? "" : `, about $${cost.toFixed(2)}`;
+    const tokens = `about ${Math.round(inputTokens / 1000)}k tokens`;
+    return [`${what} sends ${tokens} to ${this.model.name} that it may not have cached${money}.`];
   }
 
   /** The model of that name; without a name the one that answers. */

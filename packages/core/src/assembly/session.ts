@@ -17,6 +17,7 @@ import { type CommandList, commandList } from "@burin/machine/commands/command-l
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Agent } from "../agent/agent.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
+import type { Budget } from "../agent/budget.ts";
 import { roomForAnswers } from "../agent/context-size.ts";
 import { Conversation, type Prompt, partsOf, promptOf } from "../agent/conversation.ts";
 import type { CustomCommand, Skill } from "../agent/definitions.ts";
@@ -32,7 +33,7 @@ import { ProofOfWork } from "../session/work-proof.ts";
 import type { Subagents } from "../tools/task.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
-import { agentOf, briefingOf, budgetOf, costNotice } from "./join-agent.ts";
+import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
 import type { SessionOptions } from "./options.ts";
@@ -63,7 +64,7 @@ export class Session {
   /** A command that must pass before a run ends with success. */
   readonly #check: string | undefined;
   readonly #home: Home;
-  readonly #budget: ReturnType<typeof budgetOf>;
+  readonly #budget: Budget | undefined;
   readonly #tools: ToolSet;
   readonly #agent: Agent;
   #subagents: JoinedSubagents | null = null;
@@ -82,7 +83,7 @@ export class Session {
     this.#check = options.check ?? home.settings.check;
     this.#home = home;
     const { model, small } = this.#models;
-    const budget = budgetOf(given, model, home.settings);
+    const budget = this.#models.budgetOf(given);
     this.#budget = budget;
     const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
     this.#announcement = this.#announced(home, options);
@@ -225,7 +226,7 @@ export class Session {
     if (this.#past === null) return [this.#announcement];
     const { notices, calls } = this.#past;
     const answers = calls.answers(this.#kindOf, isGoingOn ? "unusable" : "all");
-    const told = [...notices, ...this.#costOf("Resuming this session")];
+    const told = [...notices, ...this.#models.costNotice("Resuming this session", this.contextFill)];
     return [this.#announcement, ...told.map(notice), ...answers.map(this.#conversation.note)];
   }
 
@@ -327,11 +328,8 @@ export class Session {
   useModel(model: string | ChatModel): void {
     this.#models.use(model);
     this.#agent.useModel(this.#models.model, this.#models.window);
-    for (const text of this.#costOf("Changing the model")) this.#conversation.tell(notice(text));
-  }
-
-  #costOf(what: string): string[] {
-    return costNotice(what, this.contextFill, this.#models);
+    const told = this.#models.costNotice("Changing the model", this.contextFill);
+    for (const text of told) this.#conversation.tell(notice(text));
   }
 
   /** Adds text or parts from the user to a running turn: sent with the next request, after the answers so far. */

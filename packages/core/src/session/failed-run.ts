@@ -1,24 +1,26 @@
 import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
-import { done } from "../agent/run.ts";
+import { ended } from "../agent/run.ts";
 import { SessionError } from "./log/session-error.ts";
+
+const NOTHING = { turns: 0, text: "" };
 
 /** The end of a run that threw this error. Throws it again when the caller can fix it by a different call. */
 export function failedRun(error: unknown): RunEnd {
   if (error instanceof WorkspaceError || error instanceof SessionError) throw error;
   const type = error instanceof Error && "code" in error ? String(error.code) : "internal";
-  return done("error", { turns: 0, text: "", error: { type, message: messageOf(error) } });
+  return ended("error", NOTHING, { type, message: messageOf(error) });
 }
 
 export function givenUp(): RunEnd {
   const message = "Interrupted while an earlier prompt was worked on.";
-  return done("cancelled", { turns: 0, text: "", error: { type: "cancelled", message } });
+  return ended("cancelled", NOTHING, { type: "cancelled", message });
 }
 
 export function nothingLeft(): RunEnd {
   const message = "There is nothing to continue: the session waits for a prompt.";
-  return done("error", { turns: 0, text: "", error: { type: "nothing_left", message } });
+  return ended("error", NOTHING, { type: "nothing_left", message });
 }
 
 export function cutOff(): AgentEvent {

@@ -5,6 +5,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { lockPath } from "@burin/machine/disk/path-lock";
 import { readText } from "@burin/machine/disk/regular-file";
 import { codeOf } from "@burin/machine/disk/system-error";
+import { isWithin } from "@burin/machine/paths/paths";
 import { asSessionError } from "../log/session-error.ts";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import { type FileChange, type JournalLine, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
@@ -67,18 +68,7 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   const id = newChangeId(undoFolder(home, root));
   const journal = new UndoJournal(home, root, `undo-${id}`);
   const place: UndoPlace = { folder: undoFolder(home, root), root, onChange: journal.onChange };
-  const files: FileOutcome[] = [];
-  const refused = new Set<string>();
-  const of: string[] = [];
-  for (const operation of chosen) {
-    const before = refused.size;
-    for (const change of [...operation.changes].reverse()) {
-      const outcome = await takeBack(change, place, refused.has(change.file));
-      if (outcome.what === "refused") refused.add(change.file);
-      files.push(outcome);
-    }
-    if (refused.size === before) of.push(operation.id);
-  }
+  const { files, of } = await takeBackAll(chosen, place);
   const result = { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
   try {
     if (of.length > 0) journal.append({ type: "undo", id, at: new Date().toISOString(), of });
@@ -86,6 +76,23 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   } catch (error) {
     return { ...result, unrecorded: messageOf(error) };
   }
+}
+
+/** `of`: the ids of the operations that were undone completely. */
+async function takeBackAll(operations: readonly Pick<Operation, "id" | "changes">[], place: UndoPlace) {
+  const files: FileOutcome[] = [];
+  const refused = new Set<string>();
+  const of: string[] = [];
+  for (const { id, changes } of operations) {
+    const before = refused.size;
+    for (const change of [...changes].reverse()) {
+      const outcome = await takeBack(change, place, refused.has(change.file));
+      if (outcome.what === "refused") refused.add(change.file);
+      files.push(outcome);
+    }
+    if (refused.size === before) of.push(id);
+  }
+  return { files, of };
 }
 
 /** Undoes in a copy of the project's folder what a session did, as far as possible; reports what was not. */
@@ -96,14 +103,12 @@ export async function undoInCopy(
   const { home, root } = options;
   const chosen = readOperations(home, root, (operations) => chosenFrom(operations, options));
   const place = { folder: undoFolder(home, root), root: copy, onChange: () => ({ note: null, forget() {} }) };
-  const outcomes: FileOutcome[] = [];
-  for (const change of chosen.flatMap(({ changes }) => changes)) {
-    const inside = relative(root, change.file);
-    if (inside.startsWith("..")) continue;
-    const isBehind = outcomes.some(({ file, what }) => file === inside && what === "refused");
-    outcomes.push(await takeBack({ ...change, file: join(copy, inside) }, place, isBehind));
-  }
-  return outcomes.filter(({ what }) => what === "refused");
+  const inCopy = chosen.map(({ id, changes }) => {
+    const inside = changes.filter(({ file }) => isWithin(file, root));
+    return { id, changes: inside.map((one) => ({ ...one, file: join(copy, relative(root, one.file)) })) };
+  });
+  const { files } = await takeBackAll(inCopy, place);
+  return files.filter(({ what }) => what === "refused");
 }
 
 /** Latest first. */
