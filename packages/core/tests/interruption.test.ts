@@ -131,7 +131,7 @@ describe("P11 an interruption", () => {
     };
     const { calls, filesThen } = await interrupt({
       replies: [{ calls: [write("a.txt"), write("b.txt")] }],
-      isThere: isStatus("awaiting_approval"),
+      isThere: ({ type }) => type === "question",
       options: { confirm, approvalMode: "default" },
     });
     answer({ outcome: "once" });

@@ -14,7 +14,7 @@ const asking = (callId: string): AgentEvent => ({
   type: "tool_call",
   call: { callId, name: "ls", args: {}, description: "", status: "validating" },
 });
-const called = (callId: string): AgentEvent => ({
+const answered = (callId: string, llmContent: PartListUnion): AgentEvent => ({
   type: "tool_call",
   call: {
     callId,
@@ -22,7 +22,7 @@ const called = (callId: string): AgentEvent => ({
     args: {},
     description: "",
     status: "success",
-    llmContent: "x",
+    llmContent,
     returnDisplay: "",
   },
 });
@@ -65,7 +65,7 @@ describe("P36 thoughts in the history", () => {
       { text: "x" },
     ]);
     expect(historyOf([asked, thought("lost"), restart])).toEqual([{ role: "user", parts: [{ text: "go" }] }]);
-    expect(historyOf([asked, thought("kept"), called("a"), restart])).toMatchObject([
+    expect(historyOf([asked, thought("kept"), answered("a", "x"), restart])).toMatchObject([
       {},
       { parts: [{ text: "kept" }, { functionCall: { id: "a" } }] },
       {},
@@ -77,18 +77,6 @@ describe("P36 thoughts in the history", () => {
 });
 
 describe("P6 old answers that are cleared", () => {
-  const answered = (callId: string, llmContent: PartListUnion): AgentEvent => ({
-    type: "tool_call",
-    call: {
-      callId,
-      name: "ls",
-      args: {},
-      description: "",
-      status: "success",
-      llmContent,
-      returnDisplay: "",
-    },
-  });
   const image = { inlineData: { mimeType: "image/png", data: "x" } };
 
   it("leave a note, lose their media, and stay the answers to their calls", () => {

@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { ToolKind } from "@burin/contract/tools";
 
@@ -38,8 +39,7 @@ export class LoopGuard {
 
   #failed(call: AnsweredCall, mark: string): ToolCall {
     this.#last.count = 0;
-    const failure = this.#failures.get(mark) ?? { count: 0, changes: this.#made.size };
-    this.#failures.set(mark, failure);
+    const failure = onceFor(this.#failures, mark, () => ({ count: 0, changes: this.#made.size }));
     if (failure.changes !== this.#made.size) failure.count = 0;
     failure.changes = this.#made.size;
     failure.count += 1;

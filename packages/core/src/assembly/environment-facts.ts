@@ -88,8 +88,9 @@ export class GitNews {
   /** Asks git, the first time only. Never rejects. */
   async look(signal: AbortSignal): Promise<void> {
     const { roots, environment, variables } = this.#ground;
-    if (this.#isAsked || gitStateOf(roots[0] ?? "") === null) return;
+    if (this.#isAsked) return;
     this.#isAsked = true;
+    if (gitStateOf(roots[0] ?? "") === null) return;
     try {
       const { uncommittedChanges } = await import("@burin/machine/git/uncommitted-changes");
       const lines = await uncommittedChanges({ roots, environment, passEnvironment: variables.pass }, signal);

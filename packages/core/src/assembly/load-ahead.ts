@@ -30,7 +30,7 @@ export interface LoadAheadNeeds {
   readonly home: Pick<Home, "environment">;
   /** Opens other tools. */
   open(options: ToolboxOptions, home: Home): { readonly runCalls: RunCalls; close(): Promise<void> };
-  /** Called while the first request is away, or never. */
+  /** Called before the steps, whenever a request is away. */
   first?(): unknown;
 }
 
@@ -38,7 +38,6 @@ export interface LoadAheadNeeds {
 export class LoadAhead {
   readonly #left: { readonly pauseMs: number; do(): Promise<unknown> }[];
   readonly #needs: LoadAheadNeeds;
-  #isFirst = true;
 
   constructor(needs: LoadAheadNeeds) {
     this.#needs = needs;
@@ -72,11 +71,9 @@ export class LoadAhead {
   /** Continues with the remaining steps until the signal aborts. Keeps no process alive. */
   async during(signal: AbortSignal): Promise<void> {
     const waiting = { ref: false, signal };
-    const first = this.#isFirst ? this.#needs.first : undefined;
-    this.#isFirst = false;
     try {
       await pause(PAUSE_MS, null, waiting);
-      first?.();
+      this.#needs.first?.();
       for (let [step] = this.#left; step !== undefined; [step] = this.#left) {
         await pause(step.pauseMs, null, waiting);
         await this.step();

@@ -97,32 +97,21 @@ export class ToolSet {
   readonly #closing = new AbortController();
   readonly #home: Home;
   readonly #grants: Grants;
-  readonly #openWorkspace: () => Workspace;
+  readonly #openWorkspace: (own: Pick<SessionParts, "reads">) => Workspace;
   readonly #toolsIn: (workspace: Workspace, said?: Said) => Tool[];
   readonly #flow: Pick<SchedulerNeeds, "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads">;
 
   constructor(options: ToolboxOptions, given: Home, parts: SessionParts = {}) {
     const { settings, machine } = given;
-    const {
-      recorded,
-      recordsReads = false,
-      reads,
-      sessionId,
-      park,
-      forServers = {},
-      subagents,
-      ...others
-    } = parts;
-    const { undoWriter, said } = others;
+    const { recorded, recordsReads = false, undoWriter, park, reads } = parts;
     const openJournal = async () => {
       const { UndoJournal } = await import("../session/undo/undo-journal.ts");
       return new UndoJournal(given.folder, this.workspace.root, undoWriter ?? "").onChange;
     };
     const access = { ...accessOf(given), ...(undoWriter ? { openJournal } : {}) };
-    const open = (own: { readonly reads?: ReadMemory }) =>
+    this.#openWorkspace = (own) =>
       machine.openFiles(given.root, options.includeDirectories ?? [], { ...access, ...own });
-    this.#openWorkspace = () => open({});
-    this.workspace = open(reads ? { reads } : {});
+    this.workspace = this.#openWorkspace(reads ? { reads } : {});
     // A machine from an embedder may know its root by another path.
     const home = { ...given, root: this.workspace.root };
     this.#home = home;
@@ -130,20 +119,21 @@ export class ToolSet {
     if (parts.tellsGit) this.gitNews = new GitNews({ ...home, roots });
     // With a user at the screen, there is time before the first request, once the screen is drawn.
     if (parts.awaitsAnswers) setTimeout(this.#look, IDLE_MS).unref();
-    this.current = new CurrentMode(options.approvalMode ?? "default", others.onMode);
+    this.current = new CurrentMode(options.approvalMode ?? "default", parts.onMode);
     this.commands = this.#openCommands();
     this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
-    this.questions = new LazyQuestions({ ...others.asking, confirm: park ?? options.confirm });
-    const questions = options.confirm || others.awaitsAnswers ? this.questions.load : undefined;
+    this.questions = new LazyQuestions({ ...parts.asking, confirm: park ?? options.confirm });
+    const questions = options.confirm || parts.awaitsAnswers ? this.questions.load : undefined;
     const { registry, commands, workspace } = this;
+    const { forServers = {}, sessionId } = parts;
     this.discovery = discoveryOf({ home, roots, commands, registry, forServers, questions });
     const report = (message: string) => void this.notes.push(message);
     this.hooks = joinHooks({ home, commands, report, sessionId });
     this.#grants = new Grants(home.folder, home.root);
     this.judge = this.#judgeIn(this.current);
     this.#flow = { hooks: this.hooks, onGrant: this.#grants.add, questions, recorded, recordsReads };
-    this.#toolsIn = this.#toolMaker(options, others, subagents?.(this));
-    for (const tool of this.#toolsIn(workspace, said)) {
+    this.#toolsIn = this.#toolMaker(options, parts, parts.subagents?.(this));
+    for (const tool of this.#toolsIn(workspace, parts.said)) {
       if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
       else registry.leftOut.push(tool.name);
     }
@@ -162,7 +152,7 @@ export class ToolSet {
    * new ones, which do not know what the session has read.
    */
   forSubagent({ name, tools = ["*"], approvalMode }: SubagentDefinition, parentCallId: string, said: Said) {
-    const workspace = this.#openWorkspace();
+    const workspace = this.#openWorkspace({});
     const registry = new ToolRegistry();
     const wanted = tools.map((pattern) => globMatcher(pattern, EXACT));
     const anew = new Map(this.#toolsIn(workspace, said).map((tool) => [tool.name, tool]));
@@ -290,21 +280,17 @@ function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryP
 function searcherOf({ settings: all, environment }: Home, discovery: ToolDiscovery): WebSearcher | undefined {
   const settings = all.web.search;
   if (settings === undefined) return undefined;
-  if (settings.provider !== "mcp") {
-    return {
-      name: settings.provider,
-      search: async (question, signal) => {
-        const { searchWeb } = await import("@burin/web/search/search-web");
-        return searchWeb(question, { settings, environment }, signal);
-      },
-    };
-  }
-  const mcp = lazyMcp(discovery);
+  const isByServer = settings.provider === "mcp";
+  const { callTool: call } = lazyMcp(discovery);
   return {
-    name: settings.server ?? settings.provider,
+    name: (isByServer && settings.server) || settings.provider,
     search: async (question, signal) => {
-      const { searchByServer } = await import("@burin/web/search/mcp-search");
-      return searchByServer(question, { settings, call: mcp.callTool }, signal);
+      if (isByServer) {
+        const { searchByServer } = await import("@burin/web/search/mcp-search");
+        return searchByServer(question, { settings, call }, signal);
+      }
+      const { searchWeb } = await import("@burin/web/search/search-web");
+      return searchWeb(question, { settings, environment }, signal);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { onceFor } from "@burin/contract/async/once";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { Decision, Question, ToolKind } from "@burin/contract/tools";
@@ -55,10 +56,8 @@ export class UnsettledCalls {
     const { call } = event;
     if (isAnswered(call)) this.#settle(call.callId);
     else {
-      const known = this.#open.get(call.callId);
-      if (known === undefined) this.#open.set(call.callId, { first: call, last: call, hasBegun: false });
-      const open = this.#open.get(call.callId);
-      if (open === undefined) return;
+      const announced = (): OpenCall => ({ first: call, last: call, hasBegun: false });
+      const open = onceFor(this.#open, call.callId, announced);
       open.last = call;
       if (call.status === "executing") open.hasBegun = true;
     }
