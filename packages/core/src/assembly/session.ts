@@ -187,7 +187,9 @@ export class Session {
       let media = prompt?.media;
       const ask = (words: string | null) => {
         if (words === null) return this.#agent.run(left, stop);
-        this.#noteMode();
+        // The model must know about plan mode before a prompt.
+        const note = modeNote(this.approvalMode, this.history);
+        if (note !== null) this.#conversation.tell(note);
         const given = { text: words, ...(media ? { media } : {}) };
         media = undefined;
         return this.#agent.run(given, stop);
@@ -243,12 +245,6 @@ export class Session {
   #ended(end: RunEnd): Promise<RunEnd> {
     this.#lastEnd = this.#parking.outcome(end) ?? end;
     return this.#recording.end(this.#lastEnd);
-  }
-
-  /** The model must know about plan mode before a prompt. */
-  #noteMode(): void {
-    const note = modeNote(this.approvalMode, this.history);
-    if (note !== null) this.#conversation.tell(note);
   }
 
   /** The events of a run that must meet a demand at its end: an answer of a given form, a check that passes. */

@@ -36,14 +36,9 @@ export interface Secrets {
   readonly servers?: Readonly<Record<string, McpServerSettings>> | undefined;
 }
 
-interface KnownSecret {
-  readonly value: string;
-  readonly mark: string;
-}
-
 /** Removes secrets from what is written: known values, and tokens recognized by their form. */
 export class Redactor {
-  readonly #known: readonly KnownSecret[];
+  readonly #known: readonly { readonly value: string; readonly mark: string }[];
 
   /** `latin1`: for texts in which each character is one byte. */
   constructor({ environment, names = [], servers = {} }: Secrets, encoding: "utf8" | "latin1" = "utf8") {

@@ -51,7 +51,7 @@ export async function newLog(path: string, write: () => Promise<void>): Promise<
   try {
     await write();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") await rm(path, { force: true });
+    if (codeOf(error) !== "EEXIST") await rm(path, { force: true });
     throw error;
   }
 }
