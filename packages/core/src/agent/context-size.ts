@@ -39,8 +39,10 @@ export class ContextSize {
   isAbove(limit: number, request: ModelRequest): boolean {
     const { history } = request;
     const isText = history.every(({ parts }) => parts.every(({ inlineData }) => inlineData === undefined));
-    const most = isText && history.length <= SHORT_HISTORY ? mostTokens(request) : Number.POSITIVE_INFINITY;
-    return most * this.#factor > limit && this.of(request) > limit;
+    // No estimate for text is higher: what frames it has more characters as JSON than it counts.
+    const most = () => JSON.stringify(request).length * MOST_PER_CHARACTER * this.#factor;
+    if (isText && history.length <= SHORT_HISTORY && most() <= limit) return false;
+    return this.of(request) > limit;
   }
 
   ofMessage(message: Message): number {
@@ -73,11 +75,6 @@ export class ContextSize {
     }
     return tokens;
   }
-}
-
-/** No estimate for text is higher: what frames it has more characters as JSON than it counts. */
-function mostTokens({ system, history, tools }: ModelRequest): number {
-  return JSON.stringify({ system, history, tools }).length * MOST_PER_CHARACTER;
 }
 
 function estimateMessage({ parts }: Message): number {

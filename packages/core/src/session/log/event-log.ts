@@ -30,15 +30,12 @@ export interface LogPlace {
   /** false: nothing is written, and only the last records are kept in memory. */
   readonly isRecorded: boolean;
   /** What is already in the log of a resumed session; its lock is held. */
-  readonly resumed?: PastLog | undefined;
+  readonly resumed?: { readonly session: PastLog; readonly lock: SessionLock } | undefined;
   /** See `SessionOptions.keepLog`. */
   readonly keep?: ((lines: string) => Promise<void>) | undefined;
 }
 
-interface PastLog {
-  readonly session: Pick<PastSession, "path" | "lastNumber" | "isMidLine" | "seen">;
-  readonly lock: SessionLock;
-}
+type PastLog = Pick<PastSession, "path" | "lastNumber" | "isMidLine" | "seen">;
 
 /** For a session without a log on disk. */
 const MOST_KEPT = 1000;
