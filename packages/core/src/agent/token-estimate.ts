@@ -3,7 +3,8 @@ const BLANK = 0;
 const LETTER = 1;
 const DIGIT = 2;
 const SIGN = 3;
-const CLASSES = classTable();
+/** Of the characters of ASCII. */
+const CLASSES = Uint8Array.from({ length: 128 }, (_, unit) => classOf(String.fromCharCode(unit)));
 
 /** Letters per token, roughly; a common word with the space before it is one token. */
 const LETTERS_PER_TOKEN = 7;
@@ -46,13 +47,8 @@ function costOf(kind: number, length: number): number {
   return length === 2 ? 0.7 : length > 16 && length % 16 === 0 ? 1 : 0.05;
 }
 
-function classTable(): Uint8Array {
-  const table = new Uint8Array(128).fill(SIGN);
-  for (const blank of " \t\r\n") table[blank.charCodeAt(0)] = BLANK;
-  for (let unit = 0; unit < 128; unit += 1) {
-    const character = String.fromCharCode(unit);
-    if (/[A-Za-z_]/.test(character)) table[unit] = LETTER;
-    if (/\d/.test(character)) table[unit] = DIGIT;
-  }
-  return table;
+function classOf(character: string): number {
+  if (" \t\r\n".includes(character)) return BLANK;
+  if (/[A-Za-z_]/.test(character)) return LETTER;
+  return /\d/.test(character) ? DIGIT : SIGN;
 }

@@ -134,15 +134,16 @@ export class Grants {
 
   /** Resolves to what the user should know about it, or null. */
   readonly add = async (rules: readonly string[], scope: GrantScope): Promise<string | null> => {
-    const isForSession = scope === "session" || rules.length === 0;
-    try {
-      if (!isForSession)
+    let fault: string | null = null;
+    if (scope !== "session" && rules.length > 0) {
+      try {
         await (await this.#opened()).add(rules, scope === "project" ? this.#project : undefined);
-    } catch (error) {
-      this.session.push(...rules.map(parseRule));
-      return `"always" holds for this session only: ${messageOf(error)}`;
+        return null;
+      } catch (error) {
+        fault = `"always" holds for this session only: ${messageOf(error)}`;
+      }
     }
-    if (isForSession) this.session.push(...rules.map(parseRule));
-    return null;
+    this.session.push(...rules.map(parseRule));
+    return fault;
   };
 }
