@@ -1,10 +1,6 @@
 import { orElse } from "@burin/contract/or-else";
-/** Decodes bytes of unknown encoding; the same code reads local files. */
-export interface TextReader {
-  /** By byte order mark and by statistics; null when the bytes are not text. */
-  readonly formatOf: (bytes: Uint8Array) => { readonly encoding: string; readonly markBytes: number } | null;
-  readonly decode: (bytes: Uint8Array, encoding: string) => string;
-}
+import { decodeBytes } from "@burin/machine/encodings/encodings";
+import { formatOf } from "@burin/machine/encodings/text-format";
 
 /** A page declares its encoding in its first bytes. */
 const HEAD_BYTES = 4096;
@@ -17,12 +13,12 @@ const NAMED_BY_HABIT = new Set(["windows-1252", "iso-8859-1"]);
  * The text of a web response: by its byte order mark, by what the page or its server declares, or by its bytes.
  * Null when it is not text.
  */
-export function decodeText(bytes: Uint8Array, contentType: string, reader: TextReader): string | null {
-  const seen = reader.formatOf(bytes);
+export function decodeText(bytes: Uint8Array, contentType: string): string | null {
+  const seen = formatOf(bytes);
   if (seen === null) return null;
   const isCertain = seen.markBytes > 0 || seen.encoding.startsWith("utf-16");
   const encoding = isCertain ? seen.encoding : believed(bytes, contentType, seen.encoding);
-  return reader.decode(bytes.subarray(seen.markBytes), encoding);
+  return decodeBytes(bytes.subarray(seen.markBytes), encoding);
 }
 
 /** The declared encoding, unless the bytes show that it is impossible or it is only the server's default. */

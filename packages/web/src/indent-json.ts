@@ -14,15 +14,15 @@ export function indentJson(text: string): string {
   let blanks = 0;
   let depth = 0;
   let before = "";
-  const newLine = () => {
-    const indent = INDENT.repeat(Math.min(depth, MOST_DEPTH));
-    blanks += indent.length;
-    pieces.push("\n", indent);
-  };
   for (const [token] of text.matchAll(TOKEN)) {
     const isEnd = token === "}" || token === "]";
     if (isEnd) depth -= 1;
-    if (beginsLine(isEnd, before)) newLine();
+    const isAfterStart = before === "{" || before === "[";
+    if (isEnd !== isAfterStart || before === ",") {
+      const indent = INDENT.repeat(Math.min(depth, MOST_DEPTH));
+      blanks += indent.length;
+      pieces.push("\n", indent);
+    }
     if (blanks > MOST_BLANKS) return text;
     if (pieces.length > MOST_PIECES) {
       parts.push(pieces.join(""));
@@ -33,11 +33,6 @@ export function indentJson(text: string): string {
     before = token;
   }
   return parts.join("") + pieces.join("");
-}
-
-function beginsLine(isEnd: boolean, before: string): boolean {
-  const isAfterStart = before === "{" || before === "[";
-  return isEnd ? !isAfterStart : isAfterStart || before === ",";
 }
 
 /** With more nesting most of the text would be spaces. */

@@ -1,6 +1,7 @@
+import { mediaKind } from "@burin/machine/files/media-kind";
 import { WebError } from "@burin/machine/http/web-error";
 import type { PageFormat, RawPage, ShapedPage } from "@burin/machine/parsing/parse-order";
-import { decodeText, type TextReader } from "./decode-text.ts";
+import { decodeText } from "./decode-text.ts";
 import type { WebAnswer } from "./fetch-web.ts";
 
 export interface Page {
@@ -16,27 +17,16 @@ export interface Page {
   readonly notes: readonly string[];
 }
 
-export interface PageReader extends TextReader {
-  /** The kind of an image or document by its bytes, and what is wrong with it, or null. */
-  readonly mediaKind: (
-    bytes: Buffer,
-  ) => { readonly mimeType: string; fault(bytes: Buffer): string | null } | null;
-}
-
 /** Text of this size is read in a few milliseconds, whatever it contains. */
 const MOST_INLINE_CHARACTERS = 64 * 1024;
 
 /** The content of a response in a form that a model can read. Throws a WebError when there is none. */
-export async function readPage(
-  { answer, format }: { readonly answer: WebAnswer; readonly format: PageFormat },
-  reader: PageReader,
-  signal: AbortSignal,
-): Promise<Page> {
+export async function readPage(answer: WebAnswer, format: PageFormat, signal: AbortSignal): Promise<Page> {
   const contentType = answer.headers["content-type"] ?? "";
   // From the server, and outside the marks around untrusted text, so only a media type is accepted.
   const mimeType = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,80})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? "";
   const { url, status, bytes, isCut } = answer;
-  const kind = reader.mediaKind(bytes);
+  const kind = mediaKind(bytes);
   const base = { url: url.href, status, mimeType: kind?.mimeType ?? mimeType, title: "", notes: [] };
   if (kind !== null) {
     if (isCut)
@@ -51,7 +41,7 @@ export async function readPage(
       throw new WebError("broken_content", `${url.href} (${kind.mimeType}) is damaged: ${fault}.`);
     return { ...base, text, media: { mimeType: kind.mimeType, data: bytes.toString("base64") } };
   }
-  const raw = decodeText(bytes, contentType, reader);
+  const raw = decodeText(bytes, contentType);
   if (raw === null) {
     const what = mimeType || "of unknown kind";
     throw new WebError(

@@ -3,5 +3,4 @@
 export { applyReplacements, findEdit } from "@burin/edit-match";
 export { fileDiff } from "@burin/machine/files/diff";
 export { isNotebook } from "@burin/machine/parsing/notebook";
-export { createdAnswer, isSameEdit, modifiedAnswer, notText, usersVersionAnswer } from "./edit-answer.ts";
-export { changedLines, failureReport } from "./edit-report.ts";
+export * from "./edit-report.ts";

@@ -5,14 +5,14 @@ const CONTEXT_LINES = 3;
 const MOST_LINES = 40;
 const MOST_LINE_CHARACTERS = 300;
 
-export interface FailedMatch {
+interface FailedMatch {
   readonly match: Exclude<EditMatch, { readonly status: "matched" }>;
   readonly expected: number;
   /** The model has seen an older content of the file. */
   readonly isOutdated: boolean;
 }
 
-export interface FailureReport {
+interface FailureReport {
   /** Stable, for programs. */
   readonly type: "no_occurrence" | "wrong_count" | "no_change" | "omission";
   readonly message: string;
@@ -126,4 +126,72 @@ function numbered(content: string, [first, last]: readonly [number, number], fir
     start = newline + 1;
   }
   return lines.join("\n");
+}
+
+interface EditAnswer {
+  readonly file: string;
+  /** What could not be kept, in words. */
+  readonly notes: readonly string[];
+}
+
+interface MadeEdit extends EditAnswer {
+  readonly places: number;
+  /** "exact", or what was ignored to find the places. */
+  readonly stage: string;
+  readonly lines: string;
+}
+
+export function createdAnswer({ file, notes }: EditAnswer): string {
+  return [`Created new file: ${file} with provided content.`, ...told(notes)].join("\n");
+}
+
+export function modifiedAnswer({ file, notes, places, stage, lines }: MadeEdit): string {
+  const how =
+    stage === "exact" ? [] : [`old_string did not match exactly; matched after ignoring: ${stage}.`];
+  const head = `Successfully modified file: ${file} (${places} replacements).`;
+  return [head, ...how, ...told(notes), "The changed lines now:", lines].join("\n");
+}
+
+interface UsersEdit extends EditAnswer {
+  readonly isNew: boolean;
+  /** A diff from the proposal to the user's version. */
+  readonly changes: string;
+}
+
+export function usersVersionAnswer({ file, notes, isNew, changes }: UsersEdit): string {
+  const head = isNew
+    ? `Created new file: ${file} with the content as the user changed it.`
+    : `The user changed the proposal before approving it; ${file} holds their version.`;
+  return [head, "The differences from the proposal:", changes, ...told(notes)].join("\n");
+}
+
+function told(notes: readonly string[]): string[] {
+  return notes.map((note) => `Note: ${note}.`);
+}
+
+interface PlacedEdit {
+  readonly content: string;
+  readonly replacements: readonly Replacement[];
+}
+
+/** Whether the same texts are replaced by the same ones, anywhere; with changes by others, by whole lines. */
+export function isSameEdit(
+  planned: PlacedEdit,
+  now: PlacedEdit,
+  { byOthers }: { readonly byOthers: boolean },
+): boolean {
+  if (planned.replacements.length !== now.replacements.length) return false;
+  const replaced = ({ content, replacements }: PlacedEdit) =>
+    replacements.flatMap(({ start, end, text }) => [
+      byOthers ? linesOf(content, start, end) : content.slice(start, end),
+      text,
+    ]);
+  const before = replaced(planned);
+  return replaced(now).every((text, index) => text === before[index]);
+}
+
+function linesOf(content: string, start: number, end: number): string {
+  // A range that ends after a newline does not include the next line.
+  const close = content.indexOf("\n", Math.max(start, end - 1));
+  return content.slice(content.lastIndexOf("\n", start - 1) + 1, close === -1 ? content.length : close);
 }

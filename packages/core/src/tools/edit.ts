@@ -66,13 +66,10 @@ interface Plan {
   readonly realPath: string;
 }
 
-/** With the user's own version of the proposal. */
-type Edited<Proposal> = Proposal & { readonly edited: string | undefined };
-type Planned = { readonly plan: Plan } | { readonly failure: ToolError };
 type Matched = Extract<EditMatch, { readonly status: "matched" }>;
-type Located = { readonly match: Matched } | { readonly failure: ToolError };
 type Placed = Pick<Matched, "replacements" | "stage">;
-type PlacedAll = { readonly placed: Placed } | { readonly failure: ToolError };
+/** A failure is one that the model can act on. */
+type OrFailure<Value> = Promise<Value | ToolError>;
 
 /** This is a lot of code that most starts of Burin do not need. */
 const changing = once(() => import("../text/changing.ts"));
@@ -107,11 +104,8 @@ export class Edit extends PreparingTool<EditParams> {
 
   /** An edit without a match is never shown for approval: it fails, and writes nothing later either. */
   async prepare(params: EditParams, planning: AbortSignal): Promise<PreparedCall> {
-    const planned = await this.#planned(params, planning);
-    if ("failure" in planned) {
-      return { confirmation: false, run: async () => failedResult(planned.failure) };
-    }
-    const { plan } = planned;
+    const plan = await this.#planned(params, planning);
+    if ("message" in plan) return { confirmation: false, run: async () => failedResult(plan) };
     const named = shownPath(this.#workspace.relative(params.file_path));
     const real = shownPath(this.#workspace.relative(plan.realPath));
     const target = named === real ? named : `${named}, which is really ${real}`;
@@ -119,10 +113,9 @@ export class Edit extends PreparingTool<EditParams> {
     return {
       confirmation: { kind: "edit", title, path: plan.realPath, diff: plan.diff, grants: [this.name] },
       run: (approval, signal) => {
-        const content = approval?.outcome === "edited" ? approval.content : undefined;
-        const isProposal = content === undefined || content === plan.content;
-        if (isProposal) return this.#execute(params, plan, signal);
-        return this.#writeEdited(params, { ...plan, edited: content }, signal);
+        const edited = approval?.outcome === "edited" ? approval.content : plan.content;
+        if (edited === plan.content) return this.#execute(params, plan, signal);
+        return this.#writeEdited(params, { plan, edited }, signal);
       },
     };
   }
@@ -159,74 +152,74 @@ export class Edit extends PreparingTool<EditParams> {
     return `"old_string" and "new_string"${where} are the same: nothing would change.`;
   }
 
-  async #planned(params: EditParams, signal: AbortSignal): Promise<Planned> {
+  async #planned(params: EditParams, signal: AbortSignal): OrFailure<Plan> {
     const file = params.file_path;
     if (isCreation(params)) return this.#creation(params, await this.#workspace.snapshot(file));
     const before = await this.#workspace.snapshot(file, editsOf(params));
     if (!before.exists) await this.#workspace.read(file, A_LOOK, signal).catch(suggestCreation);
-    if (before.text === null) return { failure: (await changing()).notText(file) };
-    const located = await this.#placedAll(params, (edit) => this.#located(edit, before, signal));
-    if ("failure" in located) return located;
-    return { plan: await this.#planOf(params, before, located.placed) };
+    const message = `Failed to edit, ${file} is not a text file, so it cannot be edited.`;
+    if (before.text === null) return { type: "not_text", message };
+    const placed = await this.#placedAll(params, (edit) => this.#located(edit, before, signal));
+    return "message" in placed ? placed : this.#planOf(params, before, placed);
   }
 
   /** Places every edit in the current file, or none. */
-  async #placedAll(params: EditParams, locate: (edit: WantedEdit) => Promise<Located>): Promise<PlacedAll> {
+  async #placedAll(params: EditParams, locate: (edit: WantedEdit) => OrFailure<Matched>): OrFailure<Placed> {
     const matches: Matched[] = [];
     for (const [index, edit] of editsOf(params).entries()) {
-      const located = await locate(edit);
-      if ("match" in located) matches.push(located.match);
-      else return { failure: failureOf(located.failure, params, index) };
+      const match = await locate(edit);
+      if ("message" in match) return failureOf(match, params, index);
+      matches.push(match);
     }
     return joinMatches(matches);
   }
 
-  async #creation(params: EditParams, before: FileSnapshot): Promise<Planned> {
+  async #creation(params: EditParams, before: FileSnapshot): OrFailure<Plan> {
     const { fileDiff } = await changing();
     const content = params.new_string ?? "";
     if (before.exists && (before.text !== "" || content === "")) {
       const message = `Failed to edit, ${params.file_path} already exists and old_string is empty. Give the text to replace as old_string, or overwrite the file with write_file.`;
-      return { failure: { type: "file_exists", message } };
+      return { type: "file_exists", message };
     }
     const { realPath, after } = await this.#workspace.preview(params.file_path, content, before.version);
     const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: before.text, after });
     const replacements = before.exists ? [{ start: 0, end: 0, text: content }] : [];
-    return { plan: { before, content, replacements, stage: "exact", diff, realPath } };
+    return { before, content, replacements, stage: "exact", diff, realPath };
   }
 
   /** Tries the deterministic stages first; then, if available, the model's correction, which must itself match. */
-  async #located(edit: WantedEdit, before: FileSnapshot, signal: AbortSignal): Promise<Located> {
+  async #located(edit: WantedEdit, before: FileSnapshot, signal: AbortSignal): OrFailure<Matched> {
     const isOutdated = before.seen === "older";
     const request = { content: before.text ?? "", ...edit, isOutdated };
     const { failureReport } = await changing();
     const match = await placeIn(before, request);
-    if (match.status === "matched") return { match };
+    if (match.status === "matched") return match;
     const failure = failureReport({ match, expected: edit.expected, isOutdated });
-    if (before.firstLine !== undefined) return { failure: ofLarge(failure) };
-    if (before.text === "") return { failure: ofEmpty(failure) };
+    if (before.firstLine !== undefined) return ofLarge(failure);
+    if (before.text === "") return ofEmpty(failure);
     if (match.status === "no_change" || match.status === "omission" || this.#correctEdit === undefined)
-      return { failure };
-    if (match.status === "none" && match.alreadyApplied) return { failure };
+      return failure;
+    if (match.status === "none" && match.alreadyApplied) return failure;
     const isSeveral = match.status === "ambiguous";
     const line = (isSeveral ? match.lines[0] : match.closest?.startLine) ?? 1;
     const places = isSeveral ? { places: match.lines.length === match.found ? match.lines : [] } : {};
     const failed = { ...request, reason: failure.message, line, ...places };
     const proposal = await this.#correctEdit(failed, signal);
     signal.throwIfAborted();
-    if (proposal === null || proposal.oldText === "") return { failure };
+    if (proposal === null || proposal.oldText === "") return failure;
     const corrected = await placeOf({ ...request, ...proposal });
-    if (corrected.status !== "matched" || corrected.stage !== "exact") return { failure };
-    return { match: { ...corrected, stage: "corrected by the model" } };
+    if (corrected.status !== "matched" || corrected.stage !== "exact") return failure;
+    return { ...corrected, stage: "corrected by the model" };
   }
 
-  async #planOf(params: EditParams, before: FileSnapshot, match: Placed): Promise<Plan> {
+  async #planOf(params: EditParams, before: FileSnapshot, { replacements, stage }: Placed): Promise<Plan> {
     const { applyReplacements, fileDiff } = await changing();
-    const content = applyReplacements(before.text ?? "", match.replacements);
+    const { text, firstLine } = before;
+    const content = applyReplacements(text ?? "", replacements);
     const { realPath, after } = await this.#workspace.preview(params.file_path, content, before.version);
     const fileName = this.#workspace.relative(realPath);
-    const { text, firstLine } = before;
-    const diff = fileDiff({ fileName, before: text, after, firstLine, changes: match.replacements });
-    return { before, content, replacements: match.replacements, stage: match.stage, diff, realPath };
+    const diff = fileDiff({ fileName, before: text, after, firstLine, changes: replacements });
+    return { before, content, replacements, stage, diff, realPath };
   }
 
   /** The file has changed meanwhile: applies the same change to its current content, or nothing. */
@@ -234,31 +227,33 @@ export class Edit extends PreparingTool<EditParams> {
     const before = await this.#workspace.snapshot(params.file_path, editsOf(params));
     const content = before.text;
     if (content === null) throw conflict;
-    const located = await this.#placedAll(params, async (edit) => {
+    const placed = await this.#placedAll(params, async (edit) => {
       const match = await placeIn(before, { content, ...edit, isOutdated: true });
       if (match.status !== "matched") throw conflict;
-      return { match };
+      return match;
     });
-    if ("failure" in located) throw conflict;
+    if ("message" in placed) throw conflict;
     const { isSameEdit } = await changing();
     const planned = { ...plan, content: plan.before.text ?? "" };
     const byOthers = before.seen === "older" || before.seen === "nothing";
-    if (!isSameEdit(planned, { ...located.placed, content }, { byOthers })) throw conflict;
-    return this.#planOf(params, before, located.placed);
+    if (!isSameEdit(planned, { ...placed, content }, { byOthers })) throw conflict;
+    return this.#planOf(params, before, placed);
   }
 
   /** The user's version of the proposal is written only over the exact content that they saw. */
-  async #writeEdited(params: EditParams, plan: Edited<Plan>, signal: AbortSignal): Promise<ToolResult> {
-    const content = plan.edited ?? "";
-    const written = await this.#workspace.write(changeOf(params, { ...plan, content }), signal);
-    const { fileName, originalContent } = plan.diff;
+  async #writeEdited(
+    params: EditParams,
+    { plan, edited }: { readonly plan: Plan; readonly edited: string },
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const { file, ...basis } = changeOf(params, plan);
+    const written = await this.#workspace.write({ ...basis, file, content: edited }, signal);
     const { fileDiff, usersVersionAnswer } = await changing();
-    const { firstLine } = plan.before;
-    const diff = fileDiff({ fileName, before: originalContent, after: content, firstLine });
-    const proposal = { fileName: params.file_path, before: plan.content, after: content, firstLine };
-    const changes = fileDiff(proposal).fileDiff;
-    const llmContent = usersVersionAnswer({ file: params.file_path, ...written, changes });
-    return { llmContent, returnDisplay: diff };
+    const now = { after: edited, firstLine: plan.before.firstLine };
+    const { fileName, originalContent } = plan.diff;
+    const { fileDiff: changes } = fileDiff({ fileName: file, before: plan.content, ...now });
+    const llmContent = usersVersionAnswer({ file, ...written, changes });
+    return { llmContent, returnDisplay: fileDiff({ fileName, before: originalContent, ...now }) };
   }
 }
 
@@ -316,7 +311,7 @@ function failureOf(failure: ToolError, { edits }: EditParams, index: number): To
   return { ...failure, message };
 }
 
-function joinMatches(matches: readonly Matched[]): PlacedAll {
+function joinMatches(matches: readonly Matched[]): Placed | ToolError {
   const all = matches.flatMap(({ replacements, lines }, edit) =>
     replacements.map((replacement, at) => ({ replacement, edit, line: lines[at] ?? 1 })),
   );
@@ -327,13 +322,13 @@ function joinMatches(matches: readonly Matched[]): PlacedAll {
     const { start, end } = last.replacement;
     if (replacement.start >= end && replacement.start > start) continue;
     const message = `Failed to edit, edits[${last.edit}] and edits[${edit}] overlap at line ${line}. Nothing was written. Make one edit of the two.`;
-    return { failure: { type: "overlap", message } };
+    return { type: "overlap", message };
   }
   const inexact = matches.flatMap(({ stage }, index) =>
     stage === "exact" ? [] : [matches.length === 1 ? stage : `${stage} (edits[${index}])`],
   );
   const stage = inexact.length === 0 ? "exact" : inexact.join("; ");
-  return { placed: { replacements: all.map(({ replacement }) => replacement), stage } };
+  return { replacements: all.map(({ replacement }) => replacement), stage };
 }
 
 function changeOf({ file_path: file }: EditParams, { before, content }: Plan): FileWrite {

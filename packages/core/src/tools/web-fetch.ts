@@ -128,16 +128,15 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     const key = `${format} ${url.href}`;
     const known = this.#pages.get(key);
     if (known) return known;
-    const [{ fetchWeb }, { isNamed }, { readPage }, reader] = await Promise.all([
+    const [{ fetchWeb }, { isNamed }, { readPage }] = await Promise.all([
       import("@burin/web/fetch-web"),
       import("@burin/web/guard-host"),
       import("@burin/web/read-page"),
-      pageReader(),
     ]);
     const { allowedHosts = [], resolve, limits = {}, environment } = this.#options;
     const guard = { named: allowedHosts.concat(allowed), ...(resolve ? { resolve } : {}) };
     const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits, environment }, signal);
-    const page = await readPage({ answer, format }, reader, signal);
+    const page = await readPage(answer, format, signal);
     const isLasting = !/no-store|no-cache|max-age=0/i.test(answer.headers["cache-control"] ?? "");
     // Pages from this machine are often being worked on, so they are not cached.
     if (page.status < 400 && isLasting && !isNamed(url, guard)) {
@@ -196,15 +195,6 @@ async function privatePlace(url: URL | undefined): Promise<string | null> {
   const host = plainHost(url);
   const isLocal = /(?:^|\.)localhost$/.test(host) || reachOf(host) === "private";
   return isLocal ? placeOf(url) : null;
-}
-
-async function pageReader() {
-  const [{ decodeBytes }, { formatOf }, { mediaKind }] = await Promise.all([
-    import("@burin/machine/encodings/encodings"),
-    import("@burin/machine/encodings/text-format"),
-    import("@burin/machine/files/media-kind"),
-  ]);
-  return { decode: decodeBytes, formatOf, mediaKind };
 }
 
 function headOf({ url, status, mimeType }: Page): string {

@@ -80,20 +80,29 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
     const content = approval?.outcome === "edited" ? approval.content : params.content;
     const isBasisAgreed = approval !== null || this.#overwriteUnread;
     const { version: basis } = plan.before;
-    const change = { file: params.file_path, content, isWholeKnown: true, basis, isBasisAgreed };
+    const file = params.file_path;
+    const change = { file, content, isWholeKnown: true, basis, isBasisAgreed };
     const written = await this.#workspace.write(change, signal);
     const isEdited = content !== params.content;
     const lines = [
       written.isNew
-        ? `Successfully created and wrote to new file: ${params.file_path}`
-        : `Successfully overwrote file: ${params.file_path}`,
+        ? `Successfully created and wrote to new file: ${file}`
+        : `Successfully overwrote file: ${file}`,
       ...written.notes.map((note) => `Note: ${note}.`),
-      ...(isEdited ? [await whatTheUserChanged(params, change.content)] : []),
     ];
-    const isAsPlanned = written.wasBasis && !isEdited;
-    const returnDisplay = isAsPlanned
-      ? plan.diff
-      : await this.#diffAfter(params, { plan, edited: isEdited ? content : null });
+    if (!isEdited) {
+      const returnDisplay = written.wasBasis ? plan.diff : `Wrote ${this.#workspace.relative(file)}.`;
+      return { llmContent: lines.join("\n"), returnDisplay };
+    }
+    const { fileDiff } = await overwriting();
+    const { fileDiff: changes } = fileDiff({ fileName: file, before: params.content, after: content });
+    lines.push(
+      "The user changed the content before approving it. The file holds their version; the differences from yours:",
+      changes,
+    );
+    const { fileName, originalContent } = plan.diff;
+    const { after } = await this.#workspace.preview(file, content);
+    const returnDisplay = fileDiff({ fileName, before: originalContent, after });
     return { llmContent: lines.join("\n"), returnDisplay };
   }
 
@@ -124,21 +133,4 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
     const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: original, after });
     return { realPath, before, diff };
   }
-
-  async #diffAfter(
-    params: WriteFileParams,
-    { plan, edited }: { readonly plan: Plan; readonly edited: string | null },
-  ): Promise<FileDiff | string> {
-    if (edited === null) return `Wrote ${this.#workspace.relative(params.file_path)}.`;
-    const { fileName, originalContent } = plan.diff;
-    const { after } = await this.#workspace.preview(params.file_path, edited);
-    const { fileDiff } = await overwriting();
-    return fileDiff({ fileName, before: originalContent, after });
-  }
-}
-
-async function whatTheUserChanged({ file_path, content }: WriteFileParams, edited: string): Promise<string> {
-  const { fileDiff } = await overwriting();
-  const { fileDiff: changes } = fileDiff({ fileName: file_path, before: content, after: edited });
-  return `The user changed the content before approving it. The file holds their version; the differences from yours:\n${changes}`;
 }

@@ -97,9 +97,7 @@ class TreeBuilder {
 
   close(name: string): void {
     if (name === "title") this.#isInTitle = false;
-    if (name === "br" || name === "p") {
-      if (name === "br" || !this.#isOpen(name)) return;
-    }
+    if (name === "br" || (name === "p" && !this.#isOpen(name))) return;
     if (this.#unbuilt > 0) {
       this.#unbuilt -= 1;
       return;

@@ -16,16 +16,7 @@ export type CallServer = (
 ) => Promise<unknown>;
 
 const QUERY_NAMES = ["query", "q", "search_query", "searchQuery", "text", "prompt"];
-const COUNT_NAMES = [
-  "maxResults",
-  "max_results",
-  "numResults",
-  "num_results",
-  "count",
-  "limit",
-  "topK",
-  "top_k",
-];
+const COUNT_NAMES = "maxResults max_results numResults num_results count limit topK top_k".split(" ");
 const MOST_DEPTH = 4;
 /** Far more than the requested results need. */
 const MOST_TEXT = 500_000;
@@ -56,10 +47,7 @@ export async function searchByServer(
 }
 
 /** The server and tool that the settings must name. */
-export function namedTool({ server, tool }: WebSearchSettings): {
-  readonly server: string;
-  readonly tool: string;
-} {
+export function namedTool({ server, tool }: WebSearchSettings) {
   if (server && tool) return { server, tool };
   throw new WebError(
     "not_configured",
