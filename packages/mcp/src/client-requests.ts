@@ -13,29 +13,22 @@ export type McpAnswer =
   | { readonly action: "accept"; readonly values?: Readonly<Record<string, unknown>> }
   | { readonly action: "decline" | "cancel" };
 
-/** Asks the user what a server wants to know. */
-type AskUser = (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
-
 /** Asks the model on behalf of a server. */
-export type AskModel = (prompt: SamplingPrompt, signal: AbortSignal) => Promise<SamplingAnswer>;
-
-interface SamplingPrompt {
-  readonly system?: string;
-  readonly messages: readonly { readonly role: "user" | "assistant"; readonly text: string }[];
-}
-
-interface SamplingAnswer {
-  readonly model: string;
-  readonly text: string;
-}
+export type AskModel = (
+  prompt: {
+    readonly system?: string;
+    readonly messages: readonly { readonly role: "user" | "assistant"; readonly text: string }[];
+  },
+  signal: AbortSignal,
+) => Promise<{ readonly model: string; readonly text: string }>;
 
 /** What a server may request from Burin while it works. */
 export interface ClientSide {
   readonly alias: string;
   /** The real paths of the roots. */
   readonly roots: readonly string[];
-  /** Absent when no user is present; then every question is declined. */
-  readonly askUser?: AskUser;
+  /** Asks the user what the server wants to know. Absent when none is present; then every question is declined. */
+  readonly askUser?: (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
   /** Absent unless the settings allow it. */
   readonly askModel?: AskModel;
 }
@@ -89,6 +82,6 @@ async function elicited(params: ElicitRequestParams, { alias, askUser }: ClientS
 }
 
 function defaultsOf({ properties = {} }: JsonSchema): Record<string, unknown> {
-  const given = Object.entries(properties).filter(([, { default: value }]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, { default: value }]) => [name, value]));
+  const all = Object.entries(properties).map(([name, { default: value }]) => [name, value]);
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }

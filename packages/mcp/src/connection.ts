@@ -150,11 +150,7 @@ export class McpConnection {
   async #lossOf(open: OpenClient, error: unknown): Promise<"unsent" | "unknown" | null> {
     const { isTimeout, lossOf } = await import("./open-client.ts");
     if (isTimeout(error)) {
-      const answers = await open.client.ping({ timeout: PING_MS }).then(
-        () => true,
-        () => false,
-      );
-      if (!answers) await this.#drop(open);
+      await open.client.ping({ timeout: PING_MS }).catch(() => this.#drop(open));
       return null;
     }
     const loss = lossOf(error);

@@ -47,19 +47,18 @@ export class ListCache {
 
   /** One write after the other, each with the whole file. */
   write(known: KnownServer): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#replace(known)).catch(() => {});
+    const replace = async () => {
+      const text = JSON.stringify(known);
+      if (text.length > MOST_CHARACTERS) return;
+      makeFolders(dirname(this.#path));
+      await replaceHomeFile(this.#path, text);
+    };
+    this.#writing = this.#writing.then(replace).catch(() => {});
     return this.#writing;
   }
 
   /** Resolves when all writes are done. */
   written(): Promise<void> {
     return this.#writing;
-  }
-
-  async #replace(known: KnownServer): Promise<void> {
-    const text = JSON.stringify(known);
-    if (text.length > MOST_CHARACTERS) return;
-    makeFolders(dirname(this.#path));
-    await replaceHomeFile(this.#path, text);
   }
 }

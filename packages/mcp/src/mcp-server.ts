@@ -1,4 +1,5 @@
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { wait } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
 import { McpConnection } from "./connection.ts";
@@ -43,7 +44,8 @@ export class McpServer implements ToolSource {
   /** The list of an earlier session, until it has been used. */
   #known: readonly DiscoveredMCPTool[] | null;
   #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
-  #startNow: () => void = () => {};
+  /** Starts at once what would begin a little later. */
+  readonly #hurry = new AbortController();
   #relisting: NodeJS.Timeout | null = null;
   #hasChanged = false;
 
@@ -114,13 +116,13 @@ export class McpServer implements ToolSource {
   }
 
   async settle(): Promise<void> {
-    this.#startNow();
+    this.#hurry.abort();
     await this.#listing?.catch(() => {});
   }
 
   /** Asks the server itself, and remembers the answer. */
   #listed(isUrgent: boolean): Promise<readonly DiscoveredMCPTool[]> {
-    const listing = this.#pause(isUrgent ? 0 : START_DELAY_MS).then(async () => {
+    const listing = wait(isUrgent ? 0 : START_DELAY_MS, this.#hurry.signal).then(async () => {
       this.#closing.signal.throwIfAborted();
       const raw = await this.connection.listTools(this.#closing.signal);
       this.#raw = raw;
@@ -129,17 +131,6 @@ export class McpServer implements ToolSource {
     });
     this.#listing = listing;
     return listing;
-  }
-
-  #pause(milliseconds: number): Promise<void> {
-    if (milliseconds === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.#startNow = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   /** The same without delay, for a caller that waits for it. */
@@ -151,7 +142,7 @@ export class McpServer implements ToolSource {
   async login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
     const [{ login }, { addressOf, oauthNeeds }] = await Promise.all([
       import("./oauth-login.ts"),
-      import("./address-ways.ts"),
+      import("./open-client.ts"),
     ]);
     if (this.#needs.definition.type === "stdio") return "not_needed";
     const { url, headers } = addressOf(this.#needs);
@@ -194,7 +185,7 @@ export class McpServer implements ToolSource {
   /** Stops a start that is not needed any more. */
   #stop(): void {
     this.#closing.abort(new Error("The session is over."));
-    this.#startNow();
+    this.#hurry.abort();
   }
 
   /** Ends it for good. */

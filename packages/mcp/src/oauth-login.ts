@@ -3,11 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
-import { httpFetchIn } from "./http-transport.ts";
 import type { McpLogin } from "./mcp-door.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";
-import { OAuthClient } from "./oauth-client.ts";
-import { loginFetchIn, type OAuthNeeds } from "./oauth-fetch.ts";
+import { loginFetchIn, OAuthClient, type OAuthNeeds } from "./oauth-client.ts";
+import { httpFetchIn } from "./transports.ts";
 
 interface LoginNeeds extends OAuthNeeds, McpLogin {
   /** From the settings; sent with the first request. */
@@ -115,17 +114,12 @@ async function asked(
   return answer;
 }
 
-interface Answer {
-  readonly code: string;
-  readonly iss: string | null;
-}
-
 /** Whichever comes first: the browser, or what the user pastes. */
 async function answered(
   callback: Promise<URL>,
   { pasted }: LoginNeeds,
   { state, limit }: { readonly state: string; readonly limit: AbortSignal },
-): Promise<Answer> {
+) {
   const typed = pasted?.then((text) => (URL.canParse(text.trim()) ? new URL(text.trim()) : text.trim()));
   const first = Promise.race(typed ? [callback, typed] : [callback]);
   const answer = await unlessAborted(first, limit).catch((error: unknown) => {
@@ -134,7 +128,7 @@ async function answered(
   return answer instanceof URL ? answerIn(answer, state) : { code: answer, iss: null };
 }
 
-function answerIn(url: URL, state: string): Answer {
+function answerIn(url: URL, state: string) {
   const error = url.searchParams.get("error");
   if (error !== null) {
     const why = url.searchParams.get("error_description") ?? error;

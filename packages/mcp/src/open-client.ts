@@ -13,16 +13,18 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  SSEClientTransport,
+  SseError,
   type StandardSchemaV1,
   type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { type Way, waysToAddress } from "./address-ways.ts";
 import { answerRequests, type ClientSide, capabilitiesOf } from "./client-requests.ts";
+import { CredentialStore } from "./credentials.ts";
 import { expandEach, expandVariables } from "./definition.ts";
-import { ANSWER_LOST } from "./http-transport.ts";
 import { McpError, needsLogin, reasonOf, unavailable } from "./mcp-error.ts";
-import { StdioTransport } from "./stdio-transport.ts";
+import { type OAuthNeeds, type OAuthSettings, withLogin } from "./oauth-client.ts";
+import { ANSWER_LOST, HttpTransport, httpFetchIn, StdioTransport } from "./transports.ts";
 
 declare const BURIN_VERSION: string | undefined;
 
@@ -38,6 +40,16 @@ export interface OpenNeeds extends ClientSide {
   /** See OAuthNeeds. */
   readonly allowedHosts: readonly string[];
   readonly onToolsChanged: () => void;
+}
+
+type AddressNeeds = Pick<OpenNeeds, "alias" | "definition" | "environment" | "home" | "allowedHosts">;
+
+/** One way to connect to a server. */
+interface Way {
+  readonly open: () => Transport;
+  /** Servers of the newest protocol may not know the handshake of the older ones. */
+  readonly negotiates: boolean;
+  readonly isOtherWayWorthwhile: (error: unknown) => boolean;
 }
 
 /** A connection that is up. */
@@ -106,6 +118,62 @@ function startProgram({ definition, environment, processes, roots, alias }: Open
     cwd: isAbsolute(folder) ? folder : join(roots[0] ?? ".", folder),
     sandbox,
   });
+}
+
+/** Streamable HTTP with both handshakes, then the older SSE; or only the one in the settings. */
+function waysToAddress(needs: AddressNeeds): Way[] {
+  const { type } = needs.definition;
+  const ways = [
+    { isOlder: false, negotiates: false },
+    { isOlder: false, negotiates: true },
+    { isOlder: true, negotiates: false },
+  ].filter(({ isOlder }) => (isOlder ? type !== "http" : type !== "sse"));
+  return ways.map(({ isOlder, negotiates }) => ({
+    negotiates,
+    open: () => transportTo(needs, { isOlder }),
+    isOtherWayWorthwhile: (error) => !isOlder && isUnknownRequest(error),
+  }));
+}
+
+/** Only errors that mean "unknown request"; any other would happen the other way too. */
+function isUnknownRequest(error: unknown): boolean {
+  if (error instanceof SdkHttpError) return [400, 404, 405, 406, 415].includes(error.status);
+  return error instanceof Error && (error.name === "ProtocolError" || error instanceof SseError);
+}
+
+function transportTo(needs: AddressNeeds, { isOlder }: { readonly isOlder: boolean }): Transport {
+  const { url, headers } = addressOf(needs);
+  const fetch = withLogin(httpFetchIn(needs.environment), oauthNeeds(needs, url));
+  const options = { fetch, requestInit: { headers } };
+  return isOlder ? new SSEClientTransport(url, options) : new HttpTransport(url, options);
+}
+
+/** What a login to the server needs. */
+export function oauthNeeds(
+  { alias, definition, environment, home, allowedHosts }: AddressNeeds,
+  url: URL,
+): OAuthNeeds {
+  const store = new CredentialStore(home, url.href, environment);
+  return {
+    alias,
+    url,
+    store,
+    settings: (definition.oauth ?? {}) as OAuthSettings,
+    environment,
+    allowedHosts,
+  };
+}
+
+/** The address and the headers with their variables replaced. */
+export function addressOf({ alias, definition, environment }: AddressNeeds) {
+  const where = `the MCP server "${alias}"`;
+  const address = expandVariables(definition.url ?? "", environment, `the url of ${where}`);
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw unavailable(`The url of ${where} is not a valid http:// or https:// URL: ${address}`);
+  }
+  const headers = expandEach(definition.headers, environment, `in the headers of ${where},`);
+  return { url, headers };
 }
 
 async function connected(

@@ -4,13 +4,6 @@ import { orElse } from "@burin/contract/or-else";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { isSvg, mediaKind, SVG_MIME_TYPE } from "@burin/machine/files/media-kind";
 
-/** A server's result of a call, in its order. */
-export interface CallContent {
-  /** Texts that follow each other are one. */
-  readonly parts: readonly PartUnion[];
-  readonly isError: boolean;
-}
-
 /** Base64 characters of all media of one result together. */
 const MOST_MEDIA_CHARACTERS = 14_000_000;
 const MOST_BLOCKS = 1000;
@@ -20,8 +13,8 @@ const MEDIA = /^(?:image|audio|video)\/[\w.+-]+$|^application\/pdf$/;
 const CHECKED = /^(?:image\/|application\/pdf)/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Reads a result of `tools/call`. It may have any shape, whatever the protocol says. */
-export function readCallResult(result: unknown): CallContent {
+/** Reads a result of `tools/call`, in its order. It may have any shape, whatever the protocol says. */
+export function readCallResult(result: unknown) {
   if (!isRecord(result)) return { parts: ["(the server answered nothing)"], isError: true };
   const { content, structuredContent: structured, isError, _meta, ...others } = result;
   const blocks = contentBlocks(content);

@@ -1,10 +1,19 @@
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
 import type { ServerProcess } from "@burin/machine/processes/server-processes";
-import { isJSONRPCResponse, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import {
+  type FetchLike,
+  isJSONRPCResponse,
+  type JSONRPCMessage,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { NOT_OF_PROTOCOL } from "./mcp-error.ts";
 
 /** A message may be long, such as an image; one without an end must not fill the memory. */
-export const MOST_MESSAGE_BYTES = 64 * 1024 * 1024;
+const MOST_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Messages handled in a row before other work has its turn. */
 const MOST_AT_ONCE = 100;
 const NEWLINE = 0x0a;
@@ -121,4 +130,75 @@ function parsed(line: string): JSONRPCMessage | null {
 
 function unreadable(id: number): JSONRPCMessage {
   return { jsonrpc: "2.0", id, error: { code: -32_603, message: NOT_OF_PROTOCOL } };
+}
+
+/** A number that the protocol does not use, for responses that never came. */
+export const ANSWER_LOST = -32_099;
+
+type SendOptions = Parameters<StreamableHTTPClientTransport["send"]>[1];
+
+/**
+ * Streamable HTTP in which a request fails when its response stream has ended without a response and cannot be
+ * resumed. With the SDK alone it would wait for its time limit.
+ */
+export class HttpTransport extends StreamableHTTPClientTransport {
+  override send(message: JSONRPCMessage | JSONRPCMessage[], options?: SendOptions): Promise<void> {
+    const id = !Array.isArray(message) && "method" in message && "id" in message ? message.id : undefined;
+    if (id === undefined) return super.send(message, options);
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.();
+      // If the response has already come, this one is dropped.
+      const error = { code: ANSWER_LOST, message: "the connection ended before the answer" };
+      this.onmessage?.({ jsonrpc: "2.0", id, error });
+    };
+    return super.send(message, { ...options, onRequestStreamEnd });
+  }
+}
+
+const WITHOUT_BODY = new Set([101, 204, 205, 304]);
+
+/**
+ * A `fetch` for the SDK that uses Burin's own requests: with the proxy that the environment names, and without a
+ * limit for silence. Redirects are not followed; the SDK decides about them. Connects to `addresses`, if given.
+ */
+export const httpFetchIn =
+  (environment: NodeJS.ProcessEnv, addresses?: readonly string[]): FetchLike =>
+  async (address, init = {}) => {
+    const url = new URL(address);
+    const headers = Object.fromEntries(new Headers(init.headers).entries());
+    const sent = textIn(init.body ?? "");
+    const body = sent === "" ? {} : { body: [Buffer.from(sent)] };
+    const method = (init.method ?? "GET") as HttpRequest["method"];
+    const signal = init.signal ?? new AbortController().signal;
+    const checked = addresses === undefined ? {} : { addresses };
+    const answer = await httpRequest({ url, method, headers, environment, ...body, ...checked }, signal);
+    const entries = Object.entries(answer.headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    );
+    const isStream = /^text\/event-stream/i.test(String(answer.headers["content-type"]));
+    const received = Readable.from(bounded(answer.body, isStream));
+    const content = WITHOUT_BODY.has(answer.status) ? null : (Readable.toWeb(received) as ReadableStream);
+    return new Response(content, { status: answer.status, headers: entries });
+  };
+
+function textIn(body: NonNullable<RequestInit["body"]>): string {
+  if (typeof body === "string" || body instanceof URLSearchParams) return body.toString();
+  throw new Error("Only text is sent to MCP servers.");
+}
+
+/** Fails at a message that is too long: the rest of the body, or in a stream of events what no empty line ends. */
+async function* bounded(body: AsyncIterable<Uint8Array>, isStream: boolean): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  let before = "";
+  for await (const bytes of body) {
+    length += bytes.length;
+    if (isStream) {
+      const text = before + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+      if (/\n\r?\n|\r\r/.test(text)) length = 0;
+      before = text.slice(-2);
+    }
+    if (length > MOST_MESSAGE_BYTES)
+      throw new Error(`it sent a message of more than ${MOST_MESSAGE_BYTES} bytes`);
+    yield bytes;
+  }
 }
