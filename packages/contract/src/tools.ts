@@ -9,6 +9,9 @@ import type { PartListUnion } from "./messages/parts.ts";
  */
 export type ToolKind = "read" | "edit" | "execute" | "fetch" | "delegate" | "plan";
 
+/** Kinds without an effect that requires approval. Any other or missing kind may have one. */
+export const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "delegate", "plan"]);
+
 /** A change to one file, shown to the user: before approval in a Confirmation, afterwards in a result. */
 export interface FileDiff {
   readonly kind: "file_diff";

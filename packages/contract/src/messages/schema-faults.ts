@@ -209,14 +209,7 @@ function matches(source: string, text: string): boolean {
 
 /** Tries the `u` flag, which JSON Schema requires, and then none: older patterns are often not valid with it. */
 export function expressionOf(source: string): RegExp | null {
-  for (const flags of ["u", ""]) {
-    try {
-      return new RegExp(source, flags);
-    } catch {
-      // The next flags are tried, if any.
-    }
-  }
-  return null;
+  return orElse(null, () => new RegExp(source, "u")) ?? orElse(null, () => new RegExp(source));
 }
 
 function reference(place: Place, given: unknown): Faults {
@@ -228,7 +221,8 @@ function reference(place: Place, given: unknown): Faults {
 /** Resolves a reference in the schema, by a JSON pointer or an anchor; undefined when it leads nowhere. */
 export function schemaAt(root: JsonSchema, reference: string): unknown {
   if (!reference.startsWith("#")) return undefined;
-  const fragment = decoded(reference.slice(1));
+  const given = reference.slice(1);
+  const fragment = orElse(given, () => decodeURIComponent(given));
   if (fragment !== "" && !fragment.startsWith("/")) return anchored(root, fragment);
   let found: unknown = root;
   for (const part of fragment.split("/").slice(1)) {
@@ -237,10 +231,6 @@ export function schemaAt(root: JsonSchema, reference: string): unknown {
     found = (found as JsonRecord)[key];
   }
   return found;
-}
-
-function decoded(fragment: string): string {
-  return orElse(fragment, () => decodeURIComponent(fragment));
 }
 
 function anchored(root: JsonSchema, name: string): unknown {
@@ -290,11 +280,9 @@ function additionalProperties(place: Place, given: unknown): Faults {
 }
 
 function propertyNames(place: Place, given: unknown): Faults {
-  return keysOf(place.value).flatMap((key) =>
-    fits({ ...place, value: key }, given)
-      ? []
-      : [{ path: [...place.path, key], says: "has a name that is not allowed" }],
-  );
+  return keysOf(place.value)
+    .filter((key) => !fits({ ...place, value: key }, given))
+    .map((key) => ({ path: [...place.path, key], says: "has a name that is not allowed" }));
 }
 
 /** A key may require other keys (a list) or put a schema on the whole value. */

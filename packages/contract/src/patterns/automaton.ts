@@ -1,5 +1,5 @@
 import { type CharSet, rangesOf, WORD } from "./char-set.ts";
-import { MATCHED, type Machine, machineOf } from "./machine.ts";
+import { MATCHED, Machine } from "./machine.ts";
 import type { Pattern } from "./pattern.ts";
 
 export interface AutomatonOptions {
@@ -48,7 +48,7 @@ export class Automaton {
   #start: State;
 
   constructor(pattern: Pattern, options: AutomatonOptions) {
-    this.#machine = machineOf(pattern);
+    this.#machine = new Machine(pattern);
     this.#whole = options.whole;
     this.#stopAt = options.stopAt ?? Number.POSITIVE_INFINITY;
     this.#alphabet = new Alphabet(this.#machine.sets);

@@ -33,8 +33,11 @@ export function posixClass(name: string): CharSet | undefined {
   return Object.hasOwn(POSIX, name) ? POSIX[name] : undefined;
 }
 
-export function range(first: number, last: number): CharSet {
-  return [first, last];
+/** All from one character to the other; none when they are out of order. */
+export function range(first: string, last = first): CharSet {
+  const from = first.codePointAt(0) ?? 0;
+  const to = last.codePointAt(0) ?? 0;
+  return to < from ? NOTHING : [from, to];
 }
 
 export function union(sets: readonly CharSet[]): CharSet {

@@ -24,7 +24,7 @@ const DEEPEST = 20;
 /** What only some shells understand. To take it for plain characters could leave a file out of a rule. */
 const OTHER_GROUPS = /^(?:!\(|[@?*+]\([^()]*\||\{(?:-?\d{1,7}\.\.-?\d{1,7}|[A-Za-z]\.\.[A-Za-z])\})/;
 const LONGEST_GROUP = 200;
-const SLASH: CharSet = range(0x2f, 0x2f);
+const SLASH: CharSet = range("/");
 const NAME_CHARACTER: Pattern = one(complement(SLASH));
 
 /** Any path, or nothing at all. */
@@ -38,7 +38,7 @@ const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), o
  */
 export function parseGlob(text: string, dialect: GlobDialect): Pattern {
   if (text.length > LONGEST) throw new PatternError(`The glob is longer than ${LONGEST} characters.`);
-  return new GlobParser(text, dialect).whole();
+  return new GlobParser(text, dialect).sequence("");
 }
 
 class GlobParser extends PatternText {
@@ -51,12 +51,8 @@ class GlobParser extends PatternText {
     this.#dialect = dialect;
   }
 
-  whole(): Pattern {
-    return this.#sequence("");
-  }
-
   /** Parses up to one of these characters, or to the end. */
-  #sequence(ends: string): Pattern {
+  sequence(ends: string): Pattern {
     const parts: Pattern[] = [];
     for (let next = this.peek(); next !== undefined && !ends.includes(next); next = this.peek()) {
       parts.push(this.#item(parts));
@@ -134,7 +130,7 @@ class GlobParser extends PatternText {
     if (this.#depth > DEEPEST) throw new PatternError("The groups of the glob are nested too deeply.");
     const options: Pattern[] = [];
     for (;;) {
-      options.push(this.#sequence(",}"));
+      options.push(this.sequence(",}"));
       this.#options += 1;
       if (this.#options > MOST_OPTIONS)
         throw new PatternError(`The glob has more than ${MOST_OPTIONS} alternatives.`);
@@ -180,22 +176,16 @@ class GlobParser extends PatternText {
     const name = first === "[" ? this.takeMatch(/^:([a-z]+):\]/) : null;
     if (name !== null) return posixClass(name[1] ?? "") ?? NOTHING;
     const start = first === "\\" ? this.next() : first;
-    if (!this.takeRangeSign()) return pointsFrom(start, start);
+    if (!this.takeRangeSign()) return range(start);
     const next = this.next();
-    return pointsFrom(start, next === "\\" ? this.next() : next);
+    return range(start, next === "\\" ? this.next() : next);
   }
 
   #character(character: string): Pattern {
-    return one(this.#cased(pointsFrom(character, character)));
+    return one(this.#cased(range(character)));
   }
 
   #cased(set: CharSet): CharSet {
     return this.#dialect.caseSensitive ? set : foldCase(set);
   }
-}
-
-function pointsFrom(first: string, last: string): CharSet {
-  const from = first.codePointAt(0) ?? 0;
-  const to = last.codePointAt(0) ?? 0;
-  return to < from ? NOTHING : range(from, to);
 }

@@ -14,35 +14,28 @@ interface Place {
 }
 
 /** A pattern as a state machine: some places read a character, the others lead on at once. */
-export interface Machine {
+export class Machine {
   readonly start: number;
-  readonly places: readonly Place[];
-  readonly sets: readonly CharSet[];
-}
-
-/** Throws PatternError when the pattern is too large, for example because of nested repetition. */
-export function machineOf(pattern: Pattern): Machine {
-  const builder = new Builder();
-  const start = builder.before(pattern, MATCHED);
-  return { start, places: builder.places, sets: builder.sets };
-}
-
-/** Builds from the end: each pattern gets the place that follows it. */
-class Builder {
   readonly places: Place[] = [{ set: -1, asserts: null, exits: [] }];
   readonly sets: CharSet[] = [];
   readonly #setNumbers = new Map<string, number>();
 
-  before(pattern: Pattern, next: number): number {
+  /** Throws PatternError when the pattern is too large, for example because of nested repetition. */
+  constructor(pattern: Pattern) {
+    this.start = this.#before(pattern, MATCHED);
+  }
+
+  /** Builds from the end: each pattern gets the place that follows it. */
+  #before(pattern: Pattern, next: number): number {
     switch (pattern.kind) {
       case "one":
         return this.#add({ set: this.#numberOf(pattern.set), asserts: null, exits: [next] });
       case "assert":
         return this.#add({ set: -1, asserts: pattern.what, exits: [next] });
       case "sequence":
-        return pattern.parts.reduceRight((following, part) => this.before(part, following), next);
+        return pattern.parts.reduceRight((following, part) => this.#before(part, following), next);
       case "choice": {
-        const exits = pattern.options.map((option) => this.before(option, next));
+        const exits = pattern.options.map((option) => this.#before(option, next));
         return this.#add({ set: -1, asserts: null, exits });
       }
       case "repeat":
@@ -56,13 +49,13 @@ class Builder {
     if (most === null) {
       const exits: number[] = [next];
       start = this.#add({ set: -1, asserts: null, exits });
-      exits.push(this.before(of, start));
+      exits.push(this.#before(of, start));
     } else {
       for (let times = least; times < most; times += 1) {
-        start = this.#add({ set: -1, asserts: null, exits: [this.before(of, start), next] });
+        start = this.#add({ set: -1, asserts: null, exits: [this.#before(of, start), next] });
       }
     }
-    for (let times = 0; times < least; times += 1) start = this.before(of, start);
+    for (let times = 0; times < least; times += 1) start = this.#before(of, start);
     return start;
   }
 

@@ -49,8 +49,3 @@ export function choice(options: readonly Pattern[]): Pattern {
 export function repeat(of: Pattern, least: number, most: number | null): Pattern {
   return { kind: "repeat", of, least, most };
 }
-
-/** The characters of a text, one after the other. */
-export function literally(text: string, setOf: (codePoint: number) => CharSet): Pattern {
-  return sequence([...text].map((character) => one(setOf(character.codePointAt(0) ?? 0))));
-}

@@ -1,13 +1,6 @@
 import { type CharSet, rangesOf, sizeOf } from "./char-set.ts";
 import type { Pattern } from "./pattern.ts";
 
-/** Texts of which every match contains at least one. */
-export interface RequiredLiterals {
-  readonly texts: readonly string[];
-  /** The texts are in lower case and stand for every spelling in ASCII letters. */
-  readonly ignoreCase: boolean;
-}
-
 interface Known {
   /** All texts that the pattern can match, if there are few. */
   readonly exact: readonly string[] | null;
@@ -18,8 +11,11 @@ interface Known {
 const MOST_TEXTS = 24;
 const NOTHING_KNOWN: Known = { exact: null, required: null };
 
-/** What a matching line must contain, for a quick first check; null when nothing is certain. */
-export function requiredLiterals(pattern: Pattern, caseSensitive: boolean): RequiredLiterals | null {
+/**
+ * Texts of which every match contains at least one, for a quick first check; null when nothing is certain. With
+ * `ignoreCase` they are in lower case and stand for every spelling in ASCII letters.
+ */
+export function requiredLiterals(pattern: Pattern, caseSensitive: boolean) {
   const known = knownOf(pattern, !caseSensitive);
   const texts = better(known.exact, known.required);
   return texts === null || shortest(texts) === 0 ? null : { texts, ignoreCase: !caseSensitive };

@@ -11,7 +11,7 @@ import {
   WORD,
   without,
 } from "./char-set.ts";
-import { choice, literally, one, type Pattern, PatternError, repeat, sequence } from "./pattern.ts";
+import { choice, one, type Pattern, PatternError, repeat, sequence } from "./pattern.ts";
 import { PatternText } from "./pattern-text.ts";
 
 export interface SearchDialect {
@@ -27,8 +27,11 @@ const DEEPEST = 100;
 /** A search looks at single lines of text files, which never contain these characters. */
 const NEVER: CharSet = [0x00, 0x00, 0x0a, 0x0a];
 
-const CONTROLS: Readonly<Record<string, number>> = { t: 0x09, r: 0x0d, f: 0x0c, v: 0x0b };
 const CLASSES: Readonly<Record<string, CharSet>> = {
+  t: range("\t"),
+  r: range("\r"),
+  f: range("\f"),
+  v: range("\v"),
   d: DIGITS,
   D: complement(DIGITS),
   w: WORD,
@@ -44,7 +47,7 @@ export function parseSearchPattern(text: string, dialect: SearchDialect): Patter
     throw new PatternError("A search looks at single lines; search for one of the lines.");
   const lead = dialect.fixed ? "" : (/^\(\?i\)/.exec(text)?.[0] ?? "");
   const fold = dialect.caseSensitive && lead === "" ? (set: CharSet) => set : foldCase;
-  if (dialect.fixed) return literally(text, (point) => fold(range(point, point)));
+  if (dialect.fixed) return sequence([...text].map((character) => one(fold(range(character)))));
   return new Parser(text.slice(lead.length), fold).whole();
 }
 
@@ -124,7 +127,7 @@ class Parser extends PatternText {
       case "\\":
         return this.#escape();
       default:
-        return this.#set(this.#fold(pointOf(character)));
+        return this.#set(this.#fold(range(character)));
     }
   }
 
@@ -167,9 +170,7 @@ class Parser extends PatternText {
       throw this.#fault('the pattern ends in a lone "\\"; write "\\\\" for the character');
     const known = CLASSES[character];
     if (known !== undefined) return known;
-    const control = CONTROLS[character];
-    if (control !== undefined) return range(control, control);
-    if (character === "b" && inBrackets) return range(0x08, 0x08);
+    if (character === "b" && inBrackets) return range("\b");
     if (character === "x" || character === "u") return this.#coded(character);
     if (character === "n") throw this.#fault('"\\n" is in no line: a search looks at single lines');
     if (character === "k" || /[1-9]/.test(character)) {
@@ -183,7 +184,7 @@ class Parser extends PatternText {
         `"\\${character}" is not supported; known are \\d \\D \\w \\W \\s \\S \\b \\B \\t \\xHH \\uHHHH`,
       );
     }
-    return pointOf(character);
+    return range(character);
   }
 
   #coded(kind: "x" | "u"): CharSet {
@@ -193,7 +194,7 @@ class Parser extends PatternText {
     const point = Number.parseInt(found?.[1] ?? found?.[2] ?? "", 16);
     if (found === null || point > 0x10ffff)
       throw this.#fault(`"\\${kind}" needs a code: \\x41, \\u00e9 or \\u{1f600}`);
-    return range(point, point);
+    return [point, point];
   }
 
   #brackets(): CharSet {
@@ -214,16 +215,16 @@ class Parser extends PatternText {
       this.takeMatch(/^[^\]]+\]/);
       return this.#fold(known);
     }
-    const start = first === "\\" ? this.#escapedSet(true) : pointOf(first);
+    const start = first === "\\" ? this.#escapedSet(true) : range(first);
     if (!this.takeRangeSign()) return this.#fold(start);
     const next = this.next();
-    const end = next === "\\" ? this.#escapedSet(true) : pointOf(next);
+    const end = next === "\\" ? this.#escapedSet(true) : range(next);
     // Next to a class the hyphen is a plain character, as in JavaScript.
-    if (!isSingle(start) || !isSingle(end)) return this.#fold(union([start, end, pointOf("-")]));
+    if (!isSingle(start) || !isSingle(end)) return this.#fold(union([start, end, range("-")]));
     const [from = 0] = start;
     const [to = 0] = end;
     if (to < from) throw this.#fault(`the range ${first}-${next} in "[...]" is out of order`);
-    return this.#fold(range(from, to));
+    return this.#fold([from, to]);
   }
 
   #set(set: CharSet): Pattern {
@@ -233,11 +234,6 @@ class Parser extends PatternText {
   #fault(what: string): PatternError {
     return new PatternError(`Invalid regular expression: ${what}.`);
   }
-}
-
-function pointOf(character: string): CharSet {
-  const point = character.codePointAt(0) ?? 0;
-  return range(point, point);
 }
 
 function isSingle(set: CharSet): boolean {

@@ -38,10 +38,7 @@ const SERVICES = [
   "dashscope",
 ] as const;
 
-function keyPlace<const Name extends string>(name: Name): Option<{ readonly [Key in Name]: string }> {
-  const properties = { [name]: text(undefined, NOT_EMPTY) };
-  return option({ type: "object", properties, required: [name], additionalProperties: false });
-}
+const KEY_PLACE = text(undefined, NOT_EMPTY);
 
 const NAMED_MODEL = {
   provider: choice(
@@ -56,7 +53,10 @@ const NAMED_MODEL = {
       pattern: "^[A-Za-z_][A-Za-z0-9_]*$",
       patternErrorMessage: "must be the name of an environment variable, not the key itself",
     }),
-    either(keyPlace("variable"), either(keyPlace("command"), keyPlace("file"))),
+    either(
+      closed(["variable"], { variable: KEY_PLACE }),
+      either(closed(["command"], { command: KEY_PLACE }), closed(["file"], { file: KEY_PLACE })),
+    ),
     "Where the key is: a variable, a command that prints it, or a file that holds it. Never the key itself.",
   ),
 };

@@ -3,19 +3,7 @@ import { DEFAULT_SETTINGS } from "./default-settings.ts";
 import type { HookSettings, ProjectScripts, SectionSettings, ToolSourceKeys } from "./settings-schema.ts";
 import { type McpServerSettings, settledSources, withCommandServer } from "./tool-sources.ts";
 
-export type {
-  CallsInText,
-  HookEventName,
-  HookSettings,
-  ModelEntry,
-  ModelPrice,
-  ModelProvider,
-  ModelSettings,
-  NamedModel,
-  ProjectScripts,
-  ServiceName,
-  WebSearchSettings,
-} from "./settings-schema.ts";
+export type * from "./settings-schema.ts";
 
 /** The settings after merging. A frozen value: each part gets only its own fields. */
 export interface Settings extends SectionSettings {

@@ -1,5 +1,4 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import type { Confirmation } from "@burin/contract/tools";
 import { judgeCommand, type Rules, type Verdict } from "@burin/shell-judge";
 import { type ApprovalRequest, judgeCall } from "./judge-call.ts";
 
@@ -12,17 +11,9 @@ export type { ApprovalRequest } from "./judge-call.ts";
  * needs a grammar much larger than everything else here; other calls can be judged by `judgeCall` alone.
  */
 export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {
-  const { confirmation } = request;
-  return confirmation !== false && confirmation.kind === "exec"
-    ? judgeExec(confirmation, request, { mode, rules })
-    : judgeCall(request, mode, rules);
-}
-
-function judgeExec(
-  { command, directory, exception }: Extract<Confirmation, { kind: "exec" }>,
-  { place }: ApprovalRequest,
-  { mode, rules }: { readonly mode: ApprovalMode; readonly rules: Rules },
-): Verdict {
+  const { confirmation, place } = request;
+  if (confirmation === false || confirmation.kind !== "exec") return judgeCall(request, mode, rules);
+  const { command, directory, exception } = confirmation;
   const where = place === undefined || directory === undefined ? place : { ...place, directory };
   const verdict = judgeCommand({ command, mode, rules, place: where });
   return exception === undefined || mode === "yolo" ? verdict : beyondSandbox(verdict, rules);

@@ -1,7 +1,13 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import type { Confirmation, ToolKind } from "@burin/contract/tools";
-import type { CommandPlace, Verdict } from "@burin/shell-judge";
-import { protectedFile, type Rule, type Rules, ruleCovers } from "@burin/shell-judge";
+import { type Confirmation, HARMLESS, type ToolKind } from "@burin/contract/tools";
+import {
+  type CommandPlace,
+  protectedFile,
+  type Rule,
+  type Rules,
+  ruleCovers,
+  type Verdict,
+} from "@burin/shell-judge";
 
 /** A call as approval sees it. */
 export interface ApprovalRequest {
@@ -14,9 +20,6 @@ export interface ApprovalRequest {
   /** Facts about where a command runs; the confirmation has its folder. */
   readonly place?: CommandPlace;
 }
-
-/** Any other or missing kind may have an effect. */
-const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "delegate", "plan"]);
 
 /**
  * Decides whether a call without a command line runs, requires a question or is refused. Deny beats ask beats

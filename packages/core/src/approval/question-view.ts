@@ -52,13 +52,7 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
   };
 }
 
-interface Content {
-  readonly target: readonly string[];
-  readonly text: string;
-  readonly parts?: readonly string[];
-}
-
-function contentOf(question: Confirmation): Content {
+function contentOf(question: Confirmation) {
   switch (question.kind) {
     case "edit":
       return { target: [question.path], text: withoutLineEnds(question.diff.fileDiff) };

@@ -49,15 +49,14 @@ export class CommandSource implements ToolSource {
       const said = end.stderr.trim();
       throw new Error(`${command} ${fault}${said === "" ? "" : `: ${said.slice(-500)}`}`);
     }
-    const value = await parsed(end.stdout.toString("utf8"), command);
-    const { declarations, problems } = declared(value, command);
-    const [free, reserved] = [[] as (typeof declarations)[number][], [] as string[]];
+    const { declarations, problems } = await declaredIn(end.stdout.toString("utf8"), command);
+    const free: typeof declarations = [];
     for (const one of declarations) {
       const prefix = reservedPrefixes.find((start) => one.name.startsWith(start));
       if (prefix === undefined) free.push(one);
-      else reserved.push(`"${one.name}" was left out: names with ${prefix} belong to that MCP server`);
+      else problems.push(`"${one.name}" was left out: names with ${prefix} belong to that MCP server`);
     }
-    this.#tell([...problems, ...reserved]);
+    this.#tell(problems);
     return free.map((one) => new DiscoveredTool(one, { callCommand, callSeconds, run }));
   }
 
@@ -85,20 +84,15 @@ export class CommandSource implements ToolSource {
   }
 }
 
-function declared(value: unknown, command: string) {
+async function declaredIn(text: string, command: string) {
+  const json = text.replace(/^\uFEFF/, "");
+  let what = "is not JSON";
   try {
+    const value = parseOutsideJson(json);
+    what = "cannot be used";
     return readDeclarations(value);
   } catch (error) {
-    throw new Error(`What ${command} printed cannot be used: ${messageOf(error)}`);
-  }
-}
-
-async function parsed(text: string, command: string): Promise<unknown> {
-  const json = text.replace(/^\uFEFF/, "");
-  try {
-    return parseOutsideJson(json);
-  } catch (error) {
-    const where = (await jsonFault(json)) ?? messageOf(error);
-    throw new Error(`What ${command} printed is not JSON: ${where}`);
+    const where = what === "is not JSON" ? await jsonFault(json) : null;
+    throw new Error(`What ${command} printed ${what}: ${where ?? messageOf(error)}`);
   }
 }

@@ -3,12 +3,6 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { nestsDeeper } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 
-/** What a source has declared, and the problems of entries that cannot be used, in words. */
-export interface Declarations {
-  readonly declarations: readonly FunctionDeclaration[];
-  readonly problems: readonly string[];
-}
-
 /** More than a user can need; the rest is left out. */
 const MOST_TOOLS = 2000;
 const MOST_DESCRIPTION = 8000;
@@ -20,9 +14,9 @@ const SCHEMA_KEYS = ["parameters", "parametersJsonSchema", "parameterSchema", "i
 
 /**
  * Reads an array of declarations, or an object (or an array of objects) that contains such arrays. An entry that
- * cannot be used is left out with a reason; the others stay. Throws when the value is neither.
+ * cannot be used is left out, and a problem says why; the others stay. Throws when the value is neither.
  */
-export function readDeclarations(value: unknown): Declarations {
+export function readDeclarations(value: unknown) {
   const entries = Array.isArray(value) ? value.flatMap((entry) => heldBy(entry) ?? [entry]) : heldBy(value);
   if (entries === null) {
     throw new Error(
@@ -95,11 +89,10 @@ function parametersIn(given: unknown): JsonSchema | string {
 function withPlainTypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPlainTypes);
   if (!isRecord(value)) return value;
-  const entries = Object.entries(value).map(([key, one]) =>
-    key === "type" && typeof one === "string"
-      ? ([key, one.toLowerCase()] as const)
-      : ([key, withPlainTypes(one)] as const),
-  );
+  const entries = Object.entries(value).map(([key, one]) => {
+    const isType = key === "type" && typeof one === "string";
+    return [key, isType ? one.toLowerCase() : withPlainTypes(one)];
+  });
   return Object.fromEntries(entries);
 }
 

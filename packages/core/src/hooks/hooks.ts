@@ -15,15 +15,13 @@ interface HookAnswer {
   readonly context?: string;
 }
 
-/** Runs the command of a hook with the event as JSON on its stdin. Never rejects. */
-type RunHook = (
-  request: { readonly command: string; readonly input: string; readonly seconds: number },
-  signal: AbortSignal,
-) => Promise<ExchangeEnd>;
-
 export interface HooksNeeds {
   readonly settings: readonly HookSettings[];
-  readonly run: RunHook;
+  /** Runs the command of a hook with the event as JSON on its stdin. Never rejects. */
+  readonly run: (
+    request: { readonly command: string; readonly input: string; readonly seconds: number },
+    signal: AbortSignal,
+  ) => Promise<ExchangeEnd>;
   /** Called when a hook fails, with a text for the user. */
   readonly report: (message: string) => void;
   /** Added to every event. */
@@ -44,7 +42,7 @@ export interface BeforeCall {
 
 const DEFAULT_SECONDS = 60;
 /** A hook's possible decisions, from loose to strict. */
-const STRICTNESS = ["allow", "ask", "deny"] as const;
+const STRICTNESS: readonly HookAnswer["decision"][] = ["allow", "ask", "deny"];
 
 const ANSWER: JsonSchema = {
   type: "object",
@@ -72,9 +70,9 @@ export class Hooks {
     const contexts: string[] = [];
     for (const hook of this.#for("before_tool", call)) {
       const answer = await this.#ask(hook, { tool: call.tool, kind: call.kind, args }, signal);
-      const said =
-        typeof answer === "string" ? { decision: "ask" as const, reason: `no answer: ${answer}` } : answer;
-      if (isStricter(said.decision, decision)) {
+      const said: HookAnswer =
+        typeof answer === "string" ? { decision: "ask", reason: `no answer: ${answer}` } : answer;
+      if (STRICTNESS.indexOf(said.decision) > STRICTNESS.indexOf(decision)) {
         decision = said.decision;
         reason = `the hook "${hook.command}" says ${said.decision}${said.reason ? ` (${said.reason})` : ""}`;
       }
@@ -130,11 +128,6 @@ export class Hooks {
       [tools].flat().some((name) => ruleCovers(parseRule(name), call, "some"));
     return this.#needs.settings.filter((hook) => hook.event === event && isFor(hook));
   }
-}
-
-function isStricter(one: HookAnswer["decision"], other: HookAnswer["decision"]): boolean {
-  if (one === undefined) return false;
-  return other === undefined || STRICTNESS.indexOf(one) > STRICTNESS.indexOf(other);
 }
 
 /** A hook that exits with this code forbids the call, with the reason on its stderr. */

@@ -8,15 +8,8 @@ import { readText } from "@burin/machine/disk/regular-file";
 import { MODEL_VARIABLES } from "@burin/models/choice/choose-model";
 import { parseLayer } from "./parse-layer.ts";
 
-export interface OfferedServers {
-  /** In the form of `mcpServers` in the settings. */
-  readonly servers: object;
-  /** Why the file was not read. */
-  readonly faults: readonly string[];
-}
-
 /** The servers of `.mcp.json`, which several agents share; null without the file. A broken file is only reported. */
-export function readServers(root: string): OfferedServers | null {
+export function readServers(root: string): { servers: object; faults: string[] } | null {
   const file = join(root, ".mcp.json");
   try {
     const text = readText(file, MOST_SETTINGS_BYTES);
@@ -28,23 +21,12 @@ export function readServers(root: string): OfferedServers | null {
   }
 }
 
-export interface OfferedVariables {
-  readonly values: Readonly<Record<string, string>>;
-  /** One sentence without a subject for each. A key is shown only as a fingerprint. */
-  readonly effects: readonly string[];
-}
-
-/** The variables about models in `.env`; all others are ignored. */
-export function readModelVariables(root: string): OfferedVariables {
-  const named = Object.entries(parsedVariables(join(root, ".env"))).filter(([name]) =>
-    MODEL_VARIABLES.has(name),
-  );
+/** The variables about models in `.env`, each with a sentence about it that shows a key only as a fingerprint. */
+export function readModelVariables(root: string) {
+  const all = orElse({}, () => parseEnv(readText(join(root, ".env"), MOST_SETTINGS_BYTES) ?? ""));
+  const named = Object.entries(all as Record<string, string>).filter(([name]) => MODEL_VARIABLES.has(name));
   const effects = named.map(([name, value]) => `ask the model with ${name} of .env (${shown(name, value)})`);
   return { values: Object.fromEntries(named), effects };
-}
-
-function parsedVariables(file: string): Record<string, string> {
-  return orElse({}, () => parseEnv(readText(file, MOST_SETTINGS_BYTES) ?? "") as Record<string, string>);
 }
 
 function shown(name: string, value: string): string {

@@ -12,12 +12,6 @@ export interface SiteSkills {
   readonly left: readonly string[];
 }
 
-interface OfferedFile {
-  readonly path: string;
-  readonly url: URL;
-  readonly digest: string;
-}
-
 const INDEX = "/.well-known/agent-skills/index.json";
 const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 const NAME = /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
@@ -61,7 +55,7 @@ export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteS
   return { skills: found, left };
 }
 
-function filesOf({ name, type, url, digest, files }: JsonRecord, index: URL): OfferedFile[] | string {
+function filesOf({ name, type, url, digest, files }: JsonRecord, index: URL) {
   if (typeof name !== "string" || !NAME.test(name)) return "its name is not usable";
   const one = { "skill-md": "SKILL.md", archive: ARCHIVE }[String(type)];
   const listed = recordsIn(one === undefined ? files : [{ path: one, url, digest }]);

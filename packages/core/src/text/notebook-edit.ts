@@ -5,16 +5,6 @@ import { getNodeValue, type Node, parseTree } from "jsonc-parser";
 /** Separates the sources of two cells; no source contains it, so nothing can match across it. */
 const BETWEEN_CELLS = "\n\u0000\u0000\u0000\n";
 
-interface JsonRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-interface CellSource {
-  readonly text: string;
-  readonly range: JsonRange;
-}
-
 /**
  * Finds the edit in the sources of a notebook's cells, as the model saw them; returns replacements in the JSON of
  * the file. null when it is not a notebook, or when no cell matches: then the JSON itself may be meant.
@@ -43,7 +33,7 @@ export function findNotebookEdit(request: EditRequest): EditMatch | null {
   return { ...match, replacements };
 }
 
-function cellSources(json: string): CellSource[] {
+function cellSources(json: string) {
   const cells = memberOf(parseTree(json), "cells");
   return (cells?.children ?? []).flatMap((cell) => {
     const source = memberOf(cell, "source");
@@ -59,7 +49,7 @@ function memberOf(object: Node | undefined, key: string): Node | undefined {
   return object?.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1];
 }
 
-function rangeOf({ offset, length }: Node): JsonRange {
+function rangeOf({ offset, length }: Node) {
   return { start: offset, end: offset + length };
 }
 

@@ -42,8 +42,7 @@ export interface BuiltInNeeds {
 
 /** The one list of built-in tools, and what each is given. */
 export function builtInTools(needs: BuiltInNeeds): Tool[] {
-  const { workspace, commands, svgAsText, overwriteUnread, memory, planning, web, correctEdit } = needs;
-  const { answerFromPage, environment } = needs;
+  const { workspace, svgAsText, overwriteUnread, correctEdit, answerFromPage, environment } = needs;
   return [
     new ListFiles(workspace),
     new ReadFile(workspace, { svgAsText, mostCharacters: needs.mostAnswerCharacters }),
@@ -52,12 +51,12 @@ export function builtInTools(needs: BuiltInNeeds): Tool[] {
     new Edit(workspace, correctEdit ? { correctEdit } : {}),
     new Glob(workspace),
     new Grep(workspace),
-    new Shell(workspace, commands),
-    new WebFetch({ allowedHosts: web.allowedHosts, answerFromPage, environment }),
+    new Shell(workspace, needs.commands),
+    new WebFetch({ allowedHosts: needs.web.allowedHosts, answerFromPage, environment }),
     new WebSearch(needs.searcher),
-    new SaveMemory(memory),
+    new SaveMemory(needs.memory),
     new Task(needs.subagents),
     new TodoWrite(),
-    new ExitPlanMode(planning),
+    new ExitPlanMode(needs.planning),
   ] as Tool[];
 }

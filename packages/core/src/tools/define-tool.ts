@@ -1,6 +1,7 @@
 import {
   BaseTool,
   type Confirmation,
+  HARMLESS,
   type Tool,
   type ToolKind,
   type ToolResult,
@@ -21,9 +22,6 @@ export interface ToolDefinition<Params extends object = Record<string, unknown>>
   /** A returned string goes to the model and to the user unchanged. */
   execute(...given: Given<Params>): ToolResult | string | Promise<ToolResult | string>;
 }
-
-/** Kinds without an effect that requires approval. */
-const UNASKED: ReadonlySet<ToolKind> = new Set(["read", "fetch", "delegate", "plan"]);
 
 /** Makes a tool without writing a class. */
 export function defineTool<Params extends object = Record<string, unknown>>(
@@ -61,7 +59,7 @@ class DefinedTool<Params extends object> extends BaseTool<Params> {
   override async shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false> {
     const { shouldConfirmExecute } = this.#definition;
     if (shouldConfirmExecute !== undefined) return shouldConfirmExecute(params, signal);
-    if (UNASKED.has(this.kind)) return false;
+    if (HARMLESS.has(this.kind)) return false;
     const prompt = JSON.stringify(params, null, 2);
     return { kind: "info", title: this.getDescription(params), prompt, urls: [], grants: [this.name] };
   }

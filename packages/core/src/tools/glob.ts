@@ -56,7 +56,8 @@ export class Glob extends BaseTool<GlobParams> {
       const { total } = await this.#workspace.find(place, everything, signal);
       if (total > 0) notes.push(`[git ignores ${total} file(s) that match. ${HOW_TO_SEE_IGNORED}]`);
     }
-    return { llmContent: listText({ ...request, place, notes }, found), returnDisplay: summary(found) };
+    const where = `"${params.pattern}" within ${place}`;
+    return { llmContent: listText(found, where, notes), returnDisplay: summary(found) };
   }
 
   protected override checkParams(params: GlobParams): string | null {
@@ -65,28 +66,20 @@ export class Glob extends BaseTool<GlobParams> {
   }
 }
 
-interface Asked {
-  readonly pattern: string;
-  readonly place: string;
-  readonly notes: string[];
-}
-
-function listText({ pattern, place, notes }: Asked, found: FoundFiles): string {
-  if (found.total === 0)
-    return [`No files found matching pattern "${pattern}" within ${place}.`, ...notes].join("\n");
-  const head = `Found ${found.total} file(s) matching "${pattern}" within ${place}`;
-  const lines = [`${head}, sorted by modification time (newest first):`];
+function listText({ files, total }: FoundFiles, where: string, notes: string[]): string {
+  if (total === 0) return [`No files found matching pattern ${where}.`, ...notes].join("\n");
+  const lines = [`Found ${total} file(s) matching ${where}, sorted by modification time (newest first):`];
   let characters = 0;
-  for (const file of found.files) {
+  for (const file of files) {
     characters += file.length + 1;
     if (characters > MOST_CHARACTERS) break;
     lines.push(shownPath(file));
   }
   if (lines.some((line) => line.startsWith('"'))) notes.unshift(QUOTED_NAMES);
   const shown = lines.length - 1;
-  if (shown < found.total) {
+  if (shown < total) {
     notes.unshift(
-      `[The ${shown} newest of ${found.total} files are shown; use a more specific pattern or a narrower "path" to see others.]`,
+      `[The ${shown} newest of ${total} files are shown; use a more specific pattern or a narrower "path" to see others.]`,
     );
   }
   return [...lines, ...notes].join("\n");

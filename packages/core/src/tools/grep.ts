@@ -10,7 +10,7 @@ import {
   type ValueOf,
 } from "@burin/contract/messages/option";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
-import { machineOf } from "@burin/contract/patterns/machine";
+import { Machine } from "@burin/contract/patterns/machine";
 import { patternFault } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
@@ -95,7 +95,7 @@ export class Grep extends BaseTool<GrepParams> {
     }
     const dialect = { caseSensitive: params.case_sensitive ?? false, fixed: params.fixed_strings ?? false };
     return patternFault(() => {
-      machineOf(parseSearchPattern(params.pattern, dialect));
+      new Machine(parseSearchPattern(params.pattern, dialect));
       for (const glob of [params.include, params.exclude]) {
         if (glob) parseGlob(glob, { caseSensitive: true, groups: true });
       }

@@ -157,15 +157,12 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
         : "was not asked: there is no model here";
       return shown(page, offset, [`The question ${why}. The page itself follows.`]);
     }
-    const left = page.text.length - offset - text.length;
-    const notes =
-      left > 0
-        ? [
-            `The answer is from ${text.length} characters; ${left} more follow: offset ${offset + text.length}.`,
-          ]
-        : [];
+    const end = offset + text.length;
+    const left = page.text.length - end;
+    const note = `The answer is from ${text.length} characters; ${left} more follow: offset ${end}.`;
+    const head = left > 0 ? `${headOf(page)}\n${note}` : headOf(page);
     return {
-      llmContent: `${[headOf(page), ...notes].join("\n")}\n${untrustedFromWeb(answer, randomName())}`,
+      llmContent: `${head}\n${untrustedFromWeb(answer, randomName())}`,
       returnDisplay: `Answered from ${page.url}.`,
     };
   }

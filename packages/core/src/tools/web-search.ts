@@ -79,10 +79,9 @@ function found(pages: readonly FoundPage[], query: string, service: string): Too
     const lines = [`${index + 1}. ${title}${date === undefined ? "" : ` (${date})`}`, `   ${url}`];
     return [...lines, ...(snippet === "" ? [] : [`   ${snippet}`])].join("\n");
   });
+  const shown = pages.map(({ title, url }, index) => `${index + 1}. ${title}: ${url}`);
   return {
     llmContent: `${head}\n${untrustedFromWeb(sources.join("\n"), randomName())}`,
-    returnDisplay: [head, ...pages.map(({ title, url }, index) => `${index + 1}. ${title}: ${url}`)].join(
-      "\n",
-    ),
+    returnDisplay: [head, ...shown].join("\n"),
   };
 }
