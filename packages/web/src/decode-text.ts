@@ -9,10 +9,7 @@ const OWN_WORD =
 /** Servers name these by default, whatever they send. */
 const NAMED_BY_HABIT = new Set(["windows-1252", "iso-8859-1"]);
 
-/**
- * The text of a web response: by its byte order mark, by what the page or its server declares, or by its bytes.
- * Null when it is not text.
- */
+/** By its byte order mark, by what the page or its server declares, or by its bytes; null when it is not text. */
 export function decodeText(bytes: Uint8Array, contentType: string): string | null {
   const seen = formatOf(bytes);
   if (seen === null) return null;

@@ -3,10 +3,7 @@ import { parseJson } from "@burin/contract/messages/untrusted-json";
 const INDENT = "  ";
 const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 
-/**
- * The same document with one line per entry, or unchanged when it is not JSON. Only white space changes: long
- * numbers, the order of keys and duplicate keys stay as the reader expects.
- */
+/** One line per entry; unchanged when it is not JSON. Long numbers, and the order and number of keys, stay. */
 export function indentJson(text: string): string {
   if (parseJson(text) === undefined) return text;
   const parts: string[] = [];

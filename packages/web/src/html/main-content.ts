@@ -15,17 +15,8 @@ const MOST_OF_THE_PAGE = 0.7;
 /** A part with less text is not an article, whatever it is called. */
 const LEAST_CHARACTERS = 140;
 
-export interface MainContent {
-  readonly root: PageElement;
-  /** Whether to leave out an element that surrounds the content of every page of a site. */
-  readonly isLeftOut: (element: PageElement) => boolean;
-}
-
-/**
- * The part of the page that is its content: its declared main part, otherwise where its paragraphs are. Null when
- * no part stands out; then the whole page is its content.
- */
-export function mainContent(body: PageElement): MainContent | null {
+/** The declared main part, otherwise where the paragraphs are; null when no part of the page stands out. */
+export function mainContent(body: PageElement) {
   const all = elementsBelow(body);
   const outside = all.filter(isAside);
   const surroundings = new Set(outside);
@@ -44,8 +35,9 @@ export function mainContent(body: PageElement): MainContent | null {
   return around > 0 && own >= LEAST_CHARACTERS ? contentOf(body) : null;
 }
 
-function contentOf(root: PageElement): MainContent {
-  return { root, isLeftOut: (element) => element !== root && isAside(element) };
+/** What surrounds the content of every page of a site is left out. */
+function contentOf(root: PageElement) {
+  return { root, isLeftOut: (element: PageElement) => element !== root && isAside(element) };
 }
 
 function isMarkedMain({ name, attributes }: PageElement): boolean {

@@ -1,10 +1,7 @@
 /** With more nesting the marks would be longer than the lines. */
 const MOST_NESTED_MARKS = 24;
 
-/**
- * Collects lines of Markdown: one empty line between blocks, and before each line the marks of the elements around
- * it.
- */
+/** Lines of Markdown: one empty line between blocks, and before each line the marks of the elements around it. */
 export class MarkdownLines {
   readonly #lines: string[] = [];
   readonly #prefixes: { first: string; readonly rest: string }[] = [];

@@ -18,7 +18,6 @@ export interface MarkdownOptions {
   readonly isPlain?: boolean;
 }
 
-/** A part of a page as Markdown. */
 export function pageMarkdown(root: PageElement, options: MarkdownOptions): string {
   const writer = new PageWriter(options);
   writer.children(root);
@@ -98,29 +97,27 @@ class PageWriter {
   }
 
   block(element: PageElement): void {
-    this.#lines.endBlock();
-    this.children(element);
-    this.#lines.endBlock();
+    this.#apart(() => this.children(element));
   }
 
   boldBlock(element: PageElement): void {
-    this.#lines.endBlock();
-    this.marked(element);
-    this.#lines.endBlock();
+    this.#apart(() => this.marked(element));
   }
 
   heading(element: PageElement): void {
-    this.#lines.endBlock();
     const mark = this.#options.isPlain ? "" : `${"#".repeat(Number(element.name.slice(1)))} `;
     this.#isInHeading = true;
-    this.#within(element, mark, "");
+    this.#apart(() => this.#within(element, mark, ""));
     this.#isInHeading = false;
-    this.#lines.endBlock();
   }
 
   quote(element: PageElement): void {
+    this.#apart(() => this.#within(element, "> ", "> "));
+  }
+
+  #apart(write: () => void): void {
     this.#lines.endBlock();
-    this.#within(element, "> ", "> ");
+    write();
     this.#lines.endBlock();
   }
 

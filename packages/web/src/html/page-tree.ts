@@ -13,13 +13,6 @@ export interface PageElement {
   commas: number;
 }
 
-export interface PageTree {
-  readonly body: PageElement;
-  readonly title: string;
-  /** The base of relative links, if the page declares one. */
-  readonly base: string;
-}
-
 /** Deeper elements are read without their tags: no page for readers nests this deep. */
 const MOST_DEPTH = 200;
 const MOST_ELEMENTS = 400_000;
@@ -56,7 +49,7 @@ const OPEN_ENDS: ReadonlyMap<string, OpenEnd> = new Map([
 const NEVER_HIDDEN = new Set(["html", "body", "main", "article"]);
 
 /** Reads any page in time and memory that are linear in its length. */
-export function readPageTree(html: string): PageTree {
+export function readPageTree(html: string) {
   const builder = new TreeBuilder();
   scanHtml(html, builder);
   return builder.finish();
@@ -123,7 +116,8 @@ class TreeBuilder {
     if (length > 0) this.#current.commas += commasIn(text);
   }
 
-  finish(): PageTree {
+  /** `base` is that of relative links, empty if the page declares none. */
+  finish() {
     while (this.#current !== this.#root) this.#leave();
     return { body: this.#root, title: this.#title.replace(/\s+/g, " ").trim(), base: this.#base };
   }

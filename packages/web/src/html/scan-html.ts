@@ -1,4 +1,3 @@
-import { onceFor } from "@burin/contract/async/once";
 import { decodeHTMLAttribute } from "entities/decode";
 
 /** The only attributes that are read: those that Markdown or the search for the main content needs. */
@@ -19,8 +18,10 @@ const NO_ATTRIBUTES: Attributes = {};
 const MOST_VALUE_CHARACTERS = 4000;
 
 /** Their content is not text of the page, or not HTML; each ends only at its own end tag. */
-const SKIPPED = new Set(
-  "script style noscript template svg iframe object noembed noframes canvas select textarea".split(" "),
+const SKIPPED = new Map(
+  "script style noscript template svg iframe object noembed noframes canvas select textarea"
+    .split(" ")
+    .map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, "gi")]),
 );
 
 /** References are replaced as in attributes, also in text: a visible address keeps its `&copy=`. */
@@ -82,15 +83,13 @@ function afterStartTag(html: string, name: string, handler: HtmlHandler): number
   // A tag that never ends is not text either.
   if (end === -1) return html.length;
   const isClosed = html.charCodeAt(end - 1) === 0x2f;
-  if (SKIPPED.has(name)) return isClosed && name === "svg" ? end + 1 : afterSkipped(html, name, end + 1);
+  const endTag = SKIPPED.get(name);
+  if (endTag !== undefined) return isClosed && name === "svg" ? end + 1 : afterSkipped(html, endTag, end + 1);
   handler.open(name, attributes ?? NO_ATTRIBUTES, isClosed);
   return end + 1;
 }
 
-const endTags = new Map<string, RegExp>();
-
-function afterSkipped(html: string, name: string, at: number): number {
-  const endTag = onceFor(endTags, name, () => new RegExp(`</${name}(?=[\\s/>])`, "gi"));
+function afterSkipped(html: string, endTag: RegExp, at: number): number {
   endTag.lastIndex = at;
   return endTag.test(html) ? indexAfter(html, ">", endTag.lastIndex) : html.length;
 }

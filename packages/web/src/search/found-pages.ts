@@ -51,7 +51,6 @@ export function urlIn(row: unknown): string {
   return textAt(row, URL_NAMES);
 }
 
-/** The known parts of a result. */
 export function pageIn(row: unknown): FoundPage {
   const snippet = [textAt(row, SNIPPET_NAMES), textAt(row, ["extra_snippets"])].join(" ");
   return { title: textAt(row, TITLE_NAMES), url: urlIn(row), snippet, date: textAt(row, DATE_NAMES) };

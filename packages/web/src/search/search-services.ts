@@ -3,7 +3,6 @@ export interface SearchQuestion {
   readonly most: number;
 }
 
-/** The definition of one search service. */
 export interface SearchService {
   /** Absent if each user has an instance of their own. */
   readonly baseUrl?: string;

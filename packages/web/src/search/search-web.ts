@@ -58,17 +58,9 @@ export function searchFault(settings: WebSearchSettings, environment: Environmen
   }
 }
 
-/** A service with its address and key. */
-interface Access {
-  readonly service: SearchService;
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
-  /** Empty if none is needed. */
-  readonly key: string;
-  readonly engineId: string;
-}
+type Access = ReturnType<typeof accessTo>;
 
-function accessTo(settings: WebSearchSettings, environment: Environment): Access {
+function accessTo(settings: WebSearchSettings, environment: Environment) {
   const { provider, engineId = "" } = settings;
   if (provider === "mcp") throw new Error("A search by an MCP server asks no service by itself.");
   const service: SearchService = SEARCH_SERVICES[provider];

@@ -1,6 +1,6 @@
 import { encodeText } from "@burin/machine/encodings/encodings";
-import { decodeText } from "@burin/web/decode-text";
 import { describe, expect, it } from "vitest";
+import { decodeText } from "./decode-text.ts";
 
 describe("P50 the charset of a page", () => {
   const german = "Grüße aus Köln, schöne Maße";
