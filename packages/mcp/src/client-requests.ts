@@ -25,20 +25,11 @@ export type AskModel = (
 /** What a server may request from Burin while it works. */
 export interface ClientSide {
   readonly alias: string;
-  /** The real paths of the roots. */
   readonly roots: readonly string[];
   /** Asks the user what the server wants to know. Absent when none is present; then every question is declined. */
   readonly askUser?: (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
   /** Absent unless the settings allow it. */
   readonly askModel?: AskModel;
-}
-
-export function capabilitiesOf({ askModel }: ClientSide) {
-  return {
-    roots: {},
-    elicitation: { form: {}, url: {} },
-    ...(askModel ? { sampling: {} } : {}),
-  };
 }
 
 /** Answers the requests of a server. The client itself refuses any other. */

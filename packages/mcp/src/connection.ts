@@ -43,7 +43,6 @@ export class McpConnection {
     }
   }
 
-  /** All tools in the server's own format. */
   async listTools(signal: AbortSignal): Promise<unknown[]> {
     return this.#pages(await this.ready(signal), "tools", signal);
   }
@@ -52,7 +51,6 @@ export class McpConnection {
     return this.#pages(await this.#readyInTime(signal), what, signal);
   }
 
-  /** One request; resolves to the server's own result. */
   async request(method: string, params: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
     const open = await this.#readyInTime(signal);
     return this.#answered(open, { method, params, timeout: this.#requestMs }, signal);
@@ -178,7 +176,6 @@ export class McpConnection {
     );
   }
 
-  /** Ends it for good. */
   async close(): Promise<void> {
     this.#closing.abort(unavailable("The session is over."));
     const open = await this.#open?.catch(() => null);

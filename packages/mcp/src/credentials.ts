@@ -6,7 +6,6 @@ import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcont
 import { hashOf } from "./definition.ts";
 import { keychainDelete, keychainGet, keychainSet } from "./keychain.ts";
 
-/** The login data for one server. */
 export interface Credentials {
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
@@ -14,10 +13,7 @@ export interface Credentials {
   readonly wantedScope?: string;
 }
 
-/**
- * The credentials of one server, in the system's keychain if that works, otherwise in a file that only the user can
- * read. They are read each time, so that a login also counts in sessions that are already running.
- */
+/** In the keychain, or a file that only the user can read; read each time, so that running sessions see a login. */
 export class CredentialStore {
   readonly #name: string;
   readonly #path: string;

@@ -26,14 +26,12 @@ export interface CallRequest {
   readonly mayRepeat: boolean;
 }
 
-/** The progress of a call, as its server reports it. */
 interface CallProgress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
 }
 
-/** What a tool needs to know about its server. */
 export interface McpToolServer {
   readonly alias: string;
   readonly prefix: string;

@@ -22,32 +22,27 @@ export function hasKeychain(): boolean {
   return loaded() !== null;
 }
 
-function entryOf(name: string): AsyncEntry | undefined {
+/** Resolves to undefined when the system's keychain does not work here. */
+async function withEntry<T>(name: string, work: (entry: AsyncEntry, patience: AbortSignal) => Promise<T>) {
   const Entry = loaded();
-  return Entry ? new Entry(SERVICE, name) : undefined;
+  try {
+    return Entry ? await work(new Entry(SERVICE, name), AbortSignal.timeout(PATIENCE_MS)) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-/** The secret with that name; null when there is none or the system's keychain does not work here. */
+/** The secret with that name; null when there is none. */
 export async function keychainGet(name: string): Promise<string | null> {
-  try {
-    return (await entryOf(name)?.getPassword(AbortSignal.timeout(PATIENCE_MS))) ?? null;
-  } catch {
-    return null;
-  }
+  return (await withEntry(name, (entry, patience) => entry.getPassword(patience))) ?? null;
 }
 
 /** Returns false when the secret must be stored elsewhere. */
 export async function keychainSet(name: string, secret: string): Promise<boolean> {
-  try {
-    await entryOf(name)?.setPassword(secret, AbortSignal.timeout(PATIENCE_MS));
-    return (await keychainGet(name)) === secret;
-  } catch {
-    return false;
-  }
+  await withEntry(name, (entry, patience) => entry.setPassword(secret, patience));
+  return (await keychainGet(name)) === secret;
 }
 
 export async function keychainDelete(name: string): Promise<void> {
-  await entryOf(name)
-    ?.deletePassword(AbortSignal.timeout(PATIENCE_MS))
-    .catch(() => {});
+  await withEntry(name, (entry, patience) => entry.deletePassword(patience));
 }

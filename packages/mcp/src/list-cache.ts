@@ -18,10 +18,7 @@ const NOTHING: KnownServer = { tools: null, approved: {} };
 const MOST_CHARACTERS = 8_000_000;
 const MOST_BYTES = 4 * MOST_CHARACTERS;
 
-/**
- * The list of one server on disk, so that its tools can be declared before it is up. If the cache cannot be read or
- * written, only that is lost.
- */
+/** A server's list on disk, to declare its tools before it is up. When the cache fails, only that is lost. */
 export class ListCache {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
@@ -57,7 +54,6 @@ export class ListCache {
     return this.#writing;
   }
 
-  /** Resolves when all writes are done. */
   written(): Promise<void> {
     return this.#writing;
   }

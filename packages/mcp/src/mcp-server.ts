@@ -11,7 +11,6 @@ import { isWanted, readTools } from "./offered-tools.ts";
 import type { OpenNeeds } from "./open-client.ts";
 
 export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
-  /** The start of its tools' names. */
   readonly prefix: string;
   /** Called with what cannot be used of the server, and why a start in the background failed. */
   readonly report: (message: string) => void;
@@ -28,7 +27,6 @@ const NEW_MS = 5000;
 /** A server that reports changes again and again is asked only this often. */
 const RELIST_MS = 1000;
 
-/** One configured server as a source of tools. */
 export class McpServer implements ToolSource {
   readonly name: string;
   readonly prefix: string;
@@ -188,7 +186,6 @@ export class McpServer implements ToolSource {
     this.#hurry.abort();
   }
 
-  /** Ends it for good. */
   async close(): Promise<void> {
     this.#stop();
     if (this.#relisting !== null) clearTimeout(this.#relisting);

@@ -15,7 +15,6 @@ import type { CredentialStore, Credentials } from "./credentials.ts";
 import { McpError, needsLogin } from "./mcp-error.ts";
 import { httpFetchIn } from "./transports.ts";
 
-/** The settings for the login to a server. */
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;

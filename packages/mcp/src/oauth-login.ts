@@ -16,10 +16,7 @@ interface LoginNeeds extends OAuthNeeds, McpLogin {
 const LOGIN_MS = 10 * 60_000;
 const PLAIN_TEXT = { "content-type": "text/plain; charset=utf-8", connection: "close" };
 
-/**
- * Logs in to a server: finds its authorization server, registers Burin there if necessary, and waits until the user
- * has agreed in a browser on any machine.
- */
+/** Finds the login service, registers Burin there if needed, and waits until the user has agreed in a browser. */
 export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
   const challenge = await challengeOf(needs, signal);
   if (challenge === null) return "not_needed";
@@ -69,10 +66,7 @@ async function isRegistered({ store }: LoginNeeds, redirectUrl: string): Promise
   return client !== undefined && "redirect_uris" in client && client.redirect_uris.includes(redirectUrl);
 }
 
-/**
- * The server's requirements for access; null when it needs no login. Some accept `initialize` from everybody and
- * require a login only after that.
- */
+/** null: no login is needed. Some accept `initialize` from everybody and require a login only after that. */
 async function challengeOf(needs: LoginNeeds, signal: AbortSignal) {
   const clientInfo = { name: "burin", version: "0" };
   const greeting = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };

@@ -83,7 +83,6 @@ function schemaFault(schema: unknown): string | null {
   return length > MOST_SCHEMA_CHARACTERS ? `its input schema has ${length} characters` : null;
 }
 
-/** Whether the user wants this tool of the server. */
 export function isWanted(name: string, { includeTools, excludeTools }: McpServerSettings): boolean {
   const matches = (pattern: string) => globMatcher(pattern, { caseSensitive: true })(name);
   return (includeTools.length === 0 || includeTools.some(matches)) && !excludeTools.some(matches);

@@ -19,7 +19,7 @@ import {
   type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { answerRequests, type ClientSide, capabilitiesOf } from "./client-requests.ts";
+import { answerRequests, type ClientSide } from "./client-requests.ts";
 import { CredentialStore } from "./credentials.ts";
 import { expandEach, expandVariables } from "./definition.ts";
 import { McpError, needsLogin, reasonOf, unavailable } from "./mcp-error.ts";
@@ -44,7 +44,6 @@ export interface OpenNeeds extends ClientSide {
 
 type AddressNeeds = Pick<OpenNeeds, "alias" | "definition" | "environment" | "home" | "allowedHosts">;
 
-/** One way to connect to a server. */
 interface Way {
   readonly open: () => Transport;
   /** Servers of the newest protocol may not know the handshake of the older ones. */
@@ -52,7 +51,6 @@ interface Way {
   readonly isOtherWayWorthwhile: (error: unknown) => boolean;
 }
 
-/** A connection that is up. */
 export interface OpenClient {
   readonly client: Client;
   /** Resolves to the server's own result, whatever it has. */
@@ -182,7 +180,11 @@ async function connected(
   { needs, ...limits }: { readonly needs: OpenNeeds; readonly signal: AbortSignal; readonly timeout: number },
 ): Promise<Client> {
   const options = {
-    capabilities: capabilitiesOf(needs),
+    capabilities: {
+      roots: {},
+      elicitation: { form: {}, url: {} },
+      ...(needs.askModel ? { sampling: {} } : {}),
+    },
     jsonSchemaValidator: ACCEPTING,
     ...(negotiates ? { versionNegotiation: { mode: "auto" as const } } : {}),
   };

@@ -137,10 +137,7 @@ export const ANSWER_LOST = -32_099;
 
 type SendOptions = Parameters<StreamableHTTPClientTransport["send"]>[1];
 
-/**
- * Streamable HTTP in which a request fails when its response stream has ended without a response and cannot be
- * resumed. With the SDK alone it would wait for its time limit.
- */
+/** A request whose response stream ends without a response fails; the SDK alone would wait for its time limit. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: SendOptions): Promise<void> {
     const id = !Array.isArray(message) && "method" in message && "id" in message ? message.id : undefined;
