@@ -127,10 +127,7 @@ interface Named {
 /** The events that a face itself can add. */
 export type FaceEvent = InputError | Notice | Named;
 
-/**
- * Everything that a face hears and a session log holds: plain data, one JSON object each. Replayed in order, the
- * events rebuild the history (see `history.ts`).
- */
+/** All that a face hears and a session log holds, one JSON object each; in order they rebuild the history. */
 export type AgentEvent =
   | {
       readonly type: "session";

@@ -1,10 +1,7 @@
 import type { PartListUnion } from "./messages/parts.ts";
 import type { Confirmation, ToolDisplay, ToolError } from "./tools.ts";
 
-/**
- * One call at one moment, as plain data: what a face draws and the session log holds. A call passes through some
- * of these states in this order and ends in exactly one of the last three, which carry the answer.
- */
+/** One call at one moment: what a face draws and the log holds. The last three states end it, with the answer. */
 export type ToolCallState =
   | { readonly status: "validating" }
   | { readonly status: "awaiting_approval"; readonly confirmation: Confirmation; readonly reason: string }

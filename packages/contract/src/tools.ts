@@ -84,10 +84,7 @@ export type Confirmation = { readonly title: string; readonly grants: readonly s
   | { readonly kind: "form"; readonly server: string; readonly message: string; readonly schema: JsonSchema }
 );
 
-/**
- * A question that waits for its answer, as plain data: anyone who knows the id can answer it, see
- * `Session.answer`. Ids are unique within a session, also after it is resumed.
- */
+/** A question that waits: anyone who knows its id can answer it. Ids stay unique when a session is resumed. */
 export interface Question {
   readonly id: string;
   /** The call that waits; null when an MCP server asks. */
@@ -171,15 +168,9 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   getDescription(params: Params): string;
   /** Returns false when no question is needed. Has no side effect that the user can see. */
   shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false>;
-  /**
-   * Replaces `shouldConfirmExecute`, `approvedByUser` and `execute` for a tool that works something out before it
-   * asks. Has no side effect that the user can see.
-   */
+  /** Replaces `shouldConfirmExecute`, `approvedByUser` and `execute`. Has no side effect that the user can see. */
   prepare?(params: Params, signal: AbortSignal): Promise<PreparedCall>;
-  /**
-   * Called before `execute`, with the same params object, when a user approved this exact Confirmation; not when a
-   * mode or a rule allowed the call.
-   */
+  /** Called before `execute`, with the same params object, when a user, not a mode or a rule, approved this. */
   approvedByUser?(params: Params, confirmation: Confirmation, answer: Approval): void;
   execute(
     params: Params,

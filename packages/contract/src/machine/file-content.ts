@@ -20,13 +20,8 @@ export interface MediaContent {
   readonly note?: string;
 }
 
-/** Content that cannot be read here. */
-interface BinaryContent {
-  readonly kind: "binary";
-}
-
-/** The content of a file, recognized by its bytes and never by its name. */
-export type FileContent = TextLines | MediaContent | BinaryContent;
+/** The content of a file, recognized by its bytes and never by its name; binary content cannot be read here. */
+export type FileContent = TextLines | MediaContent | { readonly kind: "binary" };
 
 export interface LineRange {
   /** 0-based first line. */

@@ -76,10 +76,7 @@ export interface Workspace {
   search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
   /** Returns a range of lines of a text file, or a whole media file. The text counts as shown to the model. */
   read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent>;
-  /**
-   * Returns the file as it is now, to prepare a change; a missing file is not an error. Of a large file, when the
-   * changes are given, only the part that they touch.
-   */
+  /** The file as it is now, to prepare a change; it may be missing. Of a large file, only what the changes touch. */
   snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot>;
   /** Returns what `write` would make of the file or basis. Refuses text that the file's encoding cannot hold. */
   preview(file: string, content: string, basis?: string): Promise<FilePreview>;

@@ -160,8 +160,8 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["additionalItems", additionalItems],
   ["contains", contains],
   ["allOf", (place, given) => listOf(given).flatMap((schema) => also(place, schema))],
-  ["anyOf", anyOf],
-  ["oneOf", oneOf],
+  ["anyOf", (place, given) => someOf(place, given, Number.POSITIVE_INFINITY)],
+  ["oneOf", (place, given) => someOf(place, given, 1)],
   ["not", (place, given) => (fits(place, given) ? wrong(place, "has a form that is not allowed") : [])],
   ["if", (place, given) => also(place, fits(place, given) ? place.schema.then : place.schema.else)],
 ]);
@@ -323,16 +323,11 @@ function contains(place: Place, given: unknown): Faults {
   return count > Number(most) ? wrong(place, `must contain at most ${most} matching items`) : [];
 }
 
-function anyOf(place: Place, schemas: unknown): Faults {
-  const tried = listOf(schemas).map((schema) => also(place, schema));
-  return tried.some((faults) => faults.length === 0) ? [] : unfit(place, tried);
-}
-
-function oneOf(place: Place, schemas: unknown): Faults {
+function someOf(place: Place, schemas: unknown, most: number): Faults {
   const tried = listOf(schemas).map((schema) => also(place, schema));
   const count = tried.filter((faults) => faults.length === 0).length;
   if (count === 0) return unfit(place, tried);
-  return count > 1 ? wrong(place, `must match exactly one schema, but matches ${count} of them`) : [];
+  return count > most ? wrong(place, `must match exactly one schema, but matches ${count} of them`) : [];
 }
 
 /** The faults by the one schema that was clearly meant; otherwise what each of the schemas requires. */

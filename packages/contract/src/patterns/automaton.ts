@@ -33,10 +33,7 @@ interface State {
 
 const FOUND: State = { places: [], before: AFTER_OTHER, steps: [] };
 
-/**
- * Matches a pattern in time linear to the text, whatever the pattern: a lazily built DFA whose states are kept up
- * to a limit, with no backtracking.
- */
+/** Matches any pattern in time linear to the text: a lazily built DFA of limited size, without backtracking. */
 export class Automaton {
   readonly #machine: Machine;
   readonly #alphabet: Alphabet;

@@ -4,7 +4,7 @@ import {
   complement,
   foldCase,
   NOTHING,
-  posixClass,
+  POSIX,
   range,
   union,
   without,
@@ -32,10 +32,7 @@ const ANY_PATH: Pattern = repeat(one(ANYTHING), 0, null);
 /** Any number of whole segments, each with its trailing slash. */
 const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), one(SLASH)]), 0, null);
 
-/**
- * Parses a glob for paths with `/`: `*` and `?` within a segment, `**` across segments, `[...]`, and with groups
- * `{a,b}`. Names that begin with a dot match like others.
- */
+/** For paths with `/`: `*` and `?` within a segment, `**` across, `[...]`, `{a,b}`; a leading dot is a plain one. */
 export function parseGlob(text: string, dialect: GlobDialect): Pattern {
   if (text.length > LONGEST) throw new PatternError(`The glob is longer than ${LONGEST} characters.`);
   return new GlobParser(text, dialect).sequence("");
@@ -174,7 +171,7 @@ class GlobParser extends PatternText {
 
   #bracketItem(first: string): CharSet {
     const name = first === "[" ? this.takeMatch(/^:([a-z]+):\]/) : null;
-    if (name !== null) return posixClass(name[1] ?? "") ?? NOTHING;
+    if (name !== null) return POSIX.get(name[1] ?? "") ?? NOTHING;
     const start = first === "\\" ? this.next() : first;
     if (!this.takeRangeSign()) return range(start);
     const next = this.next();

@@ -4,7 +4,7 @@ import {
   complement,
   DIGITS,
   foldCase,
-  posixClass,
+  POSIX,
   range,
   SPACE,
   union,
@@ -210,7 +210,7 @@ class Parser extends PatternText {
   }
 
   #bracketItem(first: string): CharSet {
-    const known = first === "[" ? posixClass(/^:([a-z]+):\]/.exec(this.ahead(12))?.[1] ?? "") : undefined;
+    const known = first === "[" ? POSIX.get(/^:([a-z]+):\]/.exec(this.ahead(12))?.[1] ?? "") : undefined;
     if (known !== undefined) {
       this.takeMatch(/^[^\]]+\]/);
       return this.#fold(known);

@@ -1,7 +1,4 @@
-/**
- * The defaults, and thus the keys that a section always has. Separate from the rest of the definition because a
- * start without settings files needs only this.
- */
+/** Separate from the rest of the definition because a start without settings files needs only the defaults. */
 export const DEFAULT_SETTINGS = {
   model: {},
   models: {},

@@ -16,10 +16,7 @@ const COMMAND_SERVER = "mcp";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Normalizes the commands of `tools` and the MCP servers in a layer of settings to one spelling, so that a later
- * layer wins whatever spelling either uses. A normalized layer stays unchanged.
- */
+/** One spelling for the commands of `tools` and the MCP servers, so that a later layer wins whatever it uses. */
 export function settledSources(layer: object): Fields {
   const { toolDiscoveryCommand, toolCallCommand, mcp, mcpServerCommand, ...rest } = layer as Fields;
   const { discoveryCommand, callCommand, ...others } = fields(rest.tools);

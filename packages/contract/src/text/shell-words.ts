@@ -6,10 +6,7 @@ export function quoteShellWord(word: string): string {
 const WORD = /\s*((?:[^\s'"\\|&;<>()$`]|\\[^\n]|'[^']*'|"(?:[^"\\$`]|\\[\\"$`])*")+)/y;
 const PIECE = /\\([^\n])|'([^']*)'|"((?:[^"\\$`]|\\[\\"$`])*)"|([^\s'"\\]+)/g;
 
-/**
- * Splits a text into words and removes quotes; null when it contains anything that a shell would interpret. Made
- * for rules, which must be readable without the whole grammar.
- */
+/** The words without quotes, for rules; null when the text has anything that a shell would interpret. */
 export function splitShellWords(text: string): readonly string[] | null {
   const words: string[] = [];
   const trimmed = text.trim();

@@ -1,10 +1,7 @@
 /** The most text that one tool answer may give the model. */
 export const MOST_ANSWER_CHARACTERS = 100_000;
 
-/**
- * Keeps the head and the tail of a text that is too long and says between them how much is missing and how to get
- * it. Never splits a surrogate pair.
- */
+/** Keeps head and tail of a text that is too long, and says between them what is missing and how to get it. */
 export function keepHeadAndTail(text: string, most: number, hint: string): string {
   if (text.length <= most) return text;
   const half = Math.floor(most / 2);

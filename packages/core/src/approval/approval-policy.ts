@@ -6,10 +6,7 @@ export type { ApprovalMode } from "@burin/contract/approval-mode";
 export type { Verdict } from "@burin/shell-judge";
 export type { ApprovalRequest } from "./judge-call.ts";
 
-/**
- * Decides whether a call runs, requires a question or is refused. A command line is judged part by part, which
- * needs a grammar much larger than everything else here; other calls can be judged by `judgeCall` alone.
- */
+/** Judging command lines needs a much larger grammar than all else; other calls `judgeCall` can judge alone. */
 export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {
   const { confirmation, place } = request;
   if (confirmation === false || confirmation.kind !== "exec") return judgeCall(request, mode, rules);

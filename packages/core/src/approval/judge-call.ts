@@ -9,11 +9,9 @@ import {
   type Verdict,
 } from "@burin/shell-judge";
 
-/** A call as approval sees it. */
 export interface ApprovalRequest {
   readonly tool: string;
   readonly kind: ToolKind;
-  /** The tool's own question, or false. */
   readonly confirmation: Confirmation | false;
   /** What rule patterns are compared with: paths relative to the root, hosts. */
   readonly subjects: readonly string[];
@@ -21,26 +19,23 @@ export interface ApprovalRequest {
   readonly place?: CommandPlace;
 }
 
-/**
- * Decides whether a call without a command line runs, requires a question or is refused. Deny beats ask beats
- * allow; without a matching rule, the mode and the tool's own question decide.
- */
+/** For all but command lines: deny beats ask beats allow; without a rule, mode and question of the tool decide. */
 export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {
   const { confirmation } = request;
-  const denied = firstCovering(rules.deny, request, "some");
+  const denied = rules.deny.find((rule) => ruleCovers(rule, request, "some"));
   if (denied) return decided("deny", denied, `the rule deny ${denied.text} forbids it`);
   if (mode === "plan" && !HARMLESS.has(request.kind)) {
     return { verdict: "deny", reason: "plan mode allows no changes; leave it with exit_plan_mode first" };
   }
-  const asked = firstCovering(rules.ask, request, "some");
+  const asked = rules.ask.find((rule) => ruleCovers(rule, request, "some"));
   if (asked) return { ...decided("ask", asked, `the rule ask ${asked.text} demands it`), grants: [] };
   if (request.kind === "edit" && mode !== "yolo") {
     const reason = protectedReason(request);
     if (reason !== null) return { verdict: "ask", reason, grants: [] };
   }
-  const allowed = firstCovering(rules.allow, request, "every");
+  const allowed = rules.allow.find((rule) => ruleCovers(rule, request, "every"));
   if (allowed) return decided("allow", allowed, `the rule allow ${allowed.text} covers it`);
-  const granted = firstCovering(rules.granted ?? [], request, "every");
+  const granted = rules.granted?.find((rule) => ruleCovers(rule, request, "every"));
   if (granted) return decided("allow", granted, `the grant ${granted.text} covers it`);
   if (confirmation === false) return { verdict: "allow", reason: `${request.tool} needs no approval` };
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
@@ -63,12 +58,4 @@ function protectedReason({ confirmation, subjects }: ApprovalRequest): string | 
     if (what !== null) return `${path} is protected (${what}), so no rule and no mode but yolo allows it`;
   }
   return null;
-}
-
-function firstCovering(
-  rules: readonly Rule[],
-  request: ApprovalRequest,
-  covering: "every" | "some",
-): Rule | undefined {
-  return rules.find((rule) => ruleCovers(rule, request, covering));
 }

@@ -2,10 +2,7 @@ import { orElse } from "@burin/contract/or-else";
 import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
 import type { Confirmation } from "@burin/contract/tools";
 
-/**
- * A question as a user sees it. Every string is safe to show: characters that could control a terminal or hide
- * something are escaped, and everything left out is counted.
- */
+/** A question as a user sees it: every string is safe to show, and everything left out is counted. */
 export interface QuestionView {
   readonly title: string;
   /** What it would reach, resolved: the file, the folder, the hosts, the server and its tool. */
@@ -61,10 +58,8 @@ function contentOf(question: Confirmation) {
       const target = directory === undefined ? [] : [directory];
       return { target, text: command, parts: parts.length > 1 ? parts : [] };
     }
-    case "info": {
-      const { prompt, urls } = question;
-      return { target: urls.map(hostOf), text: [prompt, ...urls].join("\n") };
-    }
+    case "info":
+      return { target: question.urls.map(hostOf), text: [question.prompt, ...question.urls].join("\n") };
     case "mcp":
       return { target: [`${question.server}: ${question.tool}`], text: shownJson(question.args) };
     case "discovered":

@@ -19,7 +19,6 @@ export interface CommandSourceNeeds {
   readonly reservedPrefixes: readonly string[];
 }
 
-/** How many problems are reported one by one. */
 const MOST_PROBLEMS = 10;
 
 /** Tools that a command in the settings declares. */
@@ -34,7 +33,7 @@ export class CommandSource implements ToolSource {
   }
 
   async discover(signal: AbortSignal): Promise<readonly Tool[]> {
-    const { settings, run, reservedPrefixes } = this.#needs;
+    const { settings, run, reservedPrefixes, report } = this.#needs;
     const { toolDiscoveryCommand: command = "", toolDiscoverySeconds: seconds } = settings;
     const { toolCallCommand: callCommand, toolCallSeconds: callSeconds } = settings;
     if (callCommand === undefined) {
@@ -56,14 +55,10 @@ export class CommandSource implements ToolSource {
       if (prefix === undefined) free.push(one);
       else problems.push(`"${one.name}" was left out: names with ${prefix} belong to that MCP server`);
     }
-    this.#tell(problems);
-    return free.map((one) => new DiscoveredTool(one, { callCommand, callSeconds, run }));
-  }
-
-  #tell(problems: readonly string[]): void {
-    for (const problem of problems.slice(0, MOST_PROBLEMS)) this.#needs.report(problem);
+    for (const problem of problems.slice(0, MOST_PROBLEMS)) report(problem);
     const more = problems.length - MOST_PROBLEMS;
-    if (more > 0) this.#needs.report(`${more} more entries were left out`);
+    if (more > 0) report(`${more} more entries were left out`);
+    return free.map((one) => new DiscoveredTool(one, { callCommand, callSeconds, run }));
   }
 
   async isStale(): Promise<boolean> {

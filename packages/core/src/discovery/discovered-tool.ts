@@ -94,7 +94,6 @@ export class DiscoveredTool extends BaseTool<Args> {
   }
 }
 
-/** Describes how a command failed; null when it did not. */
 export function faultOf(end: ExchangeEnd, seconds: number): string | null {
   if (end.startError !== null) return `could not be started: ${end.startError}`;
   if (end.stopped === "abort") return "was interrupted";

@@ -11,24 +11,17 @@ export interface StoredGrant {
 }
 
 /** `grants.json`, in the user's folder. When it cannot be read, nothing is granted. */
-export class GrantStore {
-  readonly #grants: HomeList<StoredGrant>;
-
+export class GrantStore extends HomeList<StoredGrant> {
   constructor(home: string) {
     const otherwise = "no stored grant counts";
-    this.#grants = new HomeList(join(home, "grants.json"), { key: "grants", isItem: isGrant, otherwise });
-  }
-
-  /** Throws SettingsError when the file is not valid. */
-  all(): Promise<readonly StoredGrant[]> {
-    return this.#grants.all();
+    super(join(home, "grants.json"), { key: "grants", isItem: isGrant, otherwise });
   }
 
   /** Throws SettingsError, and stores nothing, when the file is not valid or cannot be written. */
   async add(rules: readonly string[], project: string | undefined): Promise<void> {
     const when = new Date().toISOString();
     const scope = project === undefined ? {} : { project };
-    await this.#grants.change((grants) => {
+    await this.change((grants) => {
       const missing = rules.filter(
         (rule) => !grants.some((one) => one.rule === rule && one.project === project),
       );
@@ -41,7 +34,7 @@ export class GrantStore {
   /** Removes the chosen grants. Resolves to what was removed. */
   async revoke(isChosen: (grant: StoredGrant) => boolean): Promise<readonly StoredGrant[]> {
     let gone: readonly StoredGrant[] = [];
-    await this.#grants.change((grants) => {
+    await this.change((grants) => {
       gone = grants.filter(isChosen);
       return gone.length === 0 ? grants : grants.filter((grant) => !isChosen(grant));
     });

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, type Hash, randomBytes } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import type { ProjectScripts } from "@burin/contract/settings/settings";
@@ -112,8 +112,6 @@ function fingerprint(path: string, left: LooksLeft): string {
 function uncheckable(): string {
   return `cannot be checked, so this is asked about each time: ${randomBytes(8).toString("hex")}`;
 }
-
-type Hash = ReturnType<typeof createHash>;
 
 /** Names and lengths are included, so that different folders differ. Links count as what they point to. */
 function addTo(

@@ -20,17 +20,10 @@ export interface TrustAnswer {
 export type TrustState = "trusted" | "untrusted" | "changed" | "refused";
 
 /** `trust.json`, in the user's folder. When it cannot be read, no folder is trusted. */
-export class TrustStore {
-  readonly #answers: HomeList<TrustAnswer>;
-
+export class TrustStore extends HomeList<TrustAnswer> {
   constructor(home: string) {
     const otherwise = "no folder is trusted";
-    this.#answers = new HomeList(join(home, "trust.json"), { key: "folders", isItem: isAnswer, otherwise });
-  }
-
-  /** Throws SettingsError when the file is not valid. */
-  all(): Promise<readonly TrustAnswer[]> {
-    return this.#answers.all();
+    super(join(home, "trust.json"), { key: "folders", isItem: isAnswer, otherwise });
   }
 
   async of(root: string): Promise<TrustAnswer | null> {
@@ -42,14 +35,14 @@ export class TrustStore {
   async answer(root: string, trusted: boolean, effects: readonly string[]): Promise<void> {
     const folder = await realpath(root);
     const answer = { folder, trusted, effects, hash: hashOf(effects), when: new Date().toISOString() };
-    await this.#answers.change((answers) => [...answers.filter((one) => one.folder !== folder), answer]);
+    await this.change((answers) => [...answers.filter((one) => one.folder !== folder), answer]);
   }
 
   /** Returns true when there was an answer. The folder need not exist any more. */
   async forget(root: string): Promise<boolean> {
     const folder = await realpath(root).catch(() => root);
     let wasThere = false;
-    await this.#answers.change((answers) => {
+    await this.change((answers) => {
       wasThere = answers.some((one) => one.folder === folder);
       return wasThere ? answers.filter((one) => one.folder !== folder) : answers;
     });

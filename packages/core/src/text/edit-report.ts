@@ -1,6 +1,6 @@
+import type { ToolError } from "@burin/contract/tools";
 import type { ClosestRegion, EditMatch, Replacement } from "@burin/edit-match";
 
-/** Lines shown around a change, and the most lines of one change. */
 const CONTEXT_LINES = 3;
 const MOST_LINES = 40;
 const MOST_LINE_CHARACTERS = 300;
@@ -12,14 +12,8 @@ interface FailedMatch {
   readonly isOutdated: boolean;
 }
 
-interface FailureReport {
-  /** Stable, for programs. */
-  readonly type: "no_occurrence" | "wrong_count" | "no_change" | "omission";
-  readonly message: string;
-}
-
 /** Explains why an edit could not be placed, with everything that helps to get it right the next time. */
-export function failureReport({ match, expected, isOutdated }: FailedMatch): FailureReport {
+export function failureReport({ match, expected, isOutdated }: FailedMatch): ToolError {
   const again = isOutdated
     ? " The file has changed since it was read: read it again with read_file before the next try."
     : "";
@@ -54,9 +48,7 @@ function wrongCount(match: Extract<EditMatch, { status: "ambiguous" }>, expected
 
 function noOccurrence(match: Extract<EditMatch, { status: "none" }>): string {
   const lines = ["Failed to edit, 0 occurrences found for old_string. Nothing was written."];
-  if (match.alreadyApplied) {
-    lines.push("The file already holds new_string: the change seems to be done.");
-  }
+  if (match.alreadyApplied) lines.push("The file already holds new_string: the change seems to be done.");
   if (match.closest !== undefined) lines.push(...closestLines(match.closest));
   if (!match.alreadyApplied) lines.push("Copy old_string from the file as it is now, spaces included.");
   return lines.join("\n");

@@ -58,8 +58,7 @@ function rewrittenSource(old: string, text: string): string {
   const isAscii = /^[\x20-\x7e\s]*$/.test(old) && old.includes("\\u");
   if (old[0] !== "[") return jsonString(text, isAscii);
   const elements = (parseTree(old)?.children ?? []).map(rangeOf);
-  const first = elements[0];
-  const second = elements[1];
+  const [first, second] = elements;
   const last = elements.at(-1);
   const open = first ? old.slice(0, first.start) : "[";
   const between = first && second ? old.slice(first.end, second.start) : `,${open.slice(1) || " "}`;

@@ -68,7 +68,6 @@ interface Plan {
 
 type Matched = Extract<EditMatch, { readonly status: "matched" }>;
 type Placed = Pick<Matched, "replacements" | "stage">;
-/** A failure is one that the model can act on. */
 type OrFailure<Value> = Promise<Value | ToolError>;
 
 /** This is a lot of code that most starts of Burin do not need. */

@@ -15,12 +15,9 @@ const PARAMETERS = closed(["fact"], {
 export type SaveMemoryParams = ValueOf<typeof PARAMETERS>;
 
 /** Where facts are stored: one file for this project, one for all. */
-export interface MemoryPlaces {
-  readonly project: MemoryPlace;
-  readonly global: MemoryPlace;
-}
+export type MemoryPlaces = Readonly<Record<"project" | "global", MemoryPlace>>;
 
-export interface MemoryPlace {
+interface MemoryPlace {
   readonly file: string;
   /** The workspace that contains the file, opened when it is first needed. */
   open(): Promise<Workspace>;

@@ -42,13 +42,10 @@ const DEFAULT_EXCLUDES = [
 ];
 const END = "\n--- End of content ---";
 
-/** A file to read, and whether the request was specific enough to show its media. */
-interface Chosen {
-  readonly path: string;
-  readonly wantsMedia: boolean;
-}
-
-interface Answer {
+/** One call, with what it has read so far. */
+interface Reading {
+  readonly params: ReadManyFilesParams;
+  readonly signal: AbortSignal;
   readonly parts: (Part | string)[];
   readonly skipped: { readonly path: string; readonly reason: string }[];
   characters: number;
@@ -78,13 +75,13 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   }
 
   async execute(params: ReadManyFilesParams, signal: AbortSignal): Promise<ToolResult> {
-    const answer: Answer = { parts: [], skipped: [], characters: 0, files: 0 };
-    const chosen = await this.#choose(params, answer, signal);
+    const reading: Reading = { params, signal, parts: [], skipped: [], characters: 0, files: 0 };
+    const chosen = await this.#choose(reading);
     for (const path of sortByCodePoints([...chosen.keys()])) {
       signal.throwIfAborted();
-      await this.#add({ path, wantsMedia: chosen.get(path) ?? false }, answer, signal);
+      await this.#add(path, chosen.get(path) ?? false, reading);
     }
-    return resultOf(answer);
+    return resultOf(reading);
   }
 
   protected override checkParams(params: ReadManyFilesParams): string | null {
@@ -92,12 +89,9 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     return patternFault(() => globs.map((glob) => parseGlob(glob, { caseSensitive: true, groups: true })));
   }
 
-  /** Absolute paths, each with whether its media may be shown. */
-  async #choose(
-    params: ReadManyFilesParams,
-    answer: Answer,
-    signal: AbortSignal,
-  ): Promise<Map<string, boolean>> {
+  /** Absolute paths, each with whether the request was specific enough to show its media. */
+  async #choose(reading: Reading): Promise<Map<string, boolean>> {
+    const { params, signal, skipped } = reading;
     const defaults = params.useDefaultExcludes === false ? [] : DEFAULT_EXCLUDES;
     const excludes = [...(params.exclude ?? []), ...defaults];
     const isLeftOut = excludes.map((glob) => globCovers(this.#fromRoot(glob), { caseSensitive: false }));
@@ -107,7 +101,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
         const kind = await this.#kindOf(entry, signal);
         if (kind === "file") chosen.set(await this.#workspace.resolve(entry), true);
         else {
-          const found = await this.#found(entry, kind, { params, answer, signal });
+          const found = await this.#found(entry, kind, reading);
           const wantsMedia = (path: string) => entry.toLowerCase().includes(extname(path).toLowerCase());
           for (const path of found) {
             if (isLeftOut.some((covers) => covers(this.#workspace.relative(path)))) continue;
@@ -116,7 +110,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
         }
       } catch (error) {
         if (!(error instanceof WorkspaceError)) throw error;
-        answer.skipped.push({ path: entry, reason: error.message });
+        skipped.push({ path: entry, reason: error.message });
       }
     }
     return chosen;
@@ -142,7 +136,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   async #found(
     entry: string,
     kind: "folder" | "glob",
-    { params, answer, signal }: { params: ReadManyFilesParams; answer: Answer; signal: AbortSignal },
+    { params, signal, skipped }: Reading,
   ): Promise<readonly string[]> {
     const { folder, pattern } =
       kind === "folder" ? { folder: entry, pattern: "**" } : splitGlob(this.#fromRoot(entry));
@@ -154,32 +148,31 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     };
     const found = await this.#workspace.find(folder || this.#workspace.root, request, signal);
     const left = found.total - found.files.length;
-    if (found.total === 0) answer.skipped.push({ path: entry, reason: "no file matches" });
-    if (left > 0) answer.skipped.push({ path: entry, reason: `${left} more files match; name fewer` });
-    if (found.isPartial)
-      answer.skipped.push({ path: entry, reason: "the search took too long and is incomplete" });
+    if (found.total === 0) skipped.push({ path: entry, reason: "no file matches" });
+    if (left > 0) skipped.push({ path: entry, reason: `${left} more files match; name fewer` });
+    if (found.isPartial) skipped.push({ path: entry, reason: "the search took too long and is incomplete" });
     return found.files;
   }
 
-  async #add({ path, wantsMedia }: Chosen, answer: Answer, signal: AbortSignal): Promise<void> {
-    const skip = (reason: string) => answer.skipped.push({ path, reason });
-    const room = MOST_CHARACTERS - answer.characters;
+  async #add(path: string, wantsMedia: boolean, reading: Reading): Promise<void> {
+    const skip = (reason: string) => reading.skipped.push({ path, reason });
+    const room = MOST_CHARACTERS - reading.characters;
     if (room <= 0) return void skip("the limit for all files together was reached; read it with read_file");
     if (MEDIA.test(path) && !wantsMedia) return void skip("media; name it or its extension to see it");
     try {
-      const content = await this.#workspace.read(path, { ...RANGE, mostCharacters: room }, signal);
+      const content = await this.#workspace.read(path, { ...RANGE, mostCharacters: room }, reading.signal);
       if (content.kind === "binary") return void skip("binary");
       if (content.kind === "media") {
         if (!wantsMedia) return void skip("media; name it or its extension to see it");
-        answer.parts.push(`--- ${shownPath(path)} ---${content.note ? ` ${content.note}` : ""}`, {
+        reading.parts.push(`--- ${shownPath(path)} ---${content.note ? ` ${content.note}` : ""}`, {
           inlineData: { mimeType: content.mimeType, data: content.base64 },
         });
       } else {
         const text = `--- ${shownPath(path)} ---\n\n${warning(content)}${content.text}\n\n`;
-        answer.characters += text.length;
-        answer.parts.push(text);
+        reading.characters += text.length;
+        reading.parts.push(text);
       }
-      answer.files += 1;
+      reading.files += 1;
     } catch (error) {
       if (!(error instanceof WorkspaceError)) throw error;
       skip(error.message);
@@ -212,11 +205,9 @@ function warning({ lastLine, firstLine, totalLines, linesCut }: TextLines): stri
   return `[WARNING: This file was truncated: ${parts.join("; ")}.]\n`;
 }
 
-function resultOf({ parts, skipped, files }: Answer): ToolResult {
+function resultOf({ parts, skipped, files }: Reading): ToolResult {
   const note = skippedText(skipped);
-  if (files === 0) {
-    return failedResult({ type: "nothing_read", message: `No files were read.${note}` });
-  }
+  if (files === 0) return failedResult({ type: "nothing_read", message: `No files were read.${note}` });
   const count = files === 1 ? "1 file" : `${files} files`;
   return {
     llmContent: [...parts, `${END}${note}`],
@@ -224,7 +215,7 @@ function resultOf({ parts, skipped, files }: Answer): ToolResult {
   };
 }
 
-function skippedText(skipped: Answer["skipped"]): string {
+function skippedText(skipped: Reading["skipped"]): string {
   if (skipped.length === 0) return "";
   const named = skipped.slice(0, MOST_NAMED).map(({ path, reason }) => `- ${shownPath(path)}: ${reason}`);
   const left = skipped.length - named.length;

@@ -79,7 +79,6 @@ export class ToolRegistry {
     return entries.map(([, { tool }]) => tool);
   }
 
-  /** All tools that can be used. */
   getUsableTools(): Tool[] {
     return this.getAllTools().filter(isUsable);
   }
