@@ -157,7 +157,6 @@ export type AgentEvent =
   | ({ readonly type: "context_fill" } & ContextFill)
   | InputError
   | Named
-  /** `purpose` is set when the tokens were not spent on a reply. */
   | {
       readonly type: "usage";
       readonly usage: Usage;
@@ -178,7 +177,6 @@ export type AgentEvent =
       readonly turns: number;
       /** The model's output limit cut the result off. */
       readonly cut?: true;
-      /** The result of the user's check, if one is configured. */
       readonly check?: CheckResult;
       /** Set when files were changed: the evidence that the changes work. */
       readonly proof?: WorkProof;

@@ -2,7 +2,6 @@
 export const APPROVAL_MODES = ["plan", "default", "auto-edit", "yolo"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
-/** Returns the mode in which less runs without asking. */
 export function stricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMode {
   return APPROVAL_MODES.indexOf(one) < APPROVAL_MODES.indexOf(other) ? one : other;
 }

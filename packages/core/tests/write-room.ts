@@ -1,19 +1,9 @@
 import { readFileSync } from "node:fs";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach } from "vitest";
 import type { Confirm } from "../src/index.ts";
+import { root } from "./folder.ts";
 import { type ReadWriteSession, readWriteSession } from "./read-write-session.ts";
 
-/** A new folder for each test. */
-export let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-export function file(name: string, content: string | Uint8Array): string {
-  return madeFile(root, name, content);
-}
+export { file, root } from "./folder.ts";
 
 export function text(path: string): string {
   return readFileSync(path, "utf8");

@@ -38,7 +38,6 @@ export function mapInnerSchemas(
   return mapValues(schema, changed);
 }
 
-/** The schema and all schemas inside it. */
 export function schemasInside(schema: JsonRecord): JsonRecord[] {
   const found = [schema];
   mapInnerSchemas(schema, (inner) => {

@@ -72,7 +72,6 @@ export const NOT_EMPTY: JsonSchema = { minLength: 1 };
 /** For a choice, whose words are enough for a checker. */
 export const STRING: JsonSchema = { type: "string" };
 
-/** An object that requires these keys. */
 export function object<All extends Options, Needed extends keyof All & string = never>(
   required: readonly Needed[],
   properties: All,

@@ -30,7 +30,6 @@ export function toParts(content: PartListUnion): Part[] {
   return list.map((item) => (typeof item === "string" ? { text: item } : item));
 }
 
-/** Whether the part is an image, a PDF or another file. */
 export function isMedia({ inlineData }: Part): boolean {
   return typeof inlineData?.mimeType === "string" && typeof inlineData.data === "string";
 }

@@ -9,7 +9,6 @@ export interface AutomatonOptions {
   readonly stopAt?: number;
 }
 
-/** Thrown when the search reaches its time limit. */
 export class OutOfTime extends Error {
   override readonly name = "OutOfTime";
 }

@@ -27,7 +27,6 @@ const LONGEST_GROUP = 200;
 const SLASH: CharSet = range("/");
 const NAME_CHARACTER: Pattern = one(complement(SLASH));
 
-/** Any path, or nothing at all. */
 const ANY_PATH: Pattern = repeat(one(ANYTHING), 0, null);
 /** Any number of whole segments, each with its trailing slash. */
 const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), one(SLASH)]), 0, null);

@@ -4,21 +4,12 @@ import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/machine/node-workspace";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { describe, expect, it } from "vitest";
+import { file, root } from "../../tests/folder.ts";
 import { ReadFile } from "./read-file.ts";
 
 const signal = new AbortController().signal;
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-function file(name: string, content: string | Uint8Array): string {
-  return madeFile(root, name, content);
-}
-
 function read(path: string) {
   return new ReadFile(openWorkspace(root)).execute({ absolute_path: path }, signal);
 }

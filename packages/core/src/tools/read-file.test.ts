@@ -1,20 +1,10 @@
 import { appendFileSync } from "node:fs";
 import { openWorkspace } from "@burin/machine/node-workspace";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { file, root } from "../../tests/folder.ts";
 import { ReadFile } from "./read-file.ts";
 
 const signal = new AbortController().signal;
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-function file(name: string, content: string | Uint8Array): string {
-  return madeFile(root, name, content);
-}
-
 function read(path: string, more: { offset?: number; limit?: number } = {}) {
   return new ReadFile(openWorkspace(root)).execute({ absolute_path: path, ...more }, signal);
 }
