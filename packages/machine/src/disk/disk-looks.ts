@@ -1,4 +1,5 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
 import { orElse } from "@burin/contract/or-else";
 import { readBytes } from "./regular-file.ts";
 
@@ -23,4 +24,16 @@ export function entriesOf(folder: string): Dirent[] {
 
 export function realOf(path: string): string | null {
   return orElse(null, () => realpathSync.native(path));
+}
+
+/** Where a path leads, or would lead if its missing parts were created. */
+export function realPlace(path: string): string {
+  const above = dirname(path);
+  return realOf(path) ?? (above === path ? path : join(realPlace(above), basename(path)));
+}
+
+/** Whether a path, as spelled or resolved, is in one of the folders. */
+export function isPlaceIn(path: string, folders: readonly string[]): boolean {
+  const places = [path, realPlace(path)].map((place) => place + sep);
+  return folders.some((folder) => places.some((place) => place.startsWith(folder.replace(/\/$/, "") + sep)));
 }

@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
+import { realPlace } from "./disk-looks.ts";
 import { makeFolders } from "./make-folders.ts";
 import { lockPath, PathLockError } from "./path-lock.ts";
 import { randomName } from "./random-name.ts";
-import { realPlace } from "./real-place.ts";
 import { readText } from "./regular-file.ts";
 
 /** Far more than any real settings, grants or answers take. */

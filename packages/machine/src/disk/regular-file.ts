@@ -5,31 +5,14 @@ import { codeOf } from "./system-error.ts";
 const TO_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 /** The error code for a file with more bytes than allowed. */
 export const TOO_LARGE = "EFBIG";
-const NOT_REGULAR = "ENXIO";
 const PART_BYTES = 64 * 1024;
 
-/** Why something with a file's name is not read as a file. */
-class FileFault extends Error {
-  override readonly name = "FileFault";
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Opens a regular file and returns its descriptor. Throws FileFault for anything else, and the system's errors. */
+/** Opens a regular file and returns its descriptor. Throws for anything else. */
 export function openRegular(path: string, moreFlags = 0): number {
   const descriptor = openSync(path, TO_READ | moreFlags);
-  try {
-    if (fstatSync(descriptor).isFile()) return descriptor;
-  } catch (error) {
-    closeSync(descriptor);
-    throw error;
-  }
+  if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);
-  throw new FileFault(NOT_REGULAR, "it is not a regular file");
+  throw fileFault("ENXIO", "it is not a regular file");
 }
 
 /** Returns the first bytes of a file of any size. */
@@ -48,9 +31,8 @@ export function beginningOf(descriptor: number, mostBytes: number): Buffer {
 }
 
 /**
- * Reads a file that Burin reads without being asked; null when there is none. Throws FileFault for a folder, a
- * pipe, a device and more bytes than allowed, so that nothing in a repository or a home can hang the process or
- * fill its memory.
+ * Reads a file that Burin reads without being asked; null when there is none. Throws for a folder, a pipe, a device
+ * and more bytes than allowed, so that nothing in a repository or a home can hang the process or fill its memory.
  */
 export function readBytes(path: string, mostBytes: number, moreFlags = 0): Buffer | null {
   return bytesOf(() => openRegular(path, moreFlags), mostBytes);
@@ -89,7 +71,12 @@ function bytesOf(open: () => number, mostBytes: number): Buffer | null {
   }
 }
 
-function tooLarge(mostBytes: number): FileFault {
+function tooLarge(mostBytes: number): Error {
   const most = mostBytes < 1024 * 1024 ? `${mostBytes / 1024} kB` : `${mostBytes / 1024 / 1024} MB`;
-  return new FileFault(TOO_LARGE, `it is larger than ${most}`);
+  return fileFault(TOO_LARGE, `it is larger than ${most}`);
+}
+
+/** Why something with a file's name is not read as a file. */
+function fileFault(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }

@@ -1,8 +1,7 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { once, onceFor } from "@burin/contract/async/once";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
-import { entriesOf, lstatOf } from "../disk/disk-looks.ts";
-import { realPlace } from "../disk/real-place.ts";
+import { entriesOf, lstatOf, realPlace } from "../disk/disk-looks.ts";
 import { isWithin } from "../paths/paths.ts";
 import { childEnvironment, codePaths } from "../processes/child-environment.ts";
 import { leadsOutside } from "../processes/command-surroundings.ts";
@@ -59,7 +58,7 @@ export function gitRepositories(ground: GitGround) {
     const key = JSON.stringify([folder, use.changes, use.readsFiles, use.subcommand]);
     return onceFor(known, key, () => asker().faultIn(folder, use, 0));
   };
-  const askIn = (folder: string) => asker().askIn(folder);
+  const askIn = (folder: string) => (words: readonly string[]) => asker().ask(folder, words);
   return {
     repositoryFault,
     oddNamesInGit: (folder: string, words: readonly string[]) => oddNames(askIn(folder), words),
@@ -76,8 +75,8 @@ export function gitIn({ roots, environment, passEnvironment: pass }: GitGround) 
 }
 
 /** For all sessions of this process. */
-const repositories = new KeptAnswers<Repository | null>();
-const indexes = new KeptAnswers<IndexPaths>();
+const repositories = new KeptAnswers<Repository | RepositoryFault | null>();
+const indexes = new KeptAnswers<IndexPaths | RepositoryFault>();
 
 class GitAsker {
   readonly #roots: readonly string[];
@@ -88,11 +87,17 @@ class GitAsker {
   readonly #asking: string;
 
   constructor(ground: GitGround) {
-    const { git, env } = gitIn(ground);
     this.#roots = ground.roots;
-    this.#git = git;
-    this.#env = env;
+    ({ git: this.#git, env: this.#env } = gitIn(ground));
     this.#asking = JSON.stringify([this.#git, this.#env]);
+  }
+
+  ask(folder: string, words: readonly string[]): ProgramOutput {
+    return askGit(words, { git: this.#git, cwd: folder, env: this.#env });
+  }
+
+  #isOutside(path: string): boolean {
+    return leadsOutside(path, false, this.#roots);
   }
 
   faultIn(folder: string, use: GitUse, depth: number): RepositoryFault | null {
@@ -108,24 +113,15 @@ class GitAsker {
     );
   }
 
-  /** Asks git in that folder. */
-  askIn(folder: string) {
-    return (words: readonly string[]) => this.#ask(folder, words);
-  }
-
   #repositoryIn(folder: string): Repository | RepositoryFault | null {
-    const known = this.#known.get(folder);
-    if (known !== undefined) return known;
-    const place = realPlace(folder);
-    const question = `${this.#asking} ${place}`;
-    const kept = repositories.get(question);
-    const askedAt = Date.now();
-    const found = kept === undefined ? this.#repository(place) : kept.answer;
-    this.#known.set(folder, found);
-    if (kept === undefined && (found === null || !("nature" in found))) {
-      repositories.keep(question, { answer: found, sources: this.#sourcesOf(place, found), askedAt });
-    }
-    return found;
+    return onceFor(this.#known, folder, () => {
+      const place = realPlace(folder);
+      return repositories.answer(`${this.#asking} ${place}`, () => {
+        const answer = this.#repository(place);
+        const isFault = answer !== null && "nature" in answer;
+        return { answer, sources: isFault ? null : this.#sourcesOf(place, answer) };
+      });
+    });
   }
 
   /** Everything that git reads to find a repository and its settings. */
@@ -150,12 +146,7 @@ class GitAsker {
 
   /** null when there is none. */
   #repository(folder: string): Repository | RepositoryFault | null {
-    const told = this.#ask(folder, [
-      "rev-parse",
-      "--absolute-git-dir",
-      "--git-common-dir",
-      "--show-toplevel",
-    ]);
+    const told = this.ask(folder, "rev-parse --absolute-git-dir --git-common-dir --show-toplevel".split(" "));
     if (told.fault?.startsWith("fatal: not a git repository")) return null;
     const [gitDir = "", common = "", top = "", ...rest] = told.output.toString("utf8").split("\n");
     const hasFiles = told.fault === null && rest.join("|") === "" && rest.length === 1;
@@ -163,7 +154,7 @@ class GitAsker {
     if (!(hasFiles || hasNone)) return unanswered(told.fault);
     // Git before 2.38 accepts any folder that looks like a repository.
     if (isWithin(realPlace(folder), gitDir)) return onlyLooksLikeOne(folder);
-    const listed = this.#ask(folder, LIST_SETTINGS);
+    const listed = this.ask(folder, LIST_SETTINGS);
     const all = listed.fault === null ? settingsOf(listed.output) : null;
     if (all === null) return unanswered(listed.fault);
     // A user's own settings outside the repository are theirs and do not count.
@@ -181,27 +172,21 @@ class GitAsker {
     };
   }
 
-  #ask(folder: string, words: readonly string[]): ProgramOutput {
-    return askGit(words, { git: this.#git, cwd: folder, env: this.#env });
-  }
-
   /** Git's own folders and the work tree must be inside the roots, or known not to come from the project. */
   #misplaced(repository: Repository): RepositoryFault | null {
     const { folder, gitDir, commonDir, top, settings } = repository;
-    const isOutside = (path: string) => leadsOutside(path, false, this.#roots);
-    if (isOutside(gitDir)) {
+    if (this.#isOutside(gitDir)) {
       const isOurs = this.#isAround(repository) || isLinkedBack(repository) || isSubmoduleOf(repository);
-      return isOurs && isWithin(realPlace(folder), top ?? "")
-        ? null
-        : outsideFault("the repository here", gitDir);
+      const isHere = isOurs && isWithin(realPlace(folder), top ?? "");
+      return isHere ? null : outsideFault("the repository here", gitDir);
     }
-    if (isOutside(commonDir)) return outsideFault("what the repository shares with others", commonDir);
-    if (top !== null && isOutside(top)) return outsideFault("the work tree of the repository", top);
-    for (const { key, value = "", origin } of settings) {
-      const path = pathNamedBy(key, value, { top: top ?? gitDir, origin });
-      if (path !== null && (path === "" || isOutside(path))) return outsideFault(`\`${key}\``, value);
-    }
-    return null;
+    if (this.#isOutside(commonDir)) return outsideFault("what the repository shares with others", commonDir);
+    if (top !== null && this.#isOutside(top)) return outsideFault("the work tree of the repository", top);
+    const foreign = settings.find((setting) => {
+      const path = pathNamedBy(setting, top ?? gitDir);
+      return path !== null && (path === "" || this.#isOutside(path));
+    });
+    return foreign === undefined ? null : outsideFault(`\`${foreign.key}\``, foreign.value ?? "");
   }
 
   /** The root is a folder in the work tree of a repository that begins above it. */
@@ -212,30 +197,24 @@ class GitAsker {
 
   /** Links inside git's own folders, and object stores of other repositories that this one reads from. */
   #foreignFiles({ gitDir, commonDir, top }: Repository): RepositoryFault | null {
-    const isOutside = (path: string) => leadsOutside(path, false, this.#roots);
-    if (isOutside(gitDir)) return null;
-    const led = [...new Set([gitDir, commonDir])].flatMap((own) => linksIn(own)).find(isOutside);
+    if (this.#isOutside(gitDir)) return null;
+    const links = [...new Set([gitDir, commonDir])].flatMap((own) => linksIn(own));
+    const led = links.find((link) => this.#isOutside(link));
     if (led !== undefined) return outsideFault("a link in the repository", led);
     if (!exists(join(commonDir, "objects/info/alternates"))) return null;
-    const told = this.#ask(top ?? gitDir, ["count-objects", "-v"]);
+    const told = this.ask(top ?? gitDir, ["count-objects", "-v"]);
     if (told.fault !== null) return unanswered(told.fault);
-    const stores = told.output.toString("utf8").matchAll(/^alternate: (.*)$/gm);
-    const foreign = [...stores]
-      .map(([, path = ""]) => path)
-      .find((path) => !isAbsolute(path) || isOutside(path));
+    const stores = told.output.toString("utf8").match(/(?<=^alternate: ).*$/gm) ?? [];
+    const foreign = stores.find((path) => !isAbsolute(path) || this.#isOutside(path));
     return foreign === undefined ? null : outsideFault("objects of the repository", foreign);
   }
 
   #indexPaths(folder: string, gitDir: string): IndexPaths | RepositoryFault {
-    const question = `${this.#asking} ${gitDir}`;
-    const kept = indexes.get(question);
-    if (kept !== undefined) return kept.answer;
-    const askedAt = Date.now();
-    const listed = this.#ask(folder, ["ls-files", "-s", "-z", "--full-name", ":/"]);
-    if (listed.fault !== null) return unanswered(listed.fault);
-    const answer = indexPathsIn(listed.output.toString("utf8"));
-    indexes.keep(question, { answer, sources: [gitDir, join(gitDir, "index")], askedAt });
-    return answer;
+    return indexes.answer(`${this.#asking} ${gitDir}`, () => {
+      const { output, fault } = this.ask(folder, ["ls-files", "-s", "-z", "--full-name", ":/"]);
+      if (fault !== null) return { answer: unanswered(fault), sources: null };
+      return { answer: indexPathsIn(output.toString("utf8")), sources: [gitDir, join(gitDir, "index")] };
+    });
   }
 
   /** Git follows a link in the place of a folder, and starts itself in each submodule, with the settings there. */
@@ -245,7 +224,7 @@ class GitAsker {
     if ("nature" in paths) return paths;
     const places = paths.folders.map((path) => join(top, path));
     const links = places.filter((path) => lstatOf(path)?.isSymbolicLink() === true);
-    const led = links.find((path) => leadsOutside(path, false, this.#roots));
+    const led = links.find((path) => this.#isOutside(path));
     if (led !== undefined) return outsideFault("a link in the place of a folder", led);
     const there = paths.submodules.filter((path) => exists(join(top, path, ".git")));
     if (there.length > MOST_SUBMODULES || (there.length > 0 && depth >= DEEPEST)) {
@@ -253,7 +232,7 @@ class GitAsker {
     }
     for (const path of there) {
       const place = join(top, path);
-      if (leadsOutside(place, false, this.#roots)) return outsideFault("a submodule", place);
+      if (this.#isOutside(place)) return outsideFault("a submodule", place);
       const inner = this.#repositoryIn(place);
       const isItself = inner !== null && "gitDir" in inner && inner.gitDir === gitDir;
       const fault = isItself ? null : this.faultIn(place, use, depth + 1);
@@ -288,11 +267,7 @@ const NAMES_A_FILE =
   /^(?:include|includeif\..*)\.path$|^(?:core\.(?:excludes|attributes)|blame\.ignorerevs|diff\.order|mailmap\.|gpg\..*)file$|\.skiplist$/s;
 
 /** Where such a setting leads; null for another setting, an empty text for an unclear value. */
-function pathNamedBy(
-  key: string,
-  value: string,
-  { top, origin }: { readonly top: string; readonly origin: string },
-): string | null {
+function pathNamedBy({ key, value = "", origin }: GitSetting, top: string): string | null {
   if (!NAMES_A_FILE.test(key) || value === "") return null;
   if (/^(?:~|%\(|:)/.test(value)) return "";
   const isInclude = key.startsWith("include");

@@ -1,10 +1,10 @@
 import type { Stats } from "node:fs";
 import { lstatOf, realOf } from "../disk/disk-looks.ts";
 
-interface Kept<T> {
+interface Asked<T> {
   readonly answer: T;
-  readonly sources: readonly string[];
-  readonly state: string;
+  /** Files, folders and links, also missing ones; for a folder only its identity counts. null: not to be kept. */
+  readonly sources: readonly string[] | null;
 }
 
 /** A file that was changed this recently may change again with the same time stamp. */
@@ -13,26 +13,23 @@ const MOST_KEPT = 200;
 
 /** Caches answers of a program as long as none of its sources has changed. */
 export class KeptAnswers<T> {
-  readonly #kept = new Map<string, Kept<T>>();
-
-  /** Undefined when it has to be asked again. */
-  get(question: string): { readonly answer: T } | undefined {
-    const kept = this.#kept.get(question);
-    return kept !== undefined && stateOf(kept.sources).text === kept.state ? kept : undefined;
-  }
+  readonly #kept = new Map<string, { answer: T; sources: readonly string[]; state: string }>();
 
   /**
-   * The sources are files, folders and links, also missing ones; for a folder only its identity counts. If a source
-   * was changed about the time of asking or later, the program may not have seen it, so the answer is not cached.
+   * If a source was changed about the time of asking or later, the program may not have seen it, so the answer is
+   * not cached.
    */
-  keep(
-    question: string,
-    { answer, sources, askedAt }: Omit<Kept<T>, "state"> & { readonly askedAt: number },
-  ) {
-    const { text: state, changed } = stateOf(sources);
+  answer(question: string, ask: () => Asked<T>): T {
+    const kept = this.#kept.get(question);
+    if (kept !== undefined && stateOf(kept.sources).text === kept.state) return kept.answer;
+    const askedAt = Date.now();
+    const { answer, sources } = ask();
     this.#kept.delete(question);
+    if (sources === null) return answer;
+    const { text: state, changed } = stateOf(sources);
     if (changed < askedAt - DOUBTFUL_MS) this.#kept.set(question, { answer, sources, state });
     for (const oldest of [...this.#kept.keys()].slice(0, -MOST_KEPT)) this.#kept.delete(oldest);
+    return answer;
   }
 }
 

@@ -3,21 +3,7 @@ import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 /** The most characters of one output of a cell; sources are given in full. */
 const MOST_OUTPUT_CHARACTERS = 2000;
 
-interface Cell {
-  readonly cell_type?: unknown;
-  readonly source?: unknown;
-  readonly execution_count?: unknown;
-  readonly outputs?: unknown;
-}
-
-interface Output {
-  readonly output_type?: unknown;
-  readonly text?: unknown;
-  readonly data?: unknown;
-  readonly ename?: unknown;
-  readonly evalue?: unknown;
-  readonly traceback?: unknown;
-}
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns whether text that starts like this may be a Jupyter notebook; `notebookText` makes sure. */
 export function isNotebook(start: string): boolean {
@@ -50,7 +36,7 @@ function languageOf(metadata: unknown): string {
   return typeof named === "string" ? named : "python";
 }
 
-function cellText(cell: Cell, number: number, language: string): string {
+function cellText(cell: Fields, number: number, language: string): string {
   const source = joined(cell.source);
   const kind = typeof cell.cell_type === "string" ? cell.cell_type : "unknown";
   const run = typeof cell.execution_count === "number" ? `, run as [${cell.execution_count}]` : "";
@@ -60,7 +46,7 @@ function cellText(cell: Cell, number: number, language: string): string {
   return `\n## Cell ${number} (${kind}${run})\n${body}${shown}`;
 }
 
-function outputText(output: Output): string {
+function outputText(output: Fields): string {
   if (output.output_type === "error") {
     const trace = joined(output.traceback, "\n");
     return fenced(bounded(trace || `${String(output.ename)}: ${String(output.evalue)}`), "error");

@@ -1,3 +1,5 @@
+import { orElse } from "@burin/contract/or-else";
+
 const atExit = new Set<() => void>();
 let isListening = false;
 
@@ -5,18 +7,11 @@ let isListening = false;
 export function endAtExit(work: () => void): () => void {
   if (!isListening) {
     isListening = true;
+    // When one fails, the others still run.
     process.once("exit", () => {
-      for (const one of atExit) {
-        try {
-          one();
-        } catch {
-          // The others still run.
-        }
-      }
+      for (const one of atExit) orElse(undefined, one);
     });
   }
   atExit.add(work);
-  return () => {
-    atExit.delete(work);
-  };
+  return () => void atExit.delete(work);
 }

@@ -1,5 +1,5 @@
-import { delimiter, isAbsolute } from "node:path";
-import { isWithin } from "../paths/paths.ts";
+import { delimiter } from "node:path";
+import { foldersOfPath } from "./shell-program.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -123,11 +123,8 @@ export function codePaths(
 
 /** A package runner puts the project's own folder first, a careless profile the current one. */
 function searchPath(path: string, roots: readonly string[]): string {
-  const folders = path.split(delimiter).filter(isAbsolute);
-  const isOfProject = (folder: string) => roots.some((root) => isWithin(folder, root));
-  return [...folders.filter((folder) => !isOfProject(folder)), ...folders.filter(isOfProject)].join(
-    delimiter,
-  );
+  const { own, others } = foldersOfPath(path, roots);
+  return [...others, ...own].join(delimiter);
 }
 
 /** A name that says that the value is secret. `KEYBOARD`, `GPG_TTY` or `TOKENIZERS_PARALLELISM` do not. */

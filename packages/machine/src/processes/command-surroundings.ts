@@ -1,10 +1,11 @@
 import { type Dirent, realpathSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { once, onceFor } from "@burin/contract/async/once";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { entriesOf, realOf } from "../disk/disk-looks.ts";
-import { realPlace } from "../disk/real-place.ts";
-import { isWithin, isWithinAny } from "../paths/paths.ts";
-import { firstProgram, isOfProject } from "./shell-program.ts";
+import { entriesOf, realOf, realPlace } from "../disk/disk-looks.ts";
+import { codeOf } from "../disk/system-error.ts";
+import { isWithinAny } from "../paths/paths.ts";
+import { firstProgram, foldersOfPath } from "./shell-program.ts";
 
 /** With more names than this, a shell pattern is not matched. */
 const MOST_NAMES = 2000;
@@ -19,22 +20,18 @@ export const ODD_NAME = /[\s'"\\]|^-/;
 /** The facts about paths that one decision needs. Each is looked up once, so a long command line costs little. */
 export function surroundings(roots: readonly string[], path = "") {
   return {
-    leadsOutside: once((one, isPattern) => leadsOutside(one, isPattern, roots)),
-    realPaths: once(realPaths),
-    filesBelow: once((folder) => filesBelow(folder, roots)),
-    treeBelow: once((folder) => treeBelow(folder, roots)),
-    projectFolderOf: once(programsOfProject(roots, path)),
+    leadsOutside: onceForEach((one, isPattern) => leadsOutside(one, isPattern, roots)),
+    realPaths: onceForEach(realPaths),
+    filesBelow: onceForEach((folder) => filesBelow(folder, roots)),
+    treeBelow: onceForEach((folder) => treeBelow(folder, roots)),
+    projectFolderOf: onceForEach(programsOfProject(roots, path)),
   };
 }
 
-function once<T>(look: (path: string, isPattern: boolean) => T): (path: string, isPattern?: boolean) => T {
+function onceForEach<T>(look: (path: string, isPattern: boolean) => T) {
   const known = new Map<string, { readonly answer: T }>();
-  return (path, isPattern = false) => {
-    const key = `${isPattern ? "*" : "="}${path}`;
-    const found = known.get(key) ?? { answer: look(path, isPattern) };
-    known.set(key, found);
-    return found.answer;
-  };
+  return (path: string, isPattern = false) =>
+    onceFor(known, `${isPattern ? "*" : "="}${path}`, () => ({ answer: look(path, isPattern) })).answer;
 }
 
 /** Also for any file that a shell pattern matches; what cannot be determined counts as outside. */
@@ -46,11 +43,9 @@ export function leadsOutside(path: string, isPattern: boolean, roots: readonly s
 /** A path that does not exist counts as its nearest existing folder. */
 function isBeyond(path: string, roots: readonly string[]): boolean {
   try {
-    const real = realpathSync.native(path);
-    return !roots.some((root) => isWithin(real, root));
+    return !isWithinAny(realpathSync.native(path), roots);
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    return !isMissing || dirname(path) === path || isBeyond(dirname(path), roots);
+    return codeOf(error) !== "ENOENT" || dirname(path) === path || isBeyond(dirname(path), roots);
   }
 }
 
@@ -152,16 +147,9 @@ function folderOf(path: string, entry: Dirent): string | null {
 
 /** The project's folder in which commands would find a program; null when a folder outside has it. */
 function programsOfProject(roots: readonly string[], path: string): (program: string) => string | null {
-  let own: string[] | undefined;
-  let others: string[] = [];
+  const folders = once(() => foldersOfPath(path, roots));
   return (program) => {
-    if (own === undefined) {
-      const folders = path.split(delimiter).filter(isAbsolute);
-      const ofProject = folders.filter((folder) => isOfProject(folder, roots));
-      own = ofProject;
-      others = folders.filter((folder) => !ofProject.includes(folder));
-    }
-    const found = firstProgram(program, own);
-    return found === null || firstProgram(program, others) !== null ? null : dirname(found);
+    const found = firstProgram(program, folders().own);
+    return found === null || firstProgram(program, folders().others) !== null ? null : dirname(found);
   };
 }

@@ -1,6 +1,6 @@
 import { delimiter, isAbsolute } from "node:path";
 import { onceFor } from "@burin/contract/async/once";
-import { findProgram, isOfProject } from "./shell-program.ts";
+import { findProgram, foldersOfPath } from "./shell-program.ts";
 
 /** The roots of all workspaces of this process. */
 const projects = new Set<string>();
@@ -15,8 +15,7 @@ export function leaveOutFolders(roots: readonly string[]): void {
 
 /** Returns the folders of PATH outside the project, so that it cannot bring its own `ls` or `git`. */
 export function pathOutside(path: string, roots: readonly string[]): string {
-  const folders = path.split(delimiter).filter(isAbsolute);
-  return folders.filter((folder) => !isOfProject(folder, roots)).join(delimiter);
+  return foldersOfPath(path, roots).others.join(delimiter);
 }
 
 export function helperPath(path: string | undefined): string {

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Protection } from "../sandbox/sandbox-guard.ts";
+import { guardian } from "../sandbox/sandbox-guard.ts";
 import {
   endLeftBehind,
   makeTemporary,
@@ -180,9 +180,9 @@ describe("the ledger of processes", () => {
     const root = join(home, "project");
     mkdirSync(root);
     writeFileSync(join(root, ".npmrc"), "before");
-    const protection = new Protection({ roots: [root], home, temporary: "/tmp/x" });
+    const begin = guardian({ roots: [root], home, temporary: "/tmp/x" });
     const ledger = new ProcessLedger(home, systemProcesses);
-    const [done, left] = [protection.begin(), protection.begin()];
+    const [done, left] = [begin(), begin()];
     // Nobody looks any more, as after a crash.
     for (const guard of [done, left]) guard.release();
     const note = { roots: [root], temporary: "/tmp/x" };

@@ -3,6 +3,7 @@ import { chmod, open, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { orElse } from "@burin/contract/or-else";
 import { appendLine } from "../disk/append-line.ts";
 import { makeFolders } from "../disk/make-folders.ts";
 import { randomName } from "../disk/random-name.ts";
@@ -57,14 +58,15 @@ export class ProcessLedger {
     this.#source = source;
   }
 
-  /** Writes a note. Without one it only makes sure that there is a ledger, by which marked processes are found. */
+  /**
+   * Writes a note. Without one it only makes sure that there is a ledger, by which marked processes are found. If the
+   * home cannot be written, only the cleaning after a crash is lost; the command runs.
+   */
   note(note?: Note): void {
-    try {
+    orElse(undefined, () => {
       if (!this.#isOpen) this.#begin();
       if (note !== undefined) appendLine(this.#path, note);
-    } catch {
-      // If the home cannot be written, only the cleaning after a crash is lost; the command runs.
-    }
+    });
   }
 
   /** Call when a command begins; call the returned function when it has been checked. */
@@ -74,7 +76,11 @@ export class ProcessLedger {
     const standing = [...places].map(([key, { kind, target }]) => [key, kind, target] as const);
     this.note({ ...before, guard, named: [...named], places: standing });
     this.#guarded.add(guard);
-    this.#beat ??= setInterval(() => this.#touch(), BEAT_MS).unref();
+    // A file that was created long after the last heartbeat cannot come from a command of this Burin.
+    this.#beat ??= setInterval(
+      () => orElse(undefined, () => utimesSync(this.#path, new Date(), new Date())),
+      BEAT_MS,
+    ).unref();
     return () => {
       this.#guarded.delete(guard);
       if (this.#isOpen) this.note({ guardDone: guard });
@@ -82,15 +88,6 @@ export class ProcessLedger {
       clearInterval(this.#beat);
       this.#beat = null;
     };
-  }
-
-  /** A file that was created long after the last heartbeat cannot come from a command of this Burin. */
-  #touch(): void {
-    try {
-      utimesSync(this.#path, new Date(), new Date());
-    } catch {
-      // See `note`.
-    }
   }
 
   #begin(): void {
@@ -101,13 +98,9 @@ export class ProcessLedger {
     this.#isOpen = true;
   }
 
-  /** Call when everything that was noted has ended. */
+  /** Call when everything that was noted has ended. What cannot be removed, the next Burin removes. */
   close(): void {
-    try {
-      if (this.#isOpen) rmSync(this.#path, { force: true });
-    } catch {
-      // See `note`; the next Burin removes it.
-    }
+    if (this.#isOpen) orElse(undefined, () => rmSync(this.#path, { force: true }));
     this.#isOpen = false;
   }
 }
@@ -117,11 +110,8 @@ export async function endLeftBehind(home: string, source: ProcessSource): Promis
   const folder = join(home, "running");
   const names = await readdir(folder).catch(() => []);
   let ended = 0;
-  for (const name of names) {
-    if (/^[0-9a-f]{16}\.jsonl$/.test(name)) {
-      ended += await settle(join(folder, name), source).catch(() => 0);
-    }
-  }
+  for (const name of names.filter((one) => /^[0-9a-f]{16}\.jsonl$/.test(one)))
+    ended += await settle(join(folder, name), source).catch(() => 0);
   return ended;
 }
 
@@ -161,9 +151,7 @@ async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promi
   ]);
   const { roots, temporary, since, isWhole } = note;
   const places = new Map(
-    note.places.map(
-      ([key, kind, target]) => [key, target === undefined ? { kind } : { kind, target }] as const,
-    ),
+    note.places.map(([key, kind, target]) => [key, { kind, ...(target !== undefined && { target }) }]),
   );
   const before = { since, isWhole, places, named: new Set(note.named), until: lastBeat + 2 * BEAT_MS };
   takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });

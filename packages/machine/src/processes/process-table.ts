@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
+import { orElse } from "@burin/contract/or-else";
 import { linkTarget } from "../disk/disk-looks.ts";
 
 export interface ProcessEntry {
@@ -118,9 +119,5 @@ export function mayRun({ pid, started, boot, space }: NotedProcess, find: Proces
 }
 
 function textOf(path: string, encoding: "latin1" | "utf8" = "utf8"): string | null {
-  try {
-    return readFileSync(path, encoding);
-  } catch {
-    return null;
-  }
+  return orElse(null, () => readFileSync(path, encoding));
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { orElse } from "@burin/contract/or-else";
 import { type ProcessEntry, type ProcessSource, startedWith } from "./process-table.ts";
 
 /** The variable that every child of Burin inherits; a Burin inside adds its own value. */
@@ -59,25 +60,23 @@ export async function endTree(marks: TreeMarks, source: ProcessSource): Promise<
     return members;
   };
   let left = living();
-  for (const member of left) {
-    // The sandbox's own processes would end the others before those can clean up.
-    if (isNoSandbox(member)) signal(member.pid, "SIGTERM");
-  }
+  // The sandbox's own processes would end the others before those can clean up.
+  for (const { pid } of left.filter(isNoSandbox)) signal(pid, "SIGTERM");
   const deadline = performance.now() + GRACE_MS;
   for (let wait = 5; left.some(isNoSandbox) && performance.now() < deadline; wait = Math.min(wait * 2, 80)) {
     await pause(wait);
     left = living();
   }
   for (let round = 0; left.length > 0 && round < MOST_ROUNDS; round += 1) {
-    for (const member of left) signal(member.pid, "SIGKILL");
+    for (const { pid } of left) signal(pid, "SIGKILL");
     await pause(10 + round * 2);
     left = living();
   }
   return left;
 }
 
-function isNoSandbox(member: ProcessEntry): boolean {
-  return member.name !== "bwrap";
+function isNoSandbox({ name }: ProcessEntry): boolean {
+  return name !== "bwrap";
 }
 
 /** Kills them at once without asking, for when Burin itself is ending. */
@@ -85,14 +84,11 @@ export function killTreeNow(marks: TreeMarks, source: ProcessSource): void {
   for (let round = 0; round < 5; round += 1) {
     const members = membersOf(marks, source.list());
     if (members.length === 0) return;
-    for (const member of members) signal(member.pid, "SIGKILL");
+    for (const { pid } of members) signal(pid, "SIGKILL");
   }
 }
 
+/** One that has ended by itself, or whose pid belongs to another process now, shows at the next look. */
 function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended by itself, or the pid belongs to another process now; the next look shows it.
-  }
+  orElse(false, () => process.kill(pid, name));
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { isPlaceIn } from "../disk/real-place.ts";
+import { orElse } from "@burin/contract/or-else";
+import { isPlaceIn } from "../disk/disk-looks.ts";
 
 /** The shell that commands are written for. */
 export interface ShellProgram {
@@ -44,32 +45,25 @@ function windowsShell(find: FindProgram): ShellProgram {
 /** Before PATH, because a package runner puts the project's own folder first in PATH. */
 const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/** Whether a folder of PATH belongs to the project. The system's own folders never do. */
-export function isOfProject(folder: string, roots: readonly string[]): boolean {
-  return !SYSTEM_FOLDERS.includes(folder) && isPlaceIn(folder, roots);
+/** PATH's absolute folders in their order, those of the project apart. The system's own folders never belong to it. */
+export function foldersOfPath(path: string, roots: readonly string[]) {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const own = folders.filter((folder) => !SYSTEM_FOLDERS.includes(folder) && isPlaceIn(folder, roots));
+  return { own, others: folders.filter((folder) => !own.includes(folder)) };
 }
 
-/** Returns the first executable file with that name in the system's folders and in PATH's absolute folders. */
+/** Returns the first executable file with that name in the system's folders and in PATH's, without the project's. */
 export function findProgram(
   name: string,
   path = process.env.PATH ?? "",
   roots: readonly string[] = [],
 ): string | null {
-  const isOutside = (folder: string) => !isOfProject(folder, roots);
-  return firstProgram(name, SYSTEM_FOLDERS) ?? firstProgram(name, path.split(delimiter).filter(isOutside));
+  return firstProgram(name, SYSTEM_FOLDERS) ?? firstProgram(name, foldersOfPath(path, roots).others);
 }
 
 /** The same in these folders alone, in their order. */
 export function firstProgram(name: string, folders: readonly string[]): string | null {
-  for (const folder of folders) {
-    if (!isAbsolute(folder)) continue;
-    const file = join(folder, name);
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {
-      // Not in this folder.
-    }
-  }
-  return null;
+  const isProgram = (file: string) => orElse(false, () => accessSync(file, constants.X_OK) ?? true);
+  const files = folders.filter(isAbsolute).map((folder) => join(folder, name));
+  return files.find(isProgram) ?? null;
 }

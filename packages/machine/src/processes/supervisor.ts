@@ -118,7 +118,7 @@ export class Supervised {
   /** Whether any part of it may be alive. Fast if no other process was started on the machine in the meantime. */
   mayHaveLeft(): boolean {
     const isAlone = Date.now() - this.startedAt < SHORT_MS && lastPid() === this.child.pid;
-    return (!isAlone || hasGroup(this.child.pid)) && this.members().length > 0;
+    return (!isAlone || signalGroup(this.child.pid, 0)) && this.members().length > 0;
   }
 
   /** Its processes that are alive now. */
@@ -160,18 +160,9 @@ export class Supervised {
 /** In less time no system can have used all its process ids and started again. */
 const SHORT_MS = 1000;
 
-function hasGroup(pid: number): boolean {
-  try {
-    process.kill(-pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Ends a program that starts no others, at once. Returns false if it is gone, or where there are no groups. */
-function endGroup(pid: number): boolean {
-  return orElse(false, () => process.kill(-pid, "SIGKILL"));
+/** Returns false if there is no such group of processes, or where the system has no groups. */
+function signalGroup(pid: number, signal: "SIGKILL" | 0): boolean {
+  return orElse(false, () => process.kill(-pid, signal));
 }
 
 export interface Reading {
@@ -224,7 +215,7 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
     await Promise.race([child.ended, halted]);
     if (stopped === null) await Promise.race([drained(closed, () => bytes), halted]);
     // Listing all processes of the machine takes longer than such a program runs.
-    const isEnded = stopped === "size" && isAlone && endGroup(child.pid);
+    const isEnded = stopped === "size" && isAlone && signalGroup(child.pid, "SIGKILL");
     if (!isEnded && (stopped !== null || (!isAlone && run.mayHaveLeft()))) await run.end();
     return { ...(await child.ended), errors: errors(), stopped };
   } finally {

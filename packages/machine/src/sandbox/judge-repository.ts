@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { bytesOf, entriesOf, lstatOf, realOf } from "../disk/disk-looks.ts";
-import { realPlace } from "../disk/real-place.ts";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { bytesOf, entriesOf, lstatOf, realOf, realPlace } from "../disk/disk-looks.ts";
 import { askGit } from "../git/git-environment.ts";
 import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "../git/git-programs.ts";
 import { KeptAnswers } from "../git/kept-answers.ts";
@@ -14,9 +13,9 @@ const MOST_LINK_BYTES = 4096;
 const MOST_COMMITTED_BYTES = 10 * 1024 * 1024;
 
 /** Returns why the user's next git command might run something because of this file in a git folder, or null. */
-export function programInGitFile({ path, kind }: Place): string | null {
+export function programInGitFile({ path, kind }: Pick<Place, "path" | "kind">): string | null {
   if (kind === "link") return "it leads git elsewhere";
-  const name = path.slice(path.lastIndexOf("/") + 1);
+  const name = basename(path);
   if (name === "hooks") return programInHooks(path);
   if (name === "commondir") return reasonOfCommonFolder(path);
   return name === "gitdir" ? null : programInConfig(path);
@@ -28,8 +27,7 @@ export function programInRepository(folder: string): string | null {
     const path = join(folder, name);
     const stats = lstatOf(path);
     if (stats === null) continue;
-    const kind = stats.isSymbolicLink() ? "link" : "file";
-    const reason = programInGitFile({ path, kind, key: "", id: "", part: "git file" });
+    const reason = programInGitFile({ path, kind: stats.isSymbolicLink() ? "link" : "file" });
     if (reason !== null) return reason;
   }
   return null;
@@ -45,9 +43,9 @@ function reasonOfCommonFolder(file: string): string | null {
   const folder = dirname(file);
   const shared = lineOf(file);
   if (shared === "") return null;
-  const meant = dirname(dirname(folder));
   const isItsOwn = /\/worktrees\/[^/]+$/.test(folder) && shared !== null;
-  return isItsOwn && realOf(resolve(folder, shared)) === realOf(meant) ? null : "it leads git elsewhere";
+  const isMeant = isItsOwn && realOf(resolve(folder, shared)) === realOf(dirname(dirname(folder)));
+  return isMeant ? null : "it leads git elsewhere";
 }
 
 /** Returns where a `.git` file or link leads, whether it exists or not; null when it leads nowhere. */
@@ -118,25 +116,17 @@ function keyOf(entry: string): string {
   return end === -1 ? entry : entry.slice(0, end);
 }
 
-interface Repository {
-  readonly workTree: string;
-  /** Its git folder, or the file or link that leads there. */
-  readonly link: string;
-}
-
 const named = new KeptAnswers<readonly string[]>();
 
-/** The files and folders that the config of a repository, with all its includes, makes git run or read. */
-export function namedByRepository(repository: Repository): readonly string[] {
-  const kept = named.get(repository.link);
-  if (kept !== undefined) return kept.answer;
-  const askedAt = Date.now();
-  const asked = askForNamed(repository);
-  named.keep(repository.link, { ...asked, askedAt });
-  return asked.answer;
+/**
+ * The files and folders that the config of a repository, with all its includes, makes git run or read. `link` is its
+ * git folder, or the file or link that leads there.
+ */
+export function namedByRepository(workTree: string, link: string): readonly string[] {
+  return named.answer(link, () => askForNamed(workTree, link));
 }
 
-function askForNamed({ workTree, link }: Repository) {
+function askForNamed(workTree: string, link: string) {
   const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, ".config") } = process.env;
   const usual = [link, join(link, "config"), join(link, "config.worktree"), join(HOME, ".gitconfig")];
   const sources = [...usual, join(XDG_CONFIG_HOME, "git/config")];

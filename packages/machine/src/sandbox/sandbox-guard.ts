@@ -1,5 +1,6 @@
 import { type FSWatcher, watch, writeFileSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { protectedFile } from "@burin/shell-judge";
 import { bytesOf, entriesOf, lstatOf } from "../disk/disk-looks.ts";
 import { gitTopOf } from "../git/git-excludes.ts";
@@ -22,32 +23,19 @@ export interface Guard {
 
 export const UNGUARDED: Guard = { before: null, look: () => [], release: () => [] };
 
-interface ProtectionGround {
-  readonly roots: readonly string[];
-  readonly home: string;
-  readonly temporary: string;
-}
-
-/** Guards the commands of a session. */
-export class Protection {
-  readonly #limits: ProtectionGround;
-  readonly #surveyor: Surveyor;
-
-  constructor(limits: ProtectionGround) {
-    this.#limits = limits;
-    this.#surveyor = new Surveyor(limits.roots, limits.temporary);
-  }
-
-  begin() {
-    const { roots, home } = this.#limits;
-    const before = { since: Date.now(), ...this.#surveyor.look() };
-    const ground = { surveyor: this.#surveyor, roots, home };
+/** Returns what begins to guard one command of a session. */
+export function guardian({
+  temporary,
+  ...kept
+}: Omit<GuardGround, "surveyor"> & { readonly temporary: string }) {
+  const ground = { ...kept, surveyor: new Surveyor(kept.roots, temporary) };
+  return () => {
+    const before = { since: Date.now(), ...ground.surveyor.look() };
     const shared = sharedFiles(before.places.values());
     const look = (isGoingOn: boolean) => takeBackMade(before, { ...ground, shared, isGoingOn });
     const gitFolders = [...before.places.values()].filter(({ part }) => part === "git folder");
-    const watch = new SandboxWatch(look, [...roots, ...gitFolders.map(({ path }) => path)]);
-    return { before, look: () => watch.look(), release: () => watch.close() };
-  }
+    return { before, ...lookOften(look, [...ground.roots, ...gitFolders.map(({ path }) => path)]) };
+  };
 }
 
 const FIRST_MS = 250;
@@ -58,66 +46,46 @@ const PART = 20;
 const MOST_WATCHED = 50;
 
 /** Checks again and again while a command runs, sooner when something happened in the most important folders. */
-class SandboxWatch {
-  readonly taken: TakenBack[] = [];
-  readonly #look: (isGoingOn: boolean) => readonly TakenBack[];
-  readonly #folders: readonly string[];
-  readonly #watchers: FSWatcher[] = [];
-  readonly #forget: () => void;
-  #timer: NodeJS.Timeout;
-  #cost = 0;
-  #dueAt = 0;
-
-  constructor(look: (isGoingOn: boolean) => readonly TakenBack[], folders: readonly string[]) {
-    this.#look = look;
-    this.#folders = folders.slice(0, MOST_WATCHED);
-    this.#timer = this.#after(FIRST_MS);
-    this.#forget = beforeVouching(() => this.look());
-  }
-
-  look(isGoingOn = true): readonly TakenBack[] {
+function lookOften(look: (isGoingOn: boolean) => readonly TakenBack[], folders: readonly string[]) {
+  const taken: TakenBack[] = [];
+  const watchers: FSWatcher[] = [];
+  let [cost, dueAt] = [0, 0];
+  const lookNow = (isGoingOn: boolean): readonly TakenBack[] => {
     const started = performance.now();
-    this.taken.push(...this.#look(isGoingOn));
-    this.#cost = performance.now() - started;
-    return this.taken;
-  }
-
-  close(): readonly TakenBack[] {
-    clearTimeout(this.#timer);
-    this.#forget();
-    for (const watcher of this.#watchers.splice(0)) watcher.close();
-    return this.look(false);
-  }
-
-  #after(milliseconds: number): NodeJS.Timeout {
-    this.#dueAt = performance.now() + milliseconds;
-    const timer = setTimeout(() => {
-      if (this.#watchers.length === 0) this.#watchFolders();
-      this.look();
-      this.#timer = this.#after(Math.max(LONGEST_MS, this.#cost * PART));
-    }, milliseconds);
-    timer.unref();
-    return timer;
-  }
-
-  #watchFolders(): void {
-    for (const folder of this.#folders) {
-      try {
-        const watcher = watch(folder, { persistent: false }, () => this.#soon());
-        watcher.on("error", () => {});
-        this.#watchers.push(watcher);
-      } catch {
-        // The periodic checks remain.
-      }
+    taken.push(...look(isGoingOn));
+    cost = performance.now() - started;
+    return taken;
+  };
+  const after = (milliseconds: number): NodeJS.Timeout => {
+    dueAt = performance.now() + milliseconds;
+    return setTimeout(() => {
+      if (watchers.length === 0) watchFolders();
+      lookNow(true);
+      timer = after(Math.max(LONGEST_MS, cost * PART));
+    }, milliseconds).unref();
+  };
+  const soon = () => {
+    const wait = Math.max(SHORTEST_MS, cost * PART);
+    if (dueAt <= performance.now() + wait) return;
+    clearTimeout(timer);
+    timer = after(wait);
+  };
+  const watchFolders = () => {
+    for (const folder of folders.slice(0, MOST_WATCHED)) {
+      // Without it the periodic checks remain.
+      const watcher = orElse(null, () => watch(folder, { persistent: false }, soon));
+      if (watcher !== null) watchers.push(watcher.on("error", () => {}));
     }
-  }
-
-  #soon(): void {
-    const wait = Math.max(SHORTEST_MS, this.#cost * PART);
-    if (this.#dueAt <= performance.now() + wait) return;
-    clearTimeout(this.#timer);
-    this.#timer = this.#after(wait);
-  }
+  };
+  let timer = after(FIRST_MS);
+  const forget = beforeVouching(() => lookNow(true));
+  const release = () => {
+    clearTimeout(timer);
+    forget();
+    for (const watcher of watchers.splice(0)) watcher.close();
+    return lookNow(false);
+  };
+  return { look: () => lookNow(true), release };
 }
 
 export interface GuardGround {
@@ -148,7 +116,7 @@ interface Repository {
 /** Moves what commands created under protected names, or for git to run, into Burin's own folder. */
 export function takeBackMade(before: Before, ground: GuardGround): readonly TakenBack[] {
   const after = ground.surveyor.look(before.named);
-  const restored = restoreShared(ground.shared ?? [], { ...ground, places: after.places });
+  const restored = restoreShared(after, ground);
   if (ground.isGoingOn !== true) removeStandIns(after, before, ground);
   const made = [...after.places.values()].filter((place) => isMade(place, before));
   return made.length === 0 ? restored : [...restored, ...new Judging(after, before, ground).takeBack(made)];
@@ -319,15 +287,10 @@ function sharedFiles(places: Iterable<Place>): readonly SharedFile[] {
   return found;
 }
 
-interface Ground extends Pick<GuardGround, "roots" | "home"> {
-  /** Where the protected things are by now. */
-  readonly places: ReadonlyMap<string, Place>;
-}
-
-/** Restores their content where it was changed. */
-function restoreShared(files: readonly SharedFile[], ground: Ground): readonly TakenBack[] {
-  return files.flatMap(({ key, path, changed, mode, content }) => {
-    const top = ground.places.get(key);
+/** Restores their content where it was changed. `places` says where the protected things are by now. */
+function restoreShared({ places }: Survey, ground: GuardGround): readonly TakenBack[] {
+  return (ground.shared ?? []).flatMap(({ key, path, changed, mode, content }) => {
+    const top = places.get(key);
     if (top === undefined) return [];
     const file = join(top.path, ...path);
     const stats = lstatOf(file);

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { bytesOf, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isFolder, makeFolders } from "../disk/make-folders.ts";
 import { asWorkspaceError } from "../disk/system-error.ts";
-import { isWithin } from "../paths/paths.ts";
-import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
-import { Protection, UNGUARDED } from "./sandbox-guard.ts";
+import { isWithin, isWithinAny } from "../paths/paths.ts";
+import type { Sandbox, SandboxedCommand, SandboxLimits } from "./sandbox.ts";
+import { type Guard, guardian, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
 
 /** The sockets of the whole machine. */
@@ -21,16 +21,7 @@ const COVERED = [...HIDDEN, "/tmp", "/var/tmp", "/dev", "/proc"];
 const SHOWN_AGAIN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers"];
 
 /** The capabilities that a root user's command keeps, so that it can work on files of other users inside the roots. */
-const KEPT_RIGHTS = [
-  "CHOWN",
-  "DAC_OVERRIDE",
-  "FOWNER",
-  "FSETID",
-  "KILL",
-  "SETGID",
-  "SETUID",
-  "NET_BIND_SERVICE",
-];
+const KEPT_RIGHTS = "CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID NET_BIND_SERVICE".split(" ");
 
 /** Caches in the home folder are read-only; these programs fail without a writable one. */
 const CACHES = {
@@ -49,80 +40,81 @@ const KEEPER = `exec 4>&2 2>/dev/null; trap : TERM INT HUP; (exec "$@" 2>&4 3>&-
 const WITH_FILTER = 'exec 9<"$0" && exec "$@"';
 
 /** Bubblewrap: a read-only system, the roots writable except for what runs code later, its own process space. */
-export class LinuxSandbox implements Sandbox {
-  readonly mode: Sandbox["mode"];
-  readonly #program: string;
-  readonly #limits: SandboxLimits;
-  readonly #protection: Protection;
-  readonly #isRoot: boolean;
+export function linuxSandbox(
+  program: string,
+  limits: SandboxLimits,
+  isRoot = process.getuid?.() === 0,
+): Sandbox & { probe(): string[] } {
+  const { mode, temporary } = limits;
+  const begin = mode === "workspace-write" ? guardian(limits) : () => UNGUARDED;
+  return {
+    mode,
+    /** Arguments that show whether bubblewrap works on this system. */
+    probe: () => [...spaces(false, isRoot), ...system(isRoot, []), "--", "true"],
+    async plan(command) {
+      makeFolders(join(temporary, "tmp"));
+      const hidden = hiddenHome(limits.home);
+      const guard = begin();
+      const filter = command.network ? null : filterFile(temporary);
+      const args = [
+        ...spaces(command.network, isRoot),
+        // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
+        // another session anyway.
+        ...(command.hasTerminal ? [] : ["--new-session"]),
+        ...places(command, limits, { ...guard, isRoot, hidden, hasFilter: filter !== null }),
+        ...(filter === null ? [] : ["--seccomp", "9"]),
+        ...["--chdir", command.cwd, "--"],
+        ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),
+        ...command.argv,
+      ];
+      return {
+        program: filter === null ? program : "/bin/sh",
+        args: filter === null ? args : ["-c", WITH_FILTER, filter, program, ...args],
+        env: { TMPDIR: "/tmp", ...CACHES },
+        hasControl: command.isAlone !== true,
+        ...guard,
+      };
+    },
+  };
+}
 
-  constructor(program: string, limits: SandboxLimits, isRoot = process.getuid?.() === 0) {
-    this.mode = limits.mode;
-    this.#program = program;
-    this.#limits = limits;
-    this.#isRoot = isRoot;
-    this.#protection = new Protection(limits);
-  }
+interface Around extends Pick<Guard, "before"> {
+  readonly isRoot: boolean;
+  readonly hidden: readonly string[];
+  readonly hasFilter: boolean;
+}
 
-  /** Arguments that show whether bubblewrap works on this system. */
-  probe(): string[] {
-    return [...spaces(false, this.#isRoot), ...system(this.#isRoot, []), "--", "true"];
-  }
-
-  async plan(command: SandboxedCommand): Promise<SandboxPlan> {
-    const { roots, home, hide = [], temporary, mode } = this.#limits;
-    const privateTemporary = join(temporary, "tmp");
-    makeFolders(privateTemporary);
-    const hidden = hiddenHome(home);
-    const guard = mode === "workspace-write" ? this.#protection.begin() : UNGUARDED;
-    const layout = guard.before ? protectedLayout(guard.before, roots) : { pinned: [], readOnly: [] };
-    const filter = command.network ? null : filterFile(temporary);
-    const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
-    // A root that contains one of the places below would show the real content if it was mounted after them.
-    const places = [...new Set(hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder))];
-    // What is within another one goes with it, and could not be mounted behind it.
-    const away = places.filter((one) => !places.some((other) => other !== one && isWithin(one, other)));
-    const covered = [...COVERED, ...away];
-    const outer = roots.filter((root) => !covered.some((place) => isWithin(root, place)));
-    const isCovered = (path: string) => [...covered, ...roots, home].some((folder) => isWithin(path, folder));
-    const args = [
-      ...spaces(command.network, this.#isRoot),
-      // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
-      // another session anyway.
-      ...(command.hasTerminal ? [] : ["--new-session"]),
-      ...system(this.#isRoot, alike(bind, outer)),
-      ...pairs("--bind", [
-        [privateTemporary, "/tmp"],
-        [privateTemporary, "/var/tmp"],
-      ]),
-      ...away.flatMap((folder) => ["--tmpfs", folder]),
-      ...alike(
-        bind,
-        roots.filter((root) => !outer.includes(root)),
-      ),
-      // Another program may remove one of them at this moment.
-      ...alike("--bind-try", layout.pinned),
-      ...alike("--ro-bind-try", layout.readOnly),
-      ...pairs(
-        "--ro-bind",
-        filter === null ? listeningSockets(isCovered).map((path) => ["/dev/null", path]) : [],
-      ),
-      ...alike("--ro-bind", command.network ? (nameServers(HIDDEN) ?? []) : []),
-      ...hidden,
-      ...away.flatMap((folder) => ["--remount-ro", folder]),
-      ...(filter === null ? [] : ["--seccomp", "9"]),
-      ...["--chdir", command.cwd, "--"],
-      ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),
-      ...command.argv,
-    ];
-    return {
-      program: filter === null ? this.#program : "/bin/sh",
-      args: filter === null ? args : ["-c", WITH_FILTER, filter, this.#program, ...args],
-      env: { TMPDIR: "/tmp", ...CACHES },
-      hasControl: command.isAlone !== true,
-      ...guard,
-    };
-  }
+/** What the command sees of the disk, and what of it it can write. */
+function places(
+  { network }: SandboxedCommand,
+  { roots, home, hide = [], temporary, mode }: SandboxLimits,
+  { before, isRoot, hidden, hasFilter }: Around,
+): string[] {
+  const layout = before ? protectedLayout(before, roots) : { pinned: [], readOnly: [] };
+  const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
+  const secret = [...new Set(hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder))];
+  // What is within another one goes with it, and could not be mounted behind it.
+  const away = secret.filter((one) => !secret.some((other) => other !== one && isWithin(one, other)));
+  const covered = [...COVERED, ...away];
+  // A root that contains one of them would show the real content if it was mounted after them.
+  const [inner, outer] = [true, false].map((isInner) =>
+    roots.filter((root) => isWithinAny(root, covered) === isInner),
+  );
+  const privateTemporary = join(temporary, "tmp");
+  const sockets = hasFilter ? [] : listeningSockets([...covered, ...roots, home]);
+  return [
+    ...system(isRoot, alike(bind, outer)),
+    ...["/tmp", "/var/tmp"].flatMap((folder) => ["--bind", privateTemporary, folder]),
+    ...away.flatMap((folder) => ["--tmpfs", folder]),
+    ...alike(bind, inner),
+    // Another program may remove one of them at this moment.
+    ...alike("--bind-try", layout.pinned),
+    ...alike("--ro-bind-try", layout.readOnly),
+    ...sockets.flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    ...alike("--ro-bind", network ? nameServers() : []),
+    ...hidden,
+    ...away.flatMap((folder) => ["--remount-ro", folder]),
+  ];
 }
 
 function spaces(network: boolean, isRoot: boolean): string[] {
@@ -140,16 +132,12 @@ function system(isRoot: boolean, outerRoots: readonly string[]): string[] {
     // As root, the kernel's switches would be writable there; other users need it unchanged to create namespaces.
     ...(isRoot ? ["--remount-ro", "/proc"] : []),
     ...HIDDEN.flatMap((folder) => ["--tmpfs", folder]),
-    ...SHOWN_AGAIN.flatMap((folder) => ["--ro-bind-try", folder, folder]),
+    ...alike("--ro-bind-try", SHOWN_AGAIN),
   ];
 }
 
-function alike(option: string, paths: string | readonly string[]): string[] {
-  return [paths].flat().flatMap((path) => [option, path, path]);
-}
-
-function pairs(option: string, places: readonly (readonly string[])[]): string[] {
-  return places.flatMap((place) => [option, ...place]);
+function alike(option: string, paths: readonly string[] = []): string[] {
+  return paths.flatMap((path) => [option, path, path]);
 }
 
 /** In Burin's home only long outputs are shown. A home that cannot be created has nothing to hide. */
@@ -164,18 +152,18 @@ function hiddenHome(home: string): string[] {
 }
 
 /** A read-only mount does not keep a command from connecting to programs outside, some of which run what they get. */
-function listeningSockets(isCovered: (path: string) => boolean): string[] {
+function listeningSockets(covered: readonly string[]): string[] {
   const table = bytesOf("/proc/net/unix", MOST_TABLE_BYTES)?.toString() ?? "";
   const paths = new Set(table.split("\n").map((line) => line.slice(line.indexOf(" /") + 1)));
   return [...paths].filter(
-    (path) => path.startsWith("/") && !isCovered(path) && lstatOf(path)?.isSocket() === true,
+    (path) => path.startsWith("/") && !isWithinAny(path, covered) && lstatOf(path)?.isSocket() === true,
   );
 }
 
 /** The real path of resolv.conf if it is in a hidden folder. */
-function nameServers(hidden: readonly string[]): string | null {
+function nameServers(): string[] {
   const real = realOf("/etc/resolv.conf");
-  return real !== null && hidden.some((folder) => isWithin(real, folder)) ? real : null;
+  return real !== null && isWithinAny(real, HIDDEN) ? [real] : [];
 }
 
 /**

@@ -1,37 +1,24 @@
 import { join } from "node:path";
 import { protectedPaths } from "@burin/shell-judge";
-import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
-import { Protection, UNGUARDED } from "./sandbox-guard.ts";
+import type { Sandbox, SandboxLimits } from "./sandbox.ts";
+import { guardian, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout, type Survey } from "./sandbox-survey.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
 /** Seatbelt, with the program that macOS brings. Written from its documentation; not tried on a Mac so far. */
-export class MacSandbox implements Sandbox {
-  readonly mode: Sandbox["mode"];
-  readonly #limits: SandboxLimits;
-  readonly #protection: Protection;
-
-  constructor(limits: SandboxLimits) {
-    this.mode = limits.mode;
-    this.#limits = limits;
-    this.#protection = new Protection(limits);
-  }
-
-  probe(): [program: string, args: string[]] {
-    return [SANDBOX_EXEC, ["-p", macProfile(this.#limits, false, null), "/usr/bin/true"]];
-  }
-
-  plan({ argv, network }: SandboxedCommand): Promise<SandboxPlan> {
-    const guard = this.mode === "workspace-write" ? this.#protection.begin() : UNGUARDED;
-    return Promise.resolve({
-      program: SANDBOX_EXEC,
-      args: ["-p", macProfile(this.#limits, network, guard.before), ...argv],
-      env: { TMPDIR: this.#limits.temporary },
-      hasControl: false,
-      ...guard,
-    });
-  }
+export function macSandbox(limits: SandboxLimits): Sandbox & { probe(): [program: string, args: string[]] } {
+  const { mode, temporary } = limits;
+  const begin = mode === "workspace-write" ? guardian(limits) : () => UNGUARDED;
+  return {
+    mode,
+    probe: () => [SANDBOX_EXEC, ["-p", macProfile(limits, false, null), "/usr/bin/true"]],
+    async plan({ argv, network }) {
+      const guard = begin();
+      const args = ["-p", macProfile(limits, network, guard.before), ...argv];
+      return { program: SANDBOX_EXEC, args, env: { TMPDIR: temporary }, hasControl: false, ...guard };
+    },
+  };
 }
 
 /** Later rules win. Paths that do not exist can be denied too. */

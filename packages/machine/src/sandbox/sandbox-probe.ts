@@ -1,10 +1,8 @@
 import { findHelper, leaveOutFolders } from "../processes/helper-program.ts";
 import { succeeds } from "../processes/run-process.ts";
 import type { SandboxLimits, SandboxState } from "./sandbox.ts";
-import { LinuxSandbox } from "./sandbox-linux.ts";
-import { MacSandbox } from "./sandbox-mac.ts";
-
-const BUBBLEWRAP_HINT = "install bubblewrap (e.g. apt install bubblewrap)";
+import { linuxSandbox } from "./sandbox-linux.ts";
+import { macSandbox } from "./sandbox-mac.ts";
 
 /** A probe that succeeded is valid for every mode and session of this process. */
 const working = new Set<string>();
@@ -18,8 +16,9 @@ export async function probeSandbox(
   switch (process.platform) {
     case "linux": {
       const program = findHelper("bwrap", environment.PATH);
-      if (program === null) return none(`bwrap was not found; ${BUBBLEWRAP_HINT}`);
-      const sandbox = new LinuxSandbox(program, limits);
+      if (program === null)
+        return none("bwrap was not found; install bubblewrap (e.g. apt install bubblewrap)");
+      const sandbox = linuxSandbox(program, limits);
       if (!working.has(program) && (await succeeds(program, sandbox.probe(), environment)))
         working.add(program);
       return working.has(program)
@@ -27,7 +26,7 @@ export async function probeSandbox(
         : none("bwrap is installed, but this system does not let it make namespaces");
     }
     case "darwin": {
-      const sandbox = new MacSandbox(limits);
+      const sandbox = macSandbox(limits);
       return (await succeeds(...sandbox.probe(), environment))
         ? { sandbox }
         : none("sandbox-exec does not work here");

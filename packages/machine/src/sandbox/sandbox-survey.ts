@@ -132,7 +132,7 @@ function notePlaces(path: string, { stats, found, isBare }: Folder, notes: Notes
       noteRepository(place.path, notes);
     } else {
       places.set(place.key, { ...place, part: "git link" });
-      for (const one of namedByRepository({ workTree: path, link: place.path })) named.add(one);
+      for (const one of namedByRepository(path, place.path)) named.add(one);
     }
   }
   if (isBare) noteRepository(path, notes);
@@ -140,7 +140,7 @@ function notePlaces(path: string, { stats, found, isBare }: Folder, notes: Notes
 
 function noteRepository(folder: string, { places, named }: Notes): void {
   for (const place of gitFolderPlaces(folder)) places.set(place.key, place);
-  for (const one of namedByRepository({ workTree: dirname(folder), link: folder })) named.add(one);
+  for (const one of namedByRepository(dirname(folder), folder)) named.add(one);
 }
 
 function noteNamed(path: string, places: Map<string, Place>): void {

@@ -7,7 +7,7 @@ import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
 import { membersOf } from "../processes/process-tree.ts";
 import { systemProcesses } from "../processes/run-process.ts";
 import { findProgram } from "../processes/shell-program.ts";
-import { LinuxSandbox } from "./sandbox-linux.ts";
+import { linuxSandbox } from "./sandbox-linux.ts";
 
 let room: SandboxRoom;
 let base: string;
@@ -41,7 +41,7 @@ async function runAsNobody(
     home,
     temporary: join(base, "temporary"),
   };
-  const sandbox = new LinuxSandbox(findProgram("bwrap") ?? "", limits, false);
+  const sandbox = linuxSandbox(findProgram("bwrap") ?? "", limits, false);
   const plan = await sandbox.plan({ argv: ["/bin/sh", "-c", command], cwd: root, network: false });
   execFileSync("chown", ["-R", `${nobody}:${nobody}`, base]);
   const words = [`--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", plan.program, ...plan.args];
@@ -196,7 +196,7 @@ if (isSandboxHere) {
 
     it("P53 a root that holds everything uncovers nothing: other processes, sockets, temporary files", async () => {
       const limits = { mode: "read-only", roots: ["/"], home, temporary: join(base, "temporary") } as const;
-      const sandbox = new LinuxSandbox(findProgram("bwrap") ?? "", limits);
+      const sandbox = linuxSandbox(findProgram("bwrap") ?? "", limits);
       writeFileSync(join(base, "visible"), "");
       const look = `ls -d /proc/[0-9]*; ls ${base}; touch /etc/burin-canary`;
       const plan = await sandbox.plan({ argv: ["/bin/sh", "-c", look], cwd: "/", network: false });

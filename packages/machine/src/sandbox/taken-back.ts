@@ -3,7 +3,6 @@ import {
   constants,
   cpSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readlinkSync,
   renameSync,
@@ -11,10 +10,12 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { lstatOf } from "../disk/disk-looks.ts";
+import { makeFolders } from "../disk/make-folders.ts";
 import { randomName } from "../disk/random-name.ts";
 import { codeOf } from "../disk/system-error.ts";
-import { isWithinAny, NAMES_DESCRIPTORS } from "../paths/paths.ts";
+import { FOLDER, isWithinAny, NAMES_DESCRIPTORS } from "../paths/paths.ts";
 import { idOf, type Place } from "./sandbox-place.ts";
 
 /** What a command created under a protected name, or for git to run, and where it is now. */
@@ -27,8 +28,6 @@ export interface TakenBack {
   readonly isCommitted?: boolean;
 }
 
-const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-
 /**
  * Moves a file or folder out of the project. Its folder is held open and checked, so that replacing a name in
  * between moves nothing outside the roots. Returns null when there is nothing any more.
@@ -38,12 +37,8 @@ export function takeBack(
   { roots, home, why }: { readonly roots: readonly string[]; readonly home: string; readonly why: string },
 ): TakenBack | null {
   const [folder, name] = [dirname(place.path), basename(place.path)];
-  let descriptor: number;
-  try {
-    descriptor = openSync(folder, FOLDER);
-  } catch {
-    return null;
-  }
+  const descriptor = orElse(null, () => openSync(folder, FOLDER | constants.O_NOFOLLOW));
+  if (descriptor === null) return null;
   try {
     const held = NAMES_DESCRIPTORS ? `/proc/self/fd/${descriptor}` : folder;
     if (keyIn(descriptor, join(held, name), place) !== place.key) return null;
@@ -64,18 +59,15 @@ function keyIn(descriptor: number, path: string, { part }: Place): string | null
   return stats === null ? null : `${idOf(stats)}/.`;
 }
 
+/** Unless another program has created something there. */
 export function putLinkBack(path: string, target: string): void {
-  try {
-    symlinkSync(target, path);
-  } catch {
-    // Another program has created something there.
-  }
+  orElse(undefined, () => symlinkSync(target, path));
 }
 
 function moveAway(path: string, name: string, home: string): string {
   const day = new Date().toISOString().replace(/[:.]/g, "-");
   const folder = join(home, "taken-back", `${day}-${randomName(3)}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder);
   const kept = join(folder, name);
   try {
     renameSync(path, kept);

@@ -6,13 +6,8 @@ export const TIME_STEP_MS = 20;
 /** When Burin wrote a file with the user's permission, by its real path. */
 const files = new Map<string, number>();
 
-interface Span {
-  readonly from: number;
-  to: number;
-}
-
 /** The times during which a call waited for a command without limits. */
-const spans: Span[] = [];
+const spans: { readonly from: number; to: number }[] = [];
 
 /** Call just before Burin writes a file: one that commands may not create then does not count as theirs. */
 export function vouchFor(path: string): void {
@@ -31,7 +26,7 @@ export function beforeVouching(look: () => void): () => void {
 /** What is created from now on is allowed, until the returned function is called. */
 export function vouchForAll(): () => void {
   for (const look of looks) look();
-  const span: Span = { from: Date.now() - TIME_STEP_MS, to: Number.POSITIVE_INFINITY };
+  const span = { from: Date.now() - TIME_STEP_MS, to: Number.POSITIVE_INFINITY };
   spans.push(span);
   return () => {
     span.to = Math.min(span.to, Date.now() + 1);
