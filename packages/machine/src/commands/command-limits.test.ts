@@ -5,7 +5,7 @@ import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { findProgram } from "../processes/shell-program.ts";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
-import { CommandLimits } from "./command-limits.ts";
+import { commandLimits } from "./command-limits.ts";
 
 let base: string;
 let root: string;
@@ -19,7 +19,7 @@ beforeEach(() => {
 function limits(mode: SandboxMode, onGuard: (before: { since: number }) => () => void = () => () => {}) {
   const home = join(base, "home");
   const temporary = () => join(base, "tmp");
-  return new CommandLimits({
+  return commandLimits({
     sandbox: mode,
     roots: [root],
     home,

@@ -13,64 +13,48 @@ export interface LimitsOptions
 }
 
 /** Wraps programs in this session's limits, which are determined with the first one. */
-export class CommandLimits {
-  readonly #options: LimitsOptions;
-  readonly #states = new Map<SandboxMode, Promise<SandboxState>>();
-
-  constructor(options: LimitsOptions) {
-    this.#options = options;
-  }
-
-  /** Returns the limits that commands run in; with `isReadOnly`, those of a command that may change nothing. */
-  state(isReadOnly = false): Promise<SandboxState> {
-    const { sandbox: mode } = this.#options;
-    return this.#in(isReadOnly && mode !== "off" ? "read-only" : mode);
-  }
-
-  #in(mode: SandboxMode): Promise<SandboxState> {
-    return onceFor(this.#states, mode, () => this.#probe(mode));
-  }
-
-  async #probe(mode: SandboxMode): Promise<SandboxState> {
-    if (mode === "off") return { sandbox: null, reason: "it is switched off" };
-    const { roots, home, hide, environment, temporary } = this.#options;
-    const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
-    return probeSandbox({ mode, roots, home, ...(hide && { hide }), temporary: temporary() }, environment);
-  }
-
-  /** null where there is no sandbox. */
-  async plan(command: SandboxedCommand, isReadOnly: boolean): Promise<SandboxPlan | null> {
-    return this.#planIn(await this.state(isReadOnly), command);
-  }
-
-  /** For a program that must have limits, also where commands have none. Throws if the system has no sandbox. */
-  async confined(command: SandboxedCommand): Promise<SandboxPlan> {
-    const { sandbox: mode } = this.#options;
-    const state = await this.#in(mode === "off" ? "workspace-write" : mode);
-    const plan = await this.#planIn(state, command);
-    if (plan !== null) return plan;
-    const reason = state.sandbox === null ? state.reason : "";
-    throw new WorkspaceError(
-      "permission_denied",
-      `${command.argv[0]} was not started: it must run in the sandbox, and there is none (${reason}).`,
-    );
-  }
-
-  async #planIn({ sandbox }: SandboxState, command: SandboxedCommand): Promise<SandboxPlan | null> {
+export function commandLimits(options: LimitsOptions) {
+  const { sandbox: mode, temporary, onGuard } = options;
+  const states = new Map<SandboxMode, Promise<SandboxState>>();
+  const stateIn = (one: SandboxMode) => onceFor(states, one, () => probe(one, options));
+  const state = (isReadOnly: boolean) => stateIn(isReadOnly && mode !== "off" ? "read-only" : mode);
+  const planIn = async ({ sandbox }: SandboxState, command: SandboxedCommand) => {
     if (sandbox === null) return null;
     const plan = await sandbox.plan(command);
     if (plan.before === null) return plan;
-    const forget = this.#options.onGuard(plan.before, this.#options.temporary());
+    const forget = onGuard(plan.before, temporary());
     const release = () => {
       const taken = plan.release();
       forget();
       return taken;
     };
     return { ...plan, release };
-  }
+  };
+  return {
+    /** Returns the limits that commands run in; with `isReadOnly`, those of a command that may change nothing. */
+    state,
+    /** null where there is no sandbox. */
+    plan: async (command: SandboxedCommand, isReadOnly: boolean): Promise<SandboxPlan | null> =>
+      planIn(await state(isReadOnly), command),
+    /** For a program that must have limits, also where commands have none. Throws if the system has no sandbox. */
+    async confined(command: SandboxedCommand): Promise<SandboxPlan> {
+      const found = await stateIn(mode === "off" ? "workspace-write" : mode);
+      const plan = await planIn(found, command);
+      if (plan !== null) return plan;
+      const reason = found.sandbox === null ? found.reason : "";
+      throw new WorkspaceError(
+        "permission_denied",
+        `${command.argv[0]} was not started: it must run in the sandbox, and there is none (${reason}).`,
+      );
+    },
+    /** The temporary folder is gone; the next command needs another. */
+    forget: () => states.clear(),
+  };
+}
 
-  /** The temporary folder is gone; the next command needs another. */
-  forget(): void {
-    this.#states.clear();
-  }
+async function probe(mode: SandboxMode, options: LimitsOptions): Promise<SandboxState> {
+  if (mode === "off") return { sandbox: null, reason: "it is switched off" };
+  const { roots, home, hide, environment, temporary } = options;
+  const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
+  return probeSandbox({ mode, roots, home, ...(hide && { hide }), temporary: temporary() }, environment);
 }

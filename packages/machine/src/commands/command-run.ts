@@ -13,7 +13,7 @@ import { CommandOutput } from "./command-output.ts";
 import type { RunningCommand, ShellEnd } from "./command-request.ts";
 import { closePipe, closeQuietly, type OutputPipe, type PipeReader, readPipe } from "./output-pipe.ts";
 
-export interface RunPlan extends StartRequest {
+export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   /** null for a command with its own terminal. */
   readonly pipe: OutputPipe | null;
   /** Returns the file's path for the id of the run. */
@@ -30,7 +30,7 @@ export class CommandRun implements RunningCommand {
   shellEnd: ShellEnd | null = null;
   onLetGo: () => void = () => {};
   onOutput: () => void = () => {};
-  readonly #plan: RunPlan;
+  readonly #plan: Pick<RunPlan, "sandbox" | "terminal">;
   readonly #process: Supervised;
   readonly #child: Child;
   readonly #outputClosed: Promise<void>;
@@ -91,8 +91,8 @@ export class CommandRun implements RunningCommand {
   }
 
   async #watch(): Promise<ShellEnd> {
-    const end = await (this.#plan.sandbox?.hasControl ? this.#endInside() : this.#child.ended);
-    const isAllGone = this.#keptInside === 0 && this.#ending === null && this.#plan.sandbox?.hasControl;
+    const end = await (this.#isReported ? this.#endInside() : this.#child.ended);
+    const isAllGone = this.#keptInside === 0 && this.#ending === null;
     await (isAllGone ? this.#drainedAtOnce() : this.#drained());
     const told = { ...end, wasNotStarted: this.#isSandboxFault(end) };
     this.shellEnd = told;
@@ -124,8 +124,8 @@ export class CommandRun implements RunningCommand {
 
   /** Without a report, and with an error of bubblewrap itself, the command never ran. */
   #isSandboxFault({ exitCode }: ChildEnd): boolean {
-    if (this.#plan.sandbox?.hasControl !== true || this.#keptInside !== null) return false;
-    return exitCode === 1 && this.output.soFar().head.toString("latin1", 0, 7) === "bwrap: ";
+    if (!this.#isReported || this.#keptInside !== null || exitCode !== 1) return false;
+    return this.output.soFar().head.toString("latin1", 0, 7) === "bwrap: ";
   }
 
   /** Everything that could write has ended, so the rest is already in the pipe. */
@@ -143,15 +143,15 @@ export class CommandRun implements RunningCommand {
   }
 
   #mayHaveLeft(): boolean {
-    if (this.#plan.sandbox?.hasControl) return this.#keptInside !== 0 && this.members().length > 0;
-    return this.#process.mayHaveLeft();
+    if (!this.#isReported) return this.#process.mayHaveLeft();
+    return this.#keptInside !== 0 && this.members().length > 0;
   }
 
   /** Its processes that are alive now, without the sandbox's own. */
   members(): readonly ProcessEntry[] {
     if (this.isOver) return [];
     const members = this.#process.members();
-    if (!this.#plan.sandbox?.hasControl) return members;
+    if (!this.#isReported) return members;
     const keeper = keeperOf(members, this.#child.pid);
     return members.filter(({ pid, name }) => name !== "bwrap" && pid !== keeper);
   }
@@ -184,6 +184,10 @@ export class CommandRun implements RunningCommand {
     return this.#ending;
   }
 
+  get #isReported(): boolean {
+    return this.#plan.sandbox?.hasControl === true;
+  }
+
   async #endAll(): Promise<readonly ProcessEntry[]> {
     if (this.isOver) return [];
     const left = await this.#process.end();
@@ -200,7 +204,7 @@ export class CommandRun implements RunningCommand {
     for (const stream of this.#child.streams) stream.destroy();
     await this.output.end();
     // A process that is left inside can still create something.
-    if (this.#plan.sandbox?.hasControl && this.#keptInside !== 0) await this.#child.ended;
+    if (this.#isReported && this.#keptInside !== 0) await this.#child.ended;
     this.#process.release();
   }
 }

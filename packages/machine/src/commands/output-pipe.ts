@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { join } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 
 /** Both ends of one pipe. The receiver closes both. */
 export interface OutputPipe {
@@ -67,10 +68,8 @@ export class OutputPipes {
   }
 
   async #makeSome(): Promise<boolean> {
-    const paths = Array.from({ length: PIPES_AT_ONCE }, (_, index) =>
-      join(this.#folder, `pipe${this.#made + index}`),
-    );
-    this.#made += PIPES_AT_ONCE;
+    const paths: string[] = [];
+    for (; paths.length < PIPES_AT_ONCE; this.#made += 1) paths.push(join(this.#folder, `pipe${this.#made}`));
     const isMade = await this.#make(paths);
     if (isMade) this.#names.push(...paths);
     return isMade;
@@ -114,10 +113,7 @@ export function closePipe(pipe: OutputPipe | null): void {
   for (const fd of pipe ? [pipe.readEnd, pipe.writeEnd] : []) closeQuietly(fd);
 }
 
+/** It may be closed already. */
 export function closeQuietly(fd: number): void {
-  try {
-    closeSync(fd);
-  } catch {
-    // It was already closed.
-  }
+  orElse(undefined, () => closeSync(fd));
 }

@@ -9,15 +9,15 @@ import { childEnvironment, codePaths } from "../processes/child-environment.ts";
 import { leaveOutFolders, pathOutside } from "../processes/helper-program.ts";
 import { endLeftBehind, makeTemporary, removeTemporary } from "../processes/process-ledger.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
-import type { ExchangeEnd, ExchangeRequest } from "../processes/run-exchange.ts";
+import { type ExchangeEnd, type ExchangeRequest, exchange } from "../processes/run-exchange.ts";
 import { succeeds, systemProcesses } from "../processes/run-process.ts";
-import type { ServerProcess, ServerRequest } from "../processes/server-processes.ts";
+import { type ServerProcess, type ServerRequest, startServer } from "../processes/server-processes.ts";
 import { shellArguments } from "../processes/shell-arguments.ts";
 import type { ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
-import type { SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import { vouchForAll } from "../sandbox/vouched-files.ts";
-import { CommandLimits } from "./command-limits.ts";
+import { commandLimits } from "./command-limits.ts";
 import type { BackgroundCommand, CommandRequest, CommandsOptions } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
 import { closePipe, OutputPipes } from "./output-pipe.ts";
@@ -42,7 +42,7 @@ export class RunningCommands {
   #count = 0;
   #kept = 0;
   #session: Session | null = null;
-  readonly #limits: CommandLimits;
+  readonly #limits: ReturnType<typeof commandLimits>;
   #cleaned: Promise<number> | null = null;
   #cleanedAt = 0;
   readonly #cleanings: (Promise<void> | undefined)[] = [];
@@ -53,7 +53,7 @@ export class RunningCommands {
     this.#shell = shell;
     this.#outputFolder = outputFolder;
     this.#supervisor = new Supervisor(options);
-    this.#limits = new CommandLimits({
+    this.#limits = commandLimits({
       ...options,
       temporary: () => this.#openSession().folder,
       onGuard: (before, temporary) =>
@@ -77,7 +77,7 @@ export class RunningCommands {
   /** Returns the limits that commands run in, determined with the first call. */
   sandbox(request?: CommandRequest): Promise<SandboxState> {
     // The caller is about to run something.
-    this.#openPipes().prepare();
+    this.#openSession().pipes.prepare();
     this.#environment();
     return this.#limits.state(this.#isReadOnly(request));
   }
@@ -91,7 +91,6 @@ export class RunningCommands {
 
   /** Rejects when the program cannot be started, or needs limits and there are none. */
   async startServer({ sandbox, ...request }: ServerRequest): Promise<ServerProcess> {
-    const { startServer } = await import("../processes/server-processes.ts");
     const { command, args, cwd } = request;
     const limits = { argv: [command, ...args] as const, cwd, network: true, isAlone: true };
     return startServer(this.#supervisor, {
@@ -103,44 +102,43 @@ export class RunningCommands {
   }
 
   /** Never rejects. */
-  async exchange({ limits, ...request }: ExchangeRequest): Promise<ExchangeEnd> {
-    const { exchange } = await import("../processes/run-exchange.ts");
-    const { cwd } = request;
-    return exchange(this.#supervisor, {
-      ...request,
-      shell: this.#shell,
-      env: this.#environment(),
-      ...(limits && { limit: (argv) => this.#limits.confined({ argv, cwd, ...limits, isAlone: true }) }),
-    });
+  exchange(request: ExchangeRequest): Promise<ExchangeEnd> {
+    const { command, cwd, limits } = request;
+    const shell = this.#inShell(command, cwd);
+    const argv = [shell.program, ...shell.args] as const;
+    return exchange(async () => {
+      const sandbox = limits ? await this.#limits.confined({ argv, cwd, ...limits, isAlone: true }) : null;
+      return this.#supervisor.start({ ...shell, sandbox, writeEnd: null, hasInput: true });
+    }, request);
+  }
+
+  #inShell(command: string, cwd: string) {
+    const { path: program, isVerbatim } = this.#shell;
+    const env = { ...this.#environment(), PWD: cwd };
+    return { program, args: shellArguments(this.#shell, command), cwd, env, isVerbatim };
   }
 
   /** Throws a WorkspaceError when the directory does not exist. */
   async start(request: CommandRequest): Promise<CommandRun> {
     assertDirectory(request.directory, this.#options.roots);
     void this.endLeftBehind();
-    const pipes = this.#openPipes();
+    const { pipes } = this.#openSession();
     const { cleanOutput } = this.#options;
     this.#count += 1;
     const number = this.#count;
     const terminal = request.terminal ?? false;
+    const shell = this.#inShell(request.command, request.directory);
     const taking = terminal ? null : pipes.take();
-    const [pipe, sandbox] = await Promise.all([taking, this.#limitsOf(request)]).catch(async (error) => {
+    const limits = this.#limitsOf(request, [shell.program, ...shell.args]);
+    const [pipe, sandbox] = await Promise.all([taking, limits]).catch(async (error) => {
       closePipe(await taking);
       throw error;
     });
     const endVouching = request.exception === "unlimited" ? vouchForAll() : () => {};
     const run = await CommandRun.start(this.#supervisor, {
-      program: this.#shell.path,
-      args: shellArguments(this.#shell, request.command),
-      cwd: request.directory,
-      env: {
-        ...this.#environment(),
-        PWD: request.directory,
-        ...this.#looking(request, sandbox !== null),
-      },
-      isVerbatim: this.#shell.isVerbatim,
+      ...shell,
+      env: { ...shell.env, ...this.#looking(request, sandbox !== null) },
       pipe,
-      writeEnd: pipe?.writeEnd ?? null,
       terminal,
       outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
       sandbox,
@@ -172,12 +170,10 @@ export class RunningCommands {
     return { ...gitLooking({ isSandboxed }), ...paths };
   }
 
-  async #limitsOf(request: CommandRequest): Promise<SandboxPlan | null> {
-    const { command, directory, exception, terminal } = request;
+  async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<SandboxPlan | null> {
+    const { directory, exception, terminal: hasTerminal = false } = request;
     if (exception === "unlimited") return null;
-    const argv = [this.#shell.path, ...shellArguments(this.#shell, command)] as const;
     const network = exception === "network" || (this.#options.network && request.reads !== "wholly");
-    const hasTerminal = terminal ?? false;
     const wrapped = { argv, cwd: directory, network, isAlone: hasTerminal, hasTerminal };
     return this.#limits.plan(wrapped, this.#isReadOnly(request));
   }
@@ -191,18 +187,12 @@ export class RunningCommands {
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
       this.#supervisor.ledger.close();
     });
-    this.#session = { folder, pipes: null, forget };
+    const pipes = new OutputPipes(folder, async (paths) => {
+      const isPossible = process.platform !== "win32";
+      return isPossible && succeeds("mkfifo", ["-m", "600", ...paths], this.#options.environment);
+    });
+    this.#session = { folder, pipes, forget };
     return this.#session;
-  }
-
-  #openPipes(): OutputPipes {
-    const session = this.#openSession();
-    session.pipes ??= new OutputPipes(session.folder, (paths) =>
-      process.platform === "win32"
-        ? Promise.resolve(false)
-        : succeeds("mkfifo", ["-m", "600", ...paths], this.#options.environment),
-    );
-    return session.pipes;
   }
 
   /** Lets a command continue in the background. Resolves to its id. */
@@ -242,7 +232,7 @@ export class RunningCommands {
     this.#session = null;
     this.#limits.forget();
     if (session !== null) {
-      await session.pipes?.settled();
+      await session.pipes.settled();
       await removeTemporary(session.folder, this.#options.home).then(session.forget, () => {
         isRemoved = false;
       });
@@ -256,7 +246,7 @@ export class RunningCommands {
 interface Session {
   /** Temporary files of this session, of Burin and of the commands. */
   readonly folder: string;
-  pipes: OutputPipes | null;
+  readonly pipes: OutputPipes;
   readonly forget: () => void;
 }
 

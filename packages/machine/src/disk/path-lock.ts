@@ -52,10 +52,7 @@ export async function lockPath<T>(
       release();
     }
   })();
-  const settled = turn.then(
-    () => {},
-    () => {},
-  );
+  const settled = turn.catch(() => {});
   QUEUES.set(realPath, settled);
   try {
     return await turn;

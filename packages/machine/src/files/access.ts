@@ -93,17 +93,11 @@ export class Access {
   /** Returns the pattern of the deny rule that covers the path or a folder above it. */
   deniedBy(path: string): string | null {
     if (!this.hasDenials) return null;
-    for (const root of this.roots) {
-      if (!isWithin(path, root)) continue;
+    for (const root of this.roots.filter((one) => isWithin(path, one))) {
       const segments = relative(root, path).split(sep);
-      for (let count = 1; count <= segments.length; count += 1) {
-        const part = segments.slice(0, count).join("/");
-        const whole = count === segments.length ? path : null;
-        const found = this.#denials.find(
-          ({ matches }) => matches(part) || (whole !== null && matches(whole)),
-        );
-        if (found !== undefined) return found.pattern;
-      }
+      const names = [...segments.map((_, index) => segments.slice(0, index + 1).join("/")), path];
+      const found = this.#denials.find(({ matches }) => names.some((name) => matches(name)));
+      if (found !== undefined) return found.pattern;
     }
     return null;
   }

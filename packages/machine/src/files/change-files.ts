@@ -60,18 +60,14 @@ export class FileChanges {
     return { realPath: current.realPath, before: this.#snapshotOf(current), after };
   }
 
+  /** One at a time for each file, from reading it to renaming the new one. */
   async write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
-    return this.#alone(change.file, signal, (real) => this.#write(change, real, signal));
-  }
-
-  /** Allows one write at a time for each file, from reading it to renaming the new one. */
-  async #alone<T>(file: string, signal: AbortSignal, write: (real: string) => Promise<T>): Promise<T> {
     const { roots } = this.#access;
-    const real = realTarget(file, await locate(file, roots), roots);
+    const real = realTarget(change.file, await locate(change.file, roots), roots);
     try {
-      return await lockPath(real, () => write(real), { signal });
+      return await lockPath(real, () => this.#write(change, real, signal), { signal });
     } catch (error) {
-      throw asWorkspaceError(error, file);
+      throw asWorkspaceError(error, change.file);
     }
   }
 
@@ -152,47 +148,29 @@ export class FileChanges {
   }
 
   async #read(file: string): Promise<HeldFile> {
-    const { descriptor, realPath } = await this.#opened(file);
-    if (descriptor === null) return new HeldFile({ realPath, bytes: null, stats: null });
+    const { roots } = this.#access;
+    const located = await locate(file, roots);
+    const opened = await openLocated(located, roots);
+    const realPath = opened?.realPath ?? realTarget(file, located, roots);
     try {
-      const size = sizeOfFile(descriptor, file);
+      this.#access.assertAllowed(file, realPath);
+      if (opened === null) return new HeldFile({ realPath, bytes: null, stats: null });
+      const size = sizeOfFile(opened.descriptor, file);
       if (size > MOST_CHANGED_BYTES) {
         throw new WorkspaceError(
           "too_large",
           `${file} has ${size} bytes; at most ${MOST_CHANGED_BYTES} can be changed here.`,
         );
       }
-      return await held(descriptor, realPath);
+      // Before reading: a write in between then shows later.
+      const stats = fstatSync(opened.descriptor, { bigint: true });
+      return new HeldFile({ realPath, bytes: await readAll(opened.descriptor, size), stats });
     } catch (error) {
       throw asWorkspaceError(error, file);
     } finally {
-      closeSync(descriptor);
+      if (opened !== null) closeSync(opened.descriptor);
     }
   }
-
-  /** Opens the file. The descriptor is null when there is no such file. Throws when the file may not be used. */
-  async #opened(file: string): Promise<{ readonly descriptor: number | null; readonly realPath: string }> {
-    const { roots } = this.#access;
-    const located = await locate(file, roots);
-    const opened = await openLocated(located, roots);
-    const { descriptor, realPath } = opened ?? {
-      descriptor: null,
-      realPath: realTarget(file, located, roots),
-    };
-    try {
-      this.#access.assertAllowed(file, realPath);
-      return { descriptor, realPath };
-    } catch (error) {
-      if (descriptor !== null) closeSync(descriptor);
-      throw error;
-    }
-  }
-}
-
-/** Stats before reading: a write in between then shows later. */
-async function held(descriptor: number, realPath: string): Promise<HeldFile> {
-  const stats = fstatSync(descriptor, { bigint: true });
-  return new HeldFile({ realPath, bytes: await readAll(descriptor, Number(stats.size)), stats });
 }
 
 function notRead(file: string, seen: Seen): WorkspaceError {

@@ -1,4 +1,5 @@
 import { constants, crc32, deflateSync, inflateSync } from "node:zlib";
+import { orElse } from "@burin/contract/or-else";
 import { readGif } from "./media-kind.ts";
 
 /** An image with more pixels than this is not decompressed to find out where it ends. */
@@ -36,16 +37,12 @@ function closedPng(bytes: Buffer): Buffer | null {
     packed.push(bytes.subarray(at + 8, at + 8 + length));
     at += length + 12;
   }
-  try {
-    const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: size };
-    const there = inflateSync(Buffer.concat(packed), options);
-    if (there.length < rowBytes) return null;
-    const rows = Buffer.alloc(size);
-    there.copy(rows, 0, 0, there.length - (there.length % rowBytes));
-    return Buffer.concat([bytes.subarray(0, firstAt), pngChunk("IDAT", deflateSync(rows)), pngChunk("IEND")]);
-  } catch {
-    return null;
-  }
+  const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: size };
+  const there = orElse(null, () => inflateSync(Buffer.concat(packed), options));
+  if (there === null || there.length < rowBytes) return null;
+  const rows = Buffer.alloc(size);
+  there.copy(rows, 0, 0, there.length - (there.length % rowBytes));
+  return Buffer.concat([bytes.subarray(0, firstAt), pngChunk("IDAT", deflateSync(rows)), pngChunk("IEND")]);
 }
 
 /** Samples per pixel, by color type. */

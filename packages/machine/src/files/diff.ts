@@ -187,9 +187,9 @@ export function matchingLines(before: readonly string[], after: readonly string[
   return match;
 }
 
-function countNewlines(text: string, end = text.length): number {
+function countNewlines(text: string): number {
   let count = 0;
-  for (let at = text.indexOf("\n"); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) count += 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
   return count;
 }
 

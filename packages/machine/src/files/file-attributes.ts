@@ -40,12 +40,12 @@ const plain = new Map<string, string>();
 export class KeptAttributes {
   readonly #replaced: Replaced;
   readonly #asked: Promise<Attributes>;
-  #found = NONE;
+  #hasSome = false;
 
   /** Create this before anything is created in the folder. tar answers while the new content goes to the disk. */
   constructor(replaced: Replaced) {
     this.#replaced = replaced;
-    const isPlain = isKnown(replaced.stats) && isKnown(statsOf(replaced.folder.descriptor));
+    const isPlain = [replaced.stats, statsOf(replaced.folder.descriptor)].every(isKnown);
     this.#asked = isPlain || process.platform !== "linux" ? Promise.resolve(NONE) : look(replaced);
     // A failure is reported where the answer is needed.
     this.#asked.catch(() => {});
@@ -53,11 +53,11 @@ export class KeptAttributes {
 
   /** Sets them on the new file; throws when that fails. Returns whether there were any. */
   async giveTo(name: string): Promise<boolean> {
-    const found = await this.#asked;
-    this.#found = found;
-    if (!found.some && !found.context) return false;
+    const { some, context } = await this.#asked;
+    this.#hasSome = some || context;
+    if (!this.#hasSome) return false;
     const { folder, file } = this.#replaced;
-    const kinds = found.context ? "mode,xattr,context" : "mode,xattr";
+    const kinds = context ? "mode,xattr,context" : "mode,xattr";
     const words = ["--attributes-only", `--preserve=${kinds}`, "--", `./${folder.name}`, `./${name}`];
     const { fault } = await run("cp", words, this.#replaced);
     if (fault === null) return true;
@@ -69,12 +69,10 @@ export class KeptAttributes {
 
   /** Call when the new file has replaced the old one, with its stats. */
   settle(written: BigIntStats): void {
-    const found = this.#found;
-    if (found.some || found.context) return;
+    if (this.#hasSome) return;
     if (plain.size >= MOST_KNOWN) plain.clear();
-    for (const stats of [written, statsOf(this.#replaced.folder.descriptor)]) {
+    for (const stats of [written, statsOf(this.#replaced.folder.descriptor)])
       plain.set(idOf(stats), String(stats.ctimeNs));
-    }
   }
 }
 

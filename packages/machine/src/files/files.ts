@@ -3,12 +3,7 @@ import { once } from "@burin/contract/async/once";
 import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
 import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
-import {
-  type DirectoryEntry,
-  type Listing,
-  type ListOptions,
-  WorkspaceError,
-} from "@burin/contract/machine/workspace";
+import { type Listing, type ListOptions, WorkspaceError } from "@burin/contract/machine/workspace";
 import { orElse } from "@burin/contract/or-else";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
@@ -52,12 +47,8 @@ export class NodeFiles {
   async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
     const opened = await openWithin(directory, this.#access.roots);
     try {
-      if (!fstatSync(opened.descriptor).isDirectory()) {
-        throw new WorkspaceError(
-          "not_a_directory",
-          `${directory} is not a directory; read it with read_file.`,
-        );
-      }
+      if (!fstatSync(opened.descriptor).isDirectory())
+        throw notAFolder(`${directory} is not a directory; read it with read_file.`);
       signal.throwIfAborted();
       const rules = this.#access.namedFolder(opened.realPath, this.#access.ignoreRules());
       return listFolder(opened, rules, options);
@@ -68,7 +59,7 @@ export class NodeFiles {
 
   async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles> {
     const { place, stats } = await this.#placeOf(directory);
-    if (!stats.isDirectory()) throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
+    if (!stats.isDirectory()) throw notAFolder(`${directory} is not a directory.`);
     const { findFiles } = await import("./find-files.ts");
     return findFiles(this.#access, place, { ...request, signal, stopAt: performance.now() + TIME_LIMIT_MS });
   }
@@ -115,6 +106,10 @@ export class NodeFiles {
   }
 }
 
+function notAFolder(message: string): WorkspaceError {
+  return new WorkspaceError("not_a_directory", message);
+}
+
 /** Lists what is directly in an opened folder, without what the rules and options exclude. */
 function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): Listing {
   const leftOut = options.ignore.map((pattern) => globMatcher(pattern, { caseSensitive: true }));
@@ -131,9 +126,10 @@ function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): L
     else if (visibility === "git" && options.respectGitIgnore) gitIgnored += 1;
     else (isFolder ? names.folders : names.files).push(name);
   }
-  const entries: DirectoryEntry[] = [];
-  for (const name of sortByCodePoints(names.folders)) entries.push({ name, isDirectory: true });
-  for (const name of sortByCodePoints(names.files)) entries.push({ name, isDirectory: false });
+  const entries = [
+    ...sortByCodePoints(names.folders).map((name) => ({ name, isDirectory: true })),
+    ...sortByCodePoints(names.files).map((name) => ({ name, isDirectory: false })),
+  ];
   return { path: opened.path, entries, gitIgnored, ownIgnored };
 }
 

@@ -1,4 +1,5 @@
 import { basename, dirname, join, sep } from "node:path";
+import { onceFor } from "@burin/contract/async/once";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
 import { Automaton } from "@burin/contract/patterns/automaton";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
@@ -27,13 +28,13 @@ export async function findFiles(
   request: FindRequest & Pick<SearchMeans, "signal" | "stopAt">,
 ): Promise<FoundFiles> {
   const startedAt = Date.now() - DOUBTFUL_MS;
-  const glob = new PathGlob(folder, request);
+  const glob = pathGlob(folder, request);
   const rules = access.ignoreRules();
   const walk = new Walk({
     folder,
     rules: access.namedFolder(folder, rules),
     respectGitIgnore: request.respectGitIgnore,
-    enters: (path) => glob.canHold(path),
+    enters: glob.canHold,
   });
   const slices = new Slices(request.signal, request.stopAt);
   const newest = new Newest(request.most);
@@ -51,14 +52,9 @@ export async function findFiles(
       if (isPartial) break;
     }
   }
-  const files = firstInside(newest.inOrder(), { most: request.most, startedAt });
-  return {
-    files,
-    total: newest.total,
-    isPartial,
-    unreadableFolders: walk.unreadable,
-    hasIgnored: walk.hasIgnored,
-  };
+  const files = firstInside(newest.inOrder(), request.most, startedAt);
+  const { unreadable: unreadableFolders, hasIgnored } = walk;
+  return { files, total: newest.total, isPartial, unreadableFolders, hasIgnored };
 }
 
 /** A link counts if its target is inside the roots and not hidden from all tools. */
@@ -73,20 +69,18 @@ function matchAt(path: string, isLink: boolean, access: Access): Match | null {
 
 /**
  * A folder may have been replaced by a link during the walk, also for a moment, so each folder above a result is
- * checked once more: one that was moved since then has a new time, and is looked into again.
+ * checked once more: one that was moved since then has a new time, and is looked into again. `startedAt` is some
+ * milliseconds earlier because the clock of a disk may be behind.
  */
-function firstInside(matches: readonly Match[], { most, startedAt }: Shown): string[] {
+function firstInside(matches: readonly Match[], most: number, startedAt: number): string[] {
   const known = new Map<string, Set<string> | "unmoved">();
-  const namesIn = (path: string): Set<string> | "unmoved" => {
-    const before = known.get(path);
-    if (before !== undefined) return before;
-    const above = dirname(path) === path ? "unmoved" : namesIn(dirname(path));
-    const stats = lstatOf(path);
-    const isUnmoved = above === "unmoved" && stats?.isDirectory() === true && stats.ctimeMs < startedAt;
-    const names = isUnmoved ? "unmoved" : new Set(namesAt(path));
-    known.set(path, names);
-    return names;
-  };
+  const namesIn = (path: string): Set<string> | "unmoved" =>
+    onceFor(known, path, () => {
+      const above = dirname(path) === path ? "unmoved" : namesIn(dirname(path));
+      const stats = lstatOf(path);
+      const isUnmoved = above === "unmoved" && stats?.isDirectory() === true && stats.ctimeMs < startedAt;
+      return isUnmoved ? "unmoved" : new Set(namesAt(path));
+    });
   const files: string[] = [];
   for (const { path } of matches) {
     if (files.length >= most) break;
@@ -94,12 +88,6 @@ function firstInside(matches: readonly Match[], { most, startedAt }: Shown): str
     if (names === "unmoved" || names.has(basename(path))) files.push(path);
   }
   return files;
-}
-
-interface Shown {
-  readonly most: number;
-  /** In milliseconds, some earlier because the clock of a disk may be behind. */
-  readonly startedAt: number;
 }
 
 /** The newest matches. Any other is dropped at once, however many there are. */
@@ -125,38 +113,27 @@ class Newest {
   }
 
   inOrder(): Match[] {
-    return this.#kept.sort(newestFirst);
+    return this.#kept.sort((a, b) => b.time - a.time || compareCodePoints(a.path, b.path));
   }
-}
-
-function newestFirst(a: Match, b: Match): number {
-  return b.time - a.time || compareCodePoints(a.path, b.path);
 }
 
 /** A glob for paths in a folder. Brackets and braces that are part of existing names are taken literally. */
-class PathGlob {
-  readonly #automata: readonly Automaton[];
-  readonly #isName: boolean;
-
-  constructor(folder: string, request: FindRequest) {
-    const { caseSensitive } = request;
-    const pattern = patternWithin(request.pattern, folder);
-    const known = withKnownNames(pattern, folder);
-    const readings = known.includes("[") ? [known, known.replace(/(?<!\\)\[/g, "\\[")] : [known];
-    this.#isName = !request.pattern.includes("/") && known === pattern;
-    this.#automata = readings.map(
-      (reading) => new Automaton(parseGlob(reading, { caseSensitive, groups: true }), { whole: true }),
-    );
-  }
-
-  matches(folder: string, name: string): boolean {
-    const text = this.#isName ? name : folder + name;
-    return this.#automata.some((automaton) => automaton.matches(text));
-  }
-
-  canHold(folder: string): boolean {
-    return this.#isName || this.#automata.some((automaton) => automaton.canGoOn(folder));
-  }
+function pathGlob(folder: string, request: FindRequest) {
+  const { caseSensitive } = request;
+  const pattern = patternWithin(request.pattern, folder);
+  const known = withKnownNames(pattern, folder);
+  const readings = known.includes("[") ? [known, known.replace(/(?<!\\)\[/g, "\\[")] : [known];
+  const isName = !request.pattern.includes("/") && known === pattern;
+  const automata = readings.map(
+    (reading) => new Automaton(parseGlob(reading, { caseSensitive, groups: true }), { whole: true }),
+  );
+  return {
+    matches(below: string, name: string): boolean {
+      const text = isName ? name : below + name;
+      return automata.some((automaton) => automaton.matches(text));
+    },
+    canHold: (below: string) => isName || automata.some((automaton) => automaton.canGoOn(below)),
+  };
 }
 
 /** Escapes the first segments of the pattern as far as files or folders with exactly these names exist. */

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import type { ChangedText } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { decodeBytes, encodeText, unitBytes } from "../encodings/encodings.ts";
+import { decodeBytes, encodeText, type Unencodable, unitBytes } from "../encodings/encodings.ts";
 import { formatOf, type TextFormat } from "../encodings/text-format.ts";
 import { bytesOf, isPlain, lineEnd, piecesAround } from "./kept-bytes.ts";
 import { hashOf } from "./read-record.ts";
@@ -102,7 +102,7 @@ export class HeldFile {
     const isAsGiven = body === null || format === null || isPlain(body, format, content);
     const kept = isAsGiven && body !== null ? piecesAround(body, this.text, content) : null;
     const bytes = kept ?? (isAsGiven ? encodeText(content, "utf-8") : bytesOf(content, body, format));
-    if ("character" in bytes) throw unencodable({ file, content, ...bytes, encoding: this.#encoding() });
+    if ("character" in bytes) throw unencodable(file, content, { ...format, ...bytes });
     const own = Buffer.isBuffer(bytes) ? [bytes] : bytes;
     const around = this.part === null ? null : this.bytes;
     const pieces = around === null ? own : [around.subarray(0, start), ...own, around.subarray(end)];
@@ -117,10 +117,6 @@ export class HeldFile {
     return this.#format;
   }
 
-  #encoding(): string {
-    return this.#formatHere()?.encoding ?? "utf-8";
-  }
-
   /** Decoded as when the file is read; an empty or new file is UTF-8. */
   #textOf(bytes: Buffer): string | null {
     if (this.bytes?.length === 0) return bytes.toString("utf8");
@@ -129,17 +125,12 @@ export class HeldFile {
   }
 }
 
-interface BadCharacter {
-  readonly file: string;
-  readonly content: string;
-  readonly character: string;
-  readonly position: number;
-  readonly encoding: string;
-}
-
 /** The text has a character that cannot be written in the file's encoding. */
-function unencodable(bad: BadCharacter): WorkspaceError {
-  const { file, content, character, position, encoding } = bad;
+function unencodable(
+  file: string,
+  content: string,
+  { character, position, encoding = "utf-8" }: Unencodable & Partial<TextFormat>,
+): WorkspaceError {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const line = content.slice(0, position).split("\n").length;
   return new WorkspaceError(

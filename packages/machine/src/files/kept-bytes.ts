@@ -1,19 +1,23 @@
 import { isUtf8 } from "node:buffer";
-import type { Unencodable } from "../encodings/encodings.ts";
-import { decodeBytes, encodeText, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
+import {
+  decodeBytes,
+  encodeText,
+  isUnicode,
+  partDecoder,
+  type Unencodable,
+  unitBytes,
+} from "../encodings/encodings.ts";
 import { formatOf, type TextFormat } from "../encodings/text-format.ts";
 import { equalEnd, equalStart, matchingLines } from "./diff.ts";
-
-interface OldLine {
-  readonly text: string;
-  readonly lineEnd: string;
-  /** Including the line's end. */
-  readonly bytes: Uint8Array;
-}
 
 interface NewLine {
   readonly text: string;
   readonly lineEnd: string;
+}
+
+interface OldLine extends NewLine {
+  /** Including the line's end. */
+  readonly bytes: Uint8Array;
 }
 
 /**
@@ -89,20 +93,12 @@ function lineEndsOf(text: string): LineEnds {
 /** A last line that is kept also keeps its line end, or the lack of one, unless only that was changed. */
 function withLastLineEnd(newText: string, oldText: string): string {
   const [oldLast, newLast] = [lastLine(oldText), lastLine(newText)];
-  if (
-    oldText === "" ||
-    oldLast.text !== newLast.text ||
-    (oldLast.lineEnd === "") === (newLast.lineEnd === "")
-  )
-    return newText;
+  const endsAlike = (oldLast.lineEnd === "") === (newLast.lineEnd === "");
+  if (oldText === "" || oldLast.text !== newLast.text || endsAlike) return newText;
   const bare = newText.slice(0, newText.length - newLast.lineEnd.length);
-  if (
-    bare.replaceAll("\r\n", "\n") ===
-    oldText.slice(0, oldText.length - oldLast.lineEnd.length).replaceAll("\r\n", "\n")
-  ) {
-    return newText;
-  }
-  return bare + oldLast.lineEnd;
+  const oldBare = oldText.slice(0, oldText.length - oldLast.lineEnd.length);
+  const isAllThatChanged = bare.replaceAll("\r\n", "\n") === oldBare.replaceAll("\r\n", "\n");
+  return isAllThatChanged ? newText : bare + oldLast.lineEnd;
 }
 
 function lastLine(text: string): NewLine {
@@ -183,11 +179,15 @@ function nextMatches(match: readonly number[], last: number): number[] {
   return following;
 }
 
-function keptLine(line: OldLine, end: string, { encoding }: Manner): Uint8Array | Unencodable {
+function keptLine(line: OldLine, end: string, { encoding }: Manner): Uint8Array {
   if (line.lineEnd === end) return line.bytes;
   const bare = line.bytes.subarray(0, line.bytes.length - line.lineEnd.length * unitBytes(encoding));
-  const encodedEnd = encodeText(end, encoding);
-  return Buffer.isBuffer(encodedEnd) ? Buffer.concat([bare, encodedEnd]) : encodedEnd;
+  return Buffer.concat([bare, encodedEnd(end, encoding)]);
+}
+
+/** Every encoding has line ends. */
+function encodedEnd(lineEnd: string, encoding: string): Buffer {
+  return encodeText(lineEnd, encoding) as Buffer;
 }
 
 /** Longer lines are encoded as a whole; their bytes stay the same if the encoding is unambiguous. */
@@ -200,19 +200,16 @@ function changedLine(line: NewLine, near: OldLine | undefined, manner: Manner): 
     return encodedNew(text + lineEnd, manner);
   const starts = characterStarts(near.bytes, manner.encoding);
   const oldText = near.text;
-  let head = 0;
-  while (head < text.length && head < oldText.length && text[head] === oldText[head]) head += 1;
-  while (head > 0 && !starts.has(head)) head -= 1;
-  let tail = 0;
-  const most = starts.has(oldText.length) ? Math.min(text.length, oldText.length) - head : 0;
-  while (tail < most && text[text.length - 1 - tail] === oldText[oldText.length - 1 - tail]) tail += 1;
+  const shorter = Math.min(text.length, oldText.length);
+  let head = equalStart(text, oldText, shorter);
+  while (!starts.has(head)) head -= 1;
+  let tail = starts.has(oldText.length) ? equalEnd(text, oldText, shorter - head) : 0;
   while (tail > 0 && !starts.has(oldText.length - tail)) tail -= 1;
   const middle = encodedNew(text.slice(head, text.length - tail), manner);
-  const end = encodeText(lineEnd, manner.encoding);
   if (!Buffer.isBuffer(middle)) return { ...middle, position: middle.position + head };
-  if (!Buffer.isBuffer(end)) return end;
   const kept =
     tail === 0 ? [] : [near.bytes.subarray(starts.get(oldText.length - tail), starts.get(oldText.length))];
+  const end = encodedEnd(lineEnd, manner.encoding);
   return Buffer.concat([near.bytes.subarray(0, starts.get(head)), middle, ...kept, end]);
 }
 

@@ -38,17 +38,17 @@ export interface ContentRead {
 /** Reads a file according to its first bytes. A file that cannot be shown is not read further. */
 export async function readContent(request: ContentRequest): Promise<ContentRead> {
   const file = await begin(request);
-  if (file.head.length === 0 && MEDIA_NAME.test(request.path)) {
-    throw new WorkspaceError(
-      "unusable_media",
-      `${request.path} is empty (0 bytes), so there is nothing to show.`,
-    );
-  }
+  if (file.head.length === 0 && MEDIA_NAME.test(request.path))
+    throw unusable(`${request.path} is empty (0 bytes), so there is nothing to show.`);
   const kind = mediaKind(file.head);
   if (kind !== null) return { content: await media(kind, file, request), shown: null, whole: null };
   const format = formatOfHead(file.head);
   if (format === null) return { content: { kind: "binary" }, shown: null, whole: null };
   return (await specialText(file, format, request)) ?? plainText(file, format, request);
+}
+
+function unusable(message: string): WorkspaceError {
+  return new WorkspaceError("unusable_media", message);
 }
 
 async function begin({ descriptor, size }: ContentRequest): Promise<StartedFile> {
@@ -76,20 +76,17 @@ async function allOf({ descriptor, head, isWhole }: StartedFile, { size }: Conte
 
 async function media(kind: MediaKind, file: StartedFile, request: ContentRequest): Promise<FileContent> {
   const { path, size } = request;
+  const { mimeType } = kind;
   if (size > MOST_MEDIA_BYTES) {
-    throw new WorkspaceError(
-      "unusable_media",
-      `${path} (${kind.mimeType}) has ${(size / 1024 / 1024).toFixed(1)} MB; at most 9.9 MB can be shown. Make it smaller first.`,
+    const megabytes = (size / 1024 / 1024).toFixed(1);
+    throw unusable(
+      `${path} (${mimeType}) has ${megabytes} MB; at most 9.9 MB can be shown. Make it smaller first.`,
     );
   }
-  const { mimeType } = kind;
   const shown = await shownMedia(await allOf(file, request));
   if (shown === null || "fault" in shown) {
     const why = shown === null ? "it has changed" : shown.fault;
-    throw new WorkspaceError(
-      "unusable_media",
-      `${path} is a damaged ${mimeType} file: ${why}. It cannot be shown.`,
-    );
+    throw unusable(`${path} is a damaged ${mimeType} file: ${why}. It cannot be shown.`);
   }
   const { bytes, note } = shown;
   const content = { kind: "media", mimeType, base64: bytes.toString("base64"), bytes: bytes.length } as const;

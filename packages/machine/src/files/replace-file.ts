@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { orElse } from "@burin/contract/or-else";
 import { randomName } from "../disk/random-name.ts";
 import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
 import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "../paths/target-folder.ts";
@@ -147,7 +148,8 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     return kept?.note ? [...notes, kept.note] : notes;
   } catch (error) {
     kept?.forget();
-    removeQuietly(temporary);
+    // When it is already gone or cannot be removed, the earlier error is the one to report.
+    orElse(undefined, () => unlinkSync(temporary));
     throw error;
   } finally {
     closeSync(descriptor);
@@ -163,14 +165,6 @@ async function sync(descriptor: number): Promise<void> {
   const start = process.uptime();
   fsyncSync(descriptor);
   syncsForThread = process.uptime() - start > QUICK_SYNC.seconds ? SYNCS_AFTER_SLOW_ONE : 0;
-}
-
-function removeQuietly(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It is already gone or cannot be removed; the earlier error is the one to report.
-  }
 }
 
 /**
@@ -204,12 +198,10 @@ function dressLike(descriptor: number, old: BigIntStats): string[] {
   const notes: string[] = [];
   const [uid, gid, mode] = [old.uid, old.gid, old.mode & 0o7777n].map(Number) as [number, number, number];
   const fresh = fstatSync(descriptor);
-  if (fresh.uid !== uid || fresh.gid !== gid) {
-    try {
-      fchownSync(descriptor, uid, gid);
-    } catch {
-      notes.push("its owner could not be kept");
-    }
+  try {
+    if (fresh.uid !== uid || fresh.gid !== gid) fchownSync(descriptor, uid, gid);
+  } catch {
+    notes.push("its owner could not be kept");
   }
   if (old.nlink > 1n) notes.push(`its ${old.nlink - 1n} other hard link(s) keep the old content`);
   fchmodSync(descriptor, mode);

@@ -76,14 +76,8 @@ function matches(entry: string, host: string, port: string): boolean {
 function isInRange(entry: string, host: string): boolean {
   const [address = "", bits = ""] = entry.split("/");
   const family = isIP(address);
-  if (
-    family === 0 ||
-    isIP(host) !== family ||
-    !/^\d{1,3}$/.test(bits) ||
-    Number(bits) > (family === 4 ? 32 : 128)
-  ) {
-    return false;
-  }
+  if (family === 0 || isIP(host) !== family) return false;
+  if (!/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128)) return false;
   const type = family === 4 ? "ipv4" : "ipv6";
   const range = new BlockList();
   range.addSubnet(address, Number(bits), type);

@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { Automaton } from "@burin/contract/patterns/automaton";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
@@ -55,15 +56,11 @@ export class IgnoreGlobs {
   ): number {
     let best = above;
     if (this.#rules.size === 0) return best;
-    for (const rule of this.#candidates(folder + name)) {
+    for (const rule of this.#rules.size <= FEW ? this.#rules.values() : this.#lookedUp(folder + name)) {
       if (rule.number < best || (rule.foldersOnly && !isFolder)) continue;
       if (matches(rule, rule.onPath ? folder + name : name)) best = rule.number;
     }
     return best;
-  }
-
-  #candidates(path: string): Iterable<GlobRule> {
-    return this.#rules.size <= FEW ? this.#rules.values() : this.#lookedUp(path);
   }
 
   #lookedUp(path: string): GlobRule[] {
@@ -87,9 +84,7 @@ export class IgnoreGlobs {
       for (const word of others) {
         if ((index.get(word)?.length ?? 0) < (index.get(rarest)?.length ?? 0)) rarest = word;
       }
-      const known = index.get(rarest);
-      if (known === undefined) index.set(rarest, [rule]);
-      else known.push(rule);
+      onceFor(index, rarest, () => []).push(rule);
     }
     this.#lengths = [...new Set([...index.keys()].map((word) => word.length))].filter((length) => length > 0);
     this.#index = index;

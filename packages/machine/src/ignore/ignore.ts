@@ -1,4 +1,5 @@
 import { basename, dirname, join, relative, sep } from "node:path";
+import { onceFor } from "@burin/contract/async/once";
 import { lstatOf } from "../disk/disk-looks.ts";
 import { gitTopOf, infoExclude, isGitTop, personalExcludes, readSmallFile } from "../git/git-excludes.ts";
 import { isWithin } from "../paths/paths.ts";
@@ -24,15 +25,6 @@ interface Layer {
   readonly prefix: string;
 }
 
-interface Layers {
-  /** The strongest first. */
-  readonly git: readonly Layer[];
-  readonly own: readonly Layer[];
-  readonly settings: readonly Layer[];
-  /** null when git's rules do not apply. */
-  readonly environment: NodeJS.ProcessEnv | null;
-}
-
 /**
  * Decides, for every tool, whether a path is ignored. Created for each call, so that a changed ignore file applies
  * at once; within a call each folder's rules are read once.
@@ -55,14 +47,9 @@ export class IgnoreRules {
 
   /** The rules for what is directly in a folder of one of the roots. */
   folder(path: string): FolderRules {
-    let found = this.#folders.get(path);
-    if (found === undefined) {
-      found = this.#isTop(path)
-        ? this.#top(path)
-        : this.folder(dirname(path)).child(basename(path), () => true);
-      this.#folders.set(path, found);
-    }
-    return found;
+    return onceFor(this.#folders, path, () =>
+      this.#isTop(path) ? this.#top(path) : this.folder(dirname(path)).child(basename(path), () => true),
+    );
   }
 
   /**
@@ -97,8 +84,7 @@ export class IgnoreRules {
     const top = environment === null ? null : gitTopOf(root);
     const base = top ?? root;
     const git = top === null ? excludeLayers(base, top, environment) : [];
-    const inside = { git: [], own: [] };
-    const none = { own: [], settings: [], inside, path: "", visibility: "shown" } as const;
+    const none = { own: [], settings: [], gitInside: [], path: "", visibility: "shown" } as const;
     const above = new FolderRules({ ...none, ownNames: this.#ownNames, git, environment });
     let rules = above.withFilesOf(base, base === root ? () => true : gitFilesOnly);
     let folder = base;
@@ -116,7 +102,7 @@ function gitFilesOnly(name: string): boolean {
   return name === ".gitignore" || name === ".git";
 }
 
-function excludeLayers(base: string, top: string | null, environment: Layers["environment"]): Layer[] {
+function excludeLayers(base: string, top: string | null, environment: NodeJS.ProcessEnv | null): Layer[] {
   if (environment === null) return [];
   const texts = [top === null ? null : infoExclude(base), personalExcludes(top, environment)];
   const files = texts.flatMap((text) => (text === null ? [] : [new IgnoreFile(text)]));
@@ -124,12 +110,18 @@ function excludeLayers(base: string, top: string | null, environment: Layers["en
 }
 
 /** Everything that decides about one folder. */
-interface FolderState extends Layers {
+interface FolderState {
+  /** The strongest first. */
+  readonly git: readonly Layer[];
+  readonly own: readonly Layer[];
+  readonly settings: readonly Layer[];
+  /** null when git's rules do not apply. */
+  readonly environment: NodeJS.ProcessEnv | null;
   readonly ownNames: readonly string[];
   readonly visibility: Visibility;
   readonly path: string;
-  /** The rules in this folder's own files, without those from above. */
-  readonly inside: Pick<Layers, "git" | "own">;
+  /** Git's rules in this folder's own file, without those from above. */
+  readonly gitInside: readonly Layer[];
 }
 
 /** The rules for what is directly in one folder. */
@@ -172,20 +164,20 @@ export class FolderRules {
     const gitFile = pathIn(path, ".gitignore");
     const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;
     const isNewTop = environment !== null && above.path !== path && holds(".git") && isGitTop(path);
-    const inside = { git: text === null ? [] : [layerOf(text, gitFile)], own: [] as Layer[] };
+    const gitInside = text === null ? [] : [layerOf(text, gitFile)];
+    const git = [...gitInside, ...(isNewTop ? excludeLayers(path, path, environment) : above.git)];
+    const own = [...above.own];
     for (const ownName of ownNames) {
       const file = pathIn(path, ownName);
       const ownText = holds(ownName) ? readSmallFile(file, true) : null;
-      if (ownText !== null) inside.own.unshift(layerOf(ownText, file));
+      if (ownText !== null) own.unshift(layerOf(ownText, file));
     }
-    const git = [...inside.git, ...(isNewTop ? excludeLayers(path, path, environment) : above.git)];
-    const own = [...inside.own, ...above.own];
-    return new FolderRules({ ...this.#state, git, own, path, inside });
+    return new FolderRules({ ...this.#state, git, own, path, gitInside });
   }
 
   /** The same folder without git's rules from above it. */
   opened(): FolderRules {
-    return new FolderRules({ ...this.#state, git: this.#state.inside.git, visibility: "shown" });
+    return new FolderRules({ ...this.#state, git: this.#state.gitInside, visibility: "shown" });
   }
 
   /** The same folder as a root of the work: a root is never ignored itself. */

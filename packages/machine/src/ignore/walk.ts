@@ -1,5 +1,6 @@
-import { type Dirent, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { sep } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import type { FolderRules } from "./ignore.ts";
 
@@ -92,10 +93,8 @@ export class Walk {
     const { folder: start } = this.#request;
     const folder = start.endsWith(sep) ? start + path : `${start}/${path}`;
     if (process.platform === "linux" && name !== null && SYSTEM_VIEWS.has(folder)) return null;
-    let entries: Dirent[];
-    try {
-      entries = readdirSync(folder, { withFileTypes: true });
-    } catch {
+    const entries = orElse(null, () => readdirSync(folder, { withFileTypes: true }));
+    if (entries === null) {
       this.unreadable += 1;
       return null;
     }

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync } from "node:fs";
-import { lstat, mkdir, rmdir } from "node:fs/promises";
+import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
@@ -82,17 +82,13 @@ async function judged(descriptor: number, folder: string, roots: readonly string
 async function makeFolder(folder: string, making: Making): Promise<number> {
   const parent = await openFolder(dirname(folder), making);
   const path = pathsIn(parent, dirname(folder))(basename(folder));
-  let isMade = false;
+  const fault: unknown = await mkdir(path).catch((error: unknown) => error);
+  const isMade = fault === undefined;
+  if (isMade) making.made.unshift({ parent, path });
   try {
-    await mkdir(path);
-    isMade = true;
-    making.made.unshift({ parent, path });
+    // Another program may have made it meanwhile.
+    if (!isMade && codeOf(fault) !== "EEXIST") throw fault;
     return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
-  } catch (error) {
-    if (codeOf(error) === "EEXIST" && (await lstat(path)).isDirectory()) {
-      return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
-    }
-    throw error;
   } finally {
     if (!isMade) closeSync(parent);
   }

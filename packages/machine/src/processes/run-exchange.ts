@@ -1,8 +1,5 @@
 import { messageOf } from "@burin/contract/text/error-message";
-import type { SandboxPlan } from "../sandbox/sandbox.ts";
-import { shellArguments } from "./shell-arguments.ts";
-import type { ShellProgram } from "./shell-program.ts";
-import { type ReadEnd, readToEnd, type Supervisor } from "./supervisor.ts";
+import { type ReadEnd, readToEnd, type Supervised } from "./supervisor.ts";
 
 export interface ExchangeRequest {
   readonly command: string;
@@ -23,16 +20,11 @@ export interface ExchangeEnd extends Omit<ReadEnd, "errors"> {
   readonly startError: string | null;
 }
 
-export interface ExchangeStart extends Omit<ExchangeRequest, "limits"> {
-  readonly shell: ShellProgram;
-  readonly env: Readonly<Record<string, string>>;
-  readonly limit?: (argv: readonly [string, ...string[]]) => Promise<SandboxPlan>;
-}
-
 /** Starts it, gives it the input, and ends it with everything that it started. Never rejects. */
-export async function exchange(supervisor: Supervisor, start: ExchangeStart): Promise<ExchangeEnd> {
-  const { shell, cwd, mostBytes, limit } = start;
-  const args = shellArguments(shell, start.command);
+export async function exchange(
+  start: () => Promise<Supervised>,
+  { mostBytes, ...request }: ExchangeRequest,
+): Promise<ExchangeEnd> {
   const pieces: Buffer[] = [];
   let size = 0;
   const onOutput = (piece: Buffer) => {
@@ -41,11 +33,7 @@ export async function exchange(supervisor: Supervisor, start: ExchangeStart): Pr
     return size <= mostBytes;
   };
   try {
-    const env = { ...start.env, PWD: cwd };
-    const sandbox = (await limit?.([shell.path, ...args])) ?? null;
-    const { path: program, isVerbatim } = shell;
-    const request = { program, args, cwd, env, isVerbatim, sandbox, writeEnd: null, hasInput: true };
-    const { errors, ...end } = await readToEnd(await supervisor.start(request), { ...start, onOutput });
+    const { errors, ...end } = await readToEnd(await start(), { ...request, onOutput });
     return { ...end, stdout: Buffer.concat(pieces), stderr: errors, startError: null };
   } catch (error) {
     const startError = messageOf(error);

@@ -14,7 +14,7 @@ const LAST_ASCII = 0x7f;
  */
 export function enginePattern(pattern: Pattern, flavour: Flavour): string | null {
   try {
-    const written = new Writer(flavour).write(pattern);
+    const written = write(pattern, flavour);
     return written === "" || matchesNothing(pattern) ? null : written;
   } catch (error) {
     if (error instanceof NotInBytes) return null;
@@ -40,80 +40,59 @@ function matchesNothing(pattern: Pattern): boolean {
   }
 }
 
-class Writer {
-  readonly #flavour: Flavour;
-
-  constructor(flavour: Flavour) {
-    this.#flavour = flavour;
+/** Assertions are left out: line ends, byte order marks and word characters depend on the decoded text. */
+function write(pattern: Pattern, flavour: Flavour): string {
+  switch (pattern.kind) {
+    case "one":
+      return writeOne(pattern.set, flavour);
+    case "assert":
+      return "";
+    case "sequence":
+      return pattern.parts.map((part) => write(part, flavour)).join("");
+    case "choice":
+      return writeChoice(pattern.options, flavour);
+    case "repeat":
+      return writeRepeat(pattern, flavour);
   }
+}
 
-  /** Assertions are left out: line ends, byte order marks and word characters depend on the decoded text. */
-  write(pattern: Pattern): string {
-    switch (pattern.kind) {
-      case "one":
-        return this.#one(pattern.set);
-      case "assert":
-        return "";
-      case "sequence":
-        return pattern.parts.map((part) => this.write(part)).join("");
-      case "choice":
-        return this.#choice(pattern.options);
-      case "repeat":
-        return this.#repeat(pattern);
-    }
-  }
+function writeChoice(options: readonly Pattern[], flavour: Flavour): string {
+  const written = options.map((option) => write(option, flavour));
+  const filled = written.filter((option) => option !== "");
+  if (filled.length === 0) return "";
+  return group(filled.join("|"), flavour) + (filled.length < written.length ? "?" : "");
+}
 
-  #choice(options: readonly Pattern[]): string {
-    const written = options.map((option) => this.write(option));
-    const filled = written.filter((option) => option !== "");
-    if (filled.length === 0) return "";
-    return this.#group(filled.join("|")) + (filled.length < written.length ? "?" : "");
-  }
+function writeRepeat({ of, least, most }: Pattern & { readonly kind: "repeat" }, flavour: Flavour): string {
+  if (of.kind === "one" && isNearlyAny(of.set)) return least === 0 ? ".*" : ".+";
+  const inner = write(of, flavour);
+  if (inner === "" || most === 0) return "";
+  const low = Math.min(least, MOST_COUNTED);
+  const high = most === null || most > MOST_COUNTED ? "" : String(most);
+  return `${group(inner, flavour)}{${low},${high}}`;
+}
 
-  #repeat({ of, least, most }: Pattern & { readonly kind: "repeat" }): string {
-    if (of.kind === "one" && isNearlyAny(of.set)) return least === 0 ? ".*" : ".+";
-    const inner = this.write(of);
-    if (inner === "" || most === 0) return "";
-    const low = Math.min(least, MOST_COUNTED);
-    const high = most === null || most > MOST_COUNTED ? "" : String(most);
-    return `${this.#group(inner)}{${low},${high}}`;
-  }
+function group(inner: string, flavour: Flavour): string {
+  return flavour === "ripgrep" ? `(?:${inner})` : `(${inner})`;
+}
 
-  #group(inner: string): string {
-    return this.#flavour === "ripgrep" ? `(?:${inner})` : `(${inner})`;
-  }
+function writeOne(set: CharSet, flavour: Flavour): string {
+  if (rangesOf(set).every(([first]) => first > LAST_ASCII)) throw new NotInBytes();
+  if (!isMixed(set)) return writeAscii(set, flavour);
+  if (isNearlyAny(set)) return group(".{1,4}", flavour);
+  // A character beyond ASCII takes one to four bytes, and the first one is not ASCII in any encoding.
+  const beyond = flavour === "ripgrep" ? "[\\x80-\\xff]" : "[^\u0001-\u007f]";
+  return group(`${writeAscii(within(set), flavour)}|${beyond}.{0,3}`, flavour);
+}
 
-  #one(set: CharSet): string {
-    const ranges = rangesOf(set);
-    if (ranges.every(([first]) => first > LAST_ASCII)) throw new NotInBytes();
-    if (!isMixed(set)) return this.#ascii(set);
-    // A character beyond ASCII takes one to four bytes, and the first one is not ASCII in any encoding.
-    const beyond = this.#flavour === "ripgrep" ? "[\\x80-\\xff]" : "[^\u0001-\u007f]";
-    return isNearlyAny(set)
-      ? this.#group(".{1,4}")
-      : this.#group(`${this.#ascii(within(set))}|${beyond}.{0,3}`);
-  }
-
-  #ascii(set: CharSet): string {
-    return sizeOf(set) === 1 ? this.#character(set[0] ?? 0) : this.#bracket(rangesOf(set));
-  }
-
-  #character(code: number): string {
-    const character = String.fromCharCode(code);
-    if (/[A-Za-z0-9_ ]/.test(character)) return character;
-    if (this.#flavour === "ripgrep") return hex(code);
-    return "^\\".includes(character) ? `\\${character}` : `[${character}]`;
-  }
-
-  #bracket(ranges: readonly [number, number][]): string {
-    if (this.#flavour === "ripgrep") {
-      const items = ranges.map(([first, last]) =>
-        first === last ? hex(first) : `${hex(first)}-${hex(last)}`,
-      );
-      return `[${items.join("")}]`;
-    }
-    return extendedBracket(ranges);
-  }
+function writeAscii(set: CharSet, flavour: Flavour): string {
+  const ranges = rangesOf(set);
+  const character = String.fromCharCode(set[0] ?? 0);
+  if (sizeOf(set) === 1 && /[A-Za-z0-9_ ]/.test(character)) return character;
+  if (flavour === "ripgrep")
+    return `[${ranges.map(([first, last]) => `${hex(first)}-${hex(last)}`).join("")}]`;
+  if (sizeOf(set) > 1) return extendedBracket(ranges);
+  return "^\\".includes(character) ? `\\${character}` : `[${character}]`;
 }
 
 /** The ASCII part of a set. */

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import { orElse } from "@burin/contract/or-else";
 import { textOf } from "../encodings/text-format.ts";
 import type { Slices } from "../ignore/walk.ts";
 import { NAMES_DESCRIPTORS } from "../paths/paths.ts";
@@ -9,14 +10,12 @@ import { isSearchable, isUtf16, textParts } from "./text-parts.ts";
 const WHOLE_BYTES = 1024 * 1024;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** Called with what could not be searched completely, each reason once. */
-type OnGap = (gap: string) => void;
-
 export interface FileSearcherNeeds {
   readonly matcher: LineMatcher;
   /** Checks the real path of an opened file. */
   readonly mayOpen: (realPath: string) => boolean;
-  readonly onGap: OnGap;
+  /** Called with what could not be searched completely. */
+  readonly onGap: (gap: string) => void;
   readonly slices: Slices;
   /** Unsaved texts that replace the content of files, by their real paths. */
   readonly unsaved: ReadonlyMap<string, string>;
@@ -43,7 +42,7 @@ export class FileSearcher {
       const hits = isWhole ? this.#inWhole(length, wanted) : await this.#inParts(descriptor, wanted);
       return hits !== null && hits.hits > 0 && this.#mayShow(descriptor, path) ? hits : null;
     } catch (error) {
-      if (isSystemError(error)) return null;
+      if (error instanceof Error && "syscall" in error) return null;
       throw error;
     } finally {
       closeSync(descriptor);
@@ -63,13 +62,9 @@ export class FileSearcher {
   #head(path: string, length: number): Buffer {
     const descriptor = open(path);
     if (descriptor === null) return this.#buffer.subarray(0, 0);
-    try {
-      return this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, length, null));
-    } catch {
-      return this.#buffer.subarray(0, 0);
-    } finally {
-      closeSync(descriptor);
-    }
+    const read = orElse(0, () => readSync(descriptor, this.#buffer, 0, length, null));
+    closeSync(descriptor);
+    return this.#buffer.subarray(0, read);
   }
 
   #inWhole(length: number, wanted: Wanted): HitLines | null {
@@ -106,13 +101,5 @@ export class FileSearcher {
 }
 
 function open(path: string): number | null {
-  try {
-    return openSync(path, FLAGS);
-  } catch {
-    return null;
-  }
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
+  return orElse(null, () => openSync(path, FLAGS));
 }

@@ -143,7 +143,8 @@ export class HitCollector {
   readonly #files: FileHits[] = [];
   #hits = 0;
   #characters = 0;
-  #hasMore = false;
+  /** true as soon as something is known to be left out. */
+  isFull = false;
 
   constructor(request: Pick<SearchRequest, "most" | "context" | "namesOnly">) {
     this.#request = request;
@@ -154,24 +155,18 @@ export class HitCollector {
     return namesOnly ? { context: 0, hits: 1 } : { context, hits: most - this.#hits + 1 };
   }
 
-  /** true as soon as something is known to be left out. */
-  get isFull(): boolean {
-    return this.#hasMore;
-  }
-
   take(path: string, found: HitLines | null): void {
-    if (found === null || this.#hasMore) return;
+    if (found === null || this.isFull) return;
     const lines: SearchLine[] = [];
     for (const line of found.lines) {
-      if (line.isHit && !this.#admits(line)) {
-        this.#hasMore = true;
-        break;
-      }
+      this.isFull = line.isHit && !this.#admits(line);
+      if (this.isFull) break;
       if (line.isHit) this.#hits += 1;
       this.#characters += line.text.length;
       lines.push(line);
     }
-    if (this.#hasMore) dropLeadingContext(lines);
+    // Without context that belongs to a hit which is not shown.
+    while (this.isFull && lines.at(-1)?.isHit === false) lines.pop();
     if (lines.some((line) => line.isHit)) this.#files.push({ path, lines });
   }
 
@@ -182,15 +177,10 @@ export class HitCollector {
   }
 
   result(): SearchResult {
-    return { files: this.#files, hits: this.#hits, hasMore: this.#hasMore, gaps: [...this.gaps] };
+    return { files: this.#files, hits: this.#hits, hasMore: this.isFull, gaps: [...this.gaps] };
   }
 
   #admits(line: SearchLine): boolean {
     return this.#hits < this.#request.most && this.#characters + line.text.length <= MOST_CHARACTERS;
   }
-}
-
-/** Removes context that belongs to a hit which is not shown. */
-function dropLeadingContext(lines: SearchLine[]): void {
-  while (lines.at(-1)?.isHit === false) lines.pop();
 }

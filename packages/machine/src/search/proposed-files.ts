@@ -49,9 +49,9 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
       source.gather(slices, running.length < MOST_AT_ONCE);
       const finished = running[0]?.isDone ? running.shift() : undefined;
       if (source.isWorthABatch && running.length < MOST_AT_ONCE) {
-        running.push(new Running(source.take(), proposing, ending.signal));
+        running.push(propose(source.take(), proposing.engine, ending.signal));
       }
-      if (finished !== undefined) yield* finished.worthALook();
+      if (finished !== undefined) yield* worthALook(finished, proposing);
       else if (running[0] !== undefined) await source.waitFor(running[0]);
       if (running.length === 0 && source.isAtEnd) return;
       if (!(await slices.goOn()) || ending.signal.aborted) return yield null;
@@ -132,37 +132,32 @@ function argumentBytes(argument: string): number {
   return Buffer.byteLength(argument) + POINTER_BYTES;
 }
 
-/** One batch that an engine works on. */
-class Running {
-  isDone = false;
-  readonly names: Promise<ReadonlySet<string> | null>;
-  readonly #stretches: readonly Stretch[];
-  readonly #proposing: Proposing;
+type Running = ReturnType<typeof propose>;
 
-  constructor(stretches: readonly Stretch[], proposing: Proposing, signal: AbortSignal) {
-    this.#stretches = stretches;
-    this.#proposing = proposing;
-    this.names = proposing.engine.propose(stretches, signal).finally(() => {
-      this.isDone = true;
-    });
-  }
+/** Lets an engine work on one batch. */
+function propose(stretches: readonly Stretch[], engine: Engine, signal: AbortSignal) {
+  const names = engine.propose(stretches, signal).finally(() => {
+    running.isDone = true;
+  });
+  const running = { stretches, names, isDone: false };
+  return running;
+}
 
-  /** When the engine failed, every file is worth a look. */
-  async *worthALook(): AsyncGenerator<string> {
-    const { engine, folder: start, searcher, slices, unsaved } = this.#proposing;
-    const found = await this.names;
-    const asked = [...unsaved.keys()].map((path) => relative(start, path).split(sep).join("/"));
-    const proposed = found === null ? null : new Set([...found, ...asked]);
-    const known = engine.readsUtf16 && proposed !== null ? new Set([...proposed].map(folderOf)) : null;
-    for (const { folder, names } of this.#stretches) {
-      // Most folders have no hit, and then none of their files is checked.
-      if (known?.has(folder) === false) continue;
-      for (const name of names) {
-        const file = folder + name;
-        const isProposed = proposed === null || proposed.has(file);
-        if (isProposed || (!engine.readsUtf16 && searcher.isUtf16(`${start}/${file}`))) yield file;
-        if (slices.isOver && !(await slices.goOn())) return;
-      }
+/** When the engine failed, every file is worth a look. */
+async function* worthALook(batch: Running, proposing: Proposing): AsyncGenerator<string> {
+  const { engine, folder: start, searcher, slices, unsaved } = proposing;
+  const found = await batch.names;
+  const asked = [...unsaved.keys()].map((path) => relative(start, path).split(sep).join("/"));
+  const proposed = found === null ? null : new Set([...found, ...asked]);
+  const known = engine.readsUtf16 && proposed !== null ? new Set([...proposed].map(folderOf)) : null;
+  for (const { folder, names } of batch.stretches) {
+    // Most folders have no hit, and then none of their files is checked.
+    if (known?.has(folder) === false) continue;
+    for (const name of names) {
+      const file = folder + name;
+      const isProposed = proposed === null || proposed.has(file);
+      if (isProposed || (!engine.readsUtf16 && searcher.isUtf16(`${start}/${file}`))) yield file;
+      if (slices.isOver && !(await slices.goOn())) return;
     }
   }
 }

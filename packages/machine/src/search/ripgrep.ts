@@ -1,4 +1,6 @@
 import { createRequire } from "node:module";
+import { once } from "@burin/contract/async/once";
+import { orElse } from "@burin/contract/or-else";
 import type { Stretch } from "../ignore/walk.ts";
 import { asArguments, type EngineMaker, namesFrom } from "./engine.ts";
 import { enginePattern } from "./engine-pattern.ts";
@@ -42,19 +44,12 @@ function asPlaces(stretches: readonly Stretch[]): string[] {
   return [...new Set(folders), ...asArguments(stretches.filter((stretch) => !isFolderEnough(stretch)))];
 }
 
-let found: string | null | undefined;
-
 /** Its package is optional; without it the next engine is used. */
-export function ripgrepProgram(): string | null {
-  if (found === undefined) {
+export const ripgrepProgram = once(() =>
+  orElse(null, () => {
+    const wrapper = createRequire(import.meta.url).resolve("@vscode/ripgrep");
+    const platform = `@vscode/ripgrep-${process.platform}-${process.arch}`;
     const file = process.platform === "win32" ? "rg.exe" : "rg";
-    try {
-      const wrapper = createRequire(import.meta.url).resolve("@vscode/ripgrep");
-      const platform = `@vscode/ripgrep-${process.platform}-${process.arch}`;
-      found = createRequire(wrapper).resolve(`${platform}/bin/${file}`);
-    } catch {
-      found = null;
-    }
-  }
-  return found;
-}
+    return createRequire(wrapper).resolve(`${platform}/bin/${file}`);
+  }),
+);

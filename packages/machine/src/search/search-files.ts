@@ -96,11 +96,9 @@ async function searchFolder(search: FolderSearch): Promise<void> {
   const { engines } = request;
   if (await searchHere(search, engines === undefined ? HEAD_START_MS : 0)) return;
   const place = { folder: target.place, environment: access.environment };
-  const engine = firstEngine(engines ?? ENGINES, search.pattern, place);
-  if (engine === null) {
-    await searchHere(search, Number.POSITIVE_INFINITY);
-    return;
-  }
+  let engine: Engine | null = null;
+  for (const make of engines ?? ENGINES) engine ??= make(search.pattern, place);
+  if (engine === null) return void (await searchHere(search, Number.POSITIVE_INFINITY));
   const { unsaved = new Map(), signal } = request;
   const folder = target.place;
   const proposals = proposedFiles({ engine, files, folder, slices, searcher, signal, unsaved });
@@ -134,14 +132,6 @@ async function searchHere(search: FolderSearch, milliseconds: number): Promise<b
 
 function absolute({ place }: SearchTarget, path: string): string {
   return place.endsWith(sep) ? place + path : `${place}/${path}`;
-}
-
-function firstEngine(makers: readonly EngineMaker[], ...given: Parameters<EngineMaker>): Engine | null {
-  for (const make of makers) {
-    const engine = make(...given);
-    if (engine !== null) return engine;
-  }
-  return null;
 }
 
 function parsed(request: SearchRequest): Pattern {
