@@ -61,9 +61,7 @@ export type SandboxFact =
   | { readonly sandbox: { readonly mode: Exclude<SandboxMode, "off"> } }
   | { readonly sandbox: null; readonly reason: string };
 
-export interface FactsGround extends Pick<CommandsOptions, "environment" | "passEnvironment"> {
-  readonly roots: readonly string[];
-}
+export type FactsGround = Pick<CommandsOptions, "roots" | "environment" | "passEnvironment">;
 
 type Awaitable<T> = T | Promise<T>;
 

@@ -22,17 +22,11 @@ export function openWorkspace(
   const real = realDirectory(root);
   const more = includeDirectories.map((directory) => realDirectory(resolve(real, directory)));
   const roots = [real, ...more];
-  let known = { path: "", name: "." };
   const files = once(async () => new (await import("./files/files.ts")).NodeFiles(roots, settings));
   return {
     root: real,
     roots,
-    relative(path) {
-      const name = () => relative(real, resolve(real, path)).split(sep).join("/") || ".";
-      // A call requests the same path several times.
-      if (path !== known.path) known = { path, name: name() };
-      return known.name;
-    },
+    relative: (path) => relative(real, resolve(real, path)).split(sep).join("/") || ".",
     ...lazily(files, METHODS),
     ...lazily(async () => (await files()).changes(), CHANGING),
   };
@@ -43,14 +37,11 @@ export function realDirectory(path: string): string {
   if (typeof path !== "string" || path === "") {
     throw new WorkspaceError("invalid_path", "The folder to work in must be given as a path.");
   }
-  let real: string;
   try {
-    real = realpathSync(path);
+    const real = realpathSync(path);
+    if (statSync(real).isDirectory()) return real;
   } catch (error) {
     throw asWorkspaceError(error, resolve(path));
   }
-  if (!statSync(real).isDirectory()) {
-    throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
-  }
-  return real;
+  throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
 }

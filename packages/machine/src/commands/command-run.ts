@@ -147,7 +147,7 @@ export class CommandRun implements RunningCommand {
     return this.#keptInside !== 0 && this.members().length > 0;
   }
 
-  /** Its processes that are alive now, without the sandbox's own. */
+  /** Without the sandbox's own. */
   members(): readonly ProcessEntry[] {
     if (this.isOver) return [];
     const members = this.#process.members();

@@ -30,7 +30,6 @@ export function openCommands(options: CommandsOptions) {
     hasNetworkFor: ({ exception, reads }: CommandRequest) =>
       exception === "network" || (network && reads !== "wholly"),
     ...lazily(open, METHODS),
-    /** Ends processes that a crashed Burin left behind, once. Resolves to their number. */
     endLeftBehind: async () =>
       // Nothing can be left behind if no Burin has written a ledger.
       entriesOf(join(home, "running")).length > 0 ? (await open()).endLeftBehind() : 0,

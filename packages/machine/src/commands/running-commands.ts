@@ -28,16 +28,14 @@ const CLEANING_MS = 5000;
 const MOST_REMEMBERED = 50;
 const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
 
-/** The commands, servers and helpers of one session and all that they started, on this machine. */
+/** The commands of MachineCommands on this machine, with all that they started. */
 export class RunningCommands {
   readonly #shell: ShellProgram;
   readonly #outputFolder: string;
   readonly #options: CommandsOptions;
   readonly #supervisor: Supervisor;
   #env: Readonly<Record<string, string>> | null = null;
-  readonly #running = new Map<CommandRun, BackgroundCommand<CommandRun>>();
-  /** While a call waits for a command without limits, what it creates counts as allowed. */
-  readonly #vouching = new WeakMap<CommandRun, () => void>();
+  readonly #running = new Map<CommandRun, Running>();
   readonly #background = new Map<string, BackgroundCommand<CommandRun>>();
   #count = 0;
   #kept = 0;
@@ -61,7 +59,7 @@ export class RunningCommands {
     });
   }
 
-  /** Ends what a crashed Burin left behind, from time to time. Resolves to the number of processes. */
+  /** From time to time. */
   endLeftBehind(): Promise<number> {
     if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
     if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
@@ -82,7 +80,7 @@ export class RunningCommands {
     return this.#limits.state(this.#isReadOnly(request));
   }
 
-  /** A new folder, removed by the caller, or after a crash by the next Burin. */
+  /** Removed by the caller, or after a crash by the next Burin. */
   async temporaryFolder(): Promise<string> {
     const folder = makeTemporary(this.#options.home);
     this.#supervisor.ledger.note({ temporary: folder });
@@ -118,7 +116,6 @@ export class RunningCommands {
     return { program, args: shellArguments(this.#shell, command), cwd, env, isVerbatim };
   }
 
-  /** Throws a WorkspaceError when the directory does not exist. */
   async start(request: CommandRequest): Promise<CommandRun> {
     assertDirectory(request.directory, this.#options.roots);
     void this.endLeftBehind();
@@ -148,8 +145,7 @@ export class RunningCommands {
     });
     // If the file cannot be rewritten, it stays as it is, readable by its owner alone.
     run.output.onWhole = (file) => this.#cleanings.push(cleanOutput?.(file).catch(() => {}));
-    this.#running.set(run, { id: `run_${number}`, request, run });
-    this.#vouching.set(run, endVouching);
+    this.#running.set(run, { id: `run_${number}`, request, run, endVouching });
     void run.shellEnded.then(() => {
       endVouching();
       for (const one of this.#running.keys()) if (one.isOver) this.#running.delete(one);
@@ -195,11 +191,10 @@ export class RunningCommands {
     return this.#session;
   }
 
-  /** Lets a command continue in the background. Resolves to its id. */
   async keep(request: CommandRequest, run: CommandRun): Promise<string> {
     const known = [...this.#background.values()].find((one) => one.run === run);
     if (known !== undefined) return known.id;
-    this.#vouching.get(run)?.();
+    this.#running.get(run)?.endVouching();
     this.#kept += 1;
     const id = `bg_${this.#kept}`;
     this.#background.set(id, { id, request, run });
@@ -208,7 +203,6 @@ export class RunningCommands {
     return id;
   }
 
-  /** The commands that run and those that ended recently, as they are now. */
   async backgrounds(): Promise<readonly BackgroundCommand[]> {
     const all = [...this.#background.values()];
     await Promise.all(all.map(({ run }) => run.settle()));
@@ -220,7 +214,6 @@ export class RunningCommands {
     return [...this.#running.values()].filter(({ run }) => !run.isOver && !kept.has(run));
   }
 
-  /** Ends everything that still runs. Resolves to what could not be ended. */
   async close(): Promise<readonly ProcessEntry[]> {
     await this.#cleaned;
     const left = (await Promise.all([...this.#running.keys()].map((run) => run.end()))).flat();
@@ -241,6 +234,11 @@ export class RunningCommands {
     if (left.length === 0 && isRemoved) this.#supervisor.ledger.close();
     return left;
   }
+}
+
+interface Running extends BackgroundCommand<CommandRun> {
+  /** While a call waits for a command without limits, what it creates counts as allowed. */
+  readonly endVouching: () => void;
 }
 
 interface Session {

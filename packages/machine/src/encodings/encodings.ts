@@ -47,7 +47,7 @@ export function encodeText(text: string, encoding: string): Buffer | Unencodable
     case "utf-32be":
       return encodeUtf32(text, encoding === "utf-32le");
     default:
-      return legacyBytes(text, encoding, (bytes) => decodeBytes(bytes, encoding));
+      return legacyBytes(text, encoding);
   }
 }
 
@@ -99,14 +99,9 @@ function decodeUtf32(bytes: Uint8Array, isLittle: boolean): string {
 function encodeUtf32(text: string, isLittle: boolean): Buffer {
   const codes = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   const bytes = Buffer.alloc(codes.length * 4);
-  for (const [index, code] of codes.entries()) {
-    if (isLittle) bytes.writeUInt32LE(code, index * 4);
-    else bytes.writeUInt32BE(code, index * 4);
-  }
-  return bytes;
+  for (const [index, code] of codes.entries()) bytes.writeUInt32LE(code, index * 4);
+  return isLittle ? bytes : bytes.swap32();
 }
-
-type Decode = (bytes: Uint8Array) => string;
 
 /** Code point to bytes, the first byte in the highest place. */
 type ByteMap = ReadonlyMap<number, number>;
@@ -114,8 +109,8 @@ type ByteMap = ReadonlyMap<number, number>;
 const maps = new Map<string, ByteMap>();
 
 /** Encodes by inverting the decoder: decodes every possible sequence once to learn its character. */
-function legacyBytes(text: string, encoding: string, decode: Decode): Buffer | Unencodable {
-  const map = onceFor(maps, encoding, () => invert(encoding, decode));
+function legacyBytes(text: string, encoding: string): Buffer | Unencodable {
+  const map = onceFor(maps, encoding, () => invert(encoding));
   const bytes = Buffer.allocUnsafe(text.length * 4);
   let length = 0;
   for (let position = 0; position < text.length; position += 1) {
@@ -141,8 +136,7 @@ function put(bytes: Buffer, at: number, value: number): number {
 
 /** GB18030 has all planes above the first in one row. */
 function astral(code: number, encoding: string): number | undefined {
-  if (encoding !== "gb18030" || code < 0x10000) return undefined;
-  return fourBytes(code - 0x10000, 0x90);
+  return encoding === "gb18030" && code > 0xffff ? fourBytes(code - 0x10000, 0x90) : undefined;
 }
 
 function fourBytes(index: number, firstLead: number): number {
@@ -153,25 +147,25 @@ function fourBytes(index: number, firstLead: number): number {
   return first * 0x1000000 + second * 0x10000 + third * 0x100 + fourth;
 }
 
-function invert(encoding: string, decode: Decode): ByteMap {
+function invert(encoding: string): ByteMap {
   const map = new Map<number, number>();
-  learn(map, range(0x80, 0xff), decode);
+  learn(map, range(0x80, 0xff), encoding);
   if (!/^(gb|shift_jis|euc|big5)/.test(encoding)) return map;
   for (const lead of range(0x81, 0xfe)) {
     // These rows repeat characters of other rows; Windows writes those of the others.
     if (encoding === "shift_jis" && (lead === 0xed || lead === 0xee)) continue;
     const pairs = range(0x40, 0xfe).map((trail) => lead * 0x100 + trail);
-    learn(map, pairs, decode);
+    learn(map, pairs, encoding);
   }
   if (encoding === "euc-jp") {
     for (const second of range(0xa1, 0xfe)) {
       const triples = range(0xa1, 0xfe).map((third) => 0x8f0000 + second * 0x100 + third);
-      learn(map, triples, decode);
+      learn(map, triples, encoding);
     }
   }
   if (encoding === "gb18030") {
     const rows = Array.from({ length: 39420 }, (_, index) => fourBytes(index, 0x81));
-    learn(map, rows, decode);
+    learn(map, rows, encoding);
   }
   return map;
 }
@@ -181,7 +175,7 @@ function range(from: number, to: number): number[] {
 }
 
 /** Decodes many sequences at once, separated by newlines, which are never part of a character. */
-function learn(map: Map<number, number>, values: readonly number[], decode: Decode): void {
+function learn(map: Map<number, number>, values: readonly number[], encoding: string): void {
   const bytes = Buffer.alloc(values.length * 5);
   let length = 0;
   for (const value of values) {
@@ -189,7 +183,7 @@ function learn(map: Map<number, number>, values: readonly number[], decode: Deco
     bytes[length] = 0x0a;
     length += 1;
   }
-  const decoded = decode(bytes.subarray(0, length)).split("\n");
+  const decoded = decodeBytes(bytes.subarray(0, length), encoding).split("\n");
   for (const [index, value] of values.entries()) {
     const characters = Array.from(decoded[index] ?? "");
     const code = characters[0]?.codePointAt(0);

@@ -164,7 +164,9 @@ function withoutRepeats(sample: Uint8Array): Uint8Array {
 }
 
 function singleByteLikelihood(sample: Uint8Array, script: Script): number {
-  const costs = costsOf(script);
+  const costs = onceFor(knownCosts, script, () =>
+    Array.from({ length: 128 }, (_, index) => costOf(index + 0x80, script)),
+  );
   let sum = script.prior;
   let before = 0;
   for (const byte of sample) {
@@ -190,11 +192,6 @@ function isAsciiLetter(byte: number): boolean {
 
 const knownCosts = new Map<Script, readonly number[]>();
 
-function costsOf(script: Script): readonly number[] {
-  const costs = () => Array.from({ length: 128 }, (_, index) => costOf(index + 0x80, script));
-  return onceFor(knownCosts, script, costs);
-}
-
 function costOf(byte: number, { encoding, letters }: Script): number {
   const character = decodeBytes(Uint8Array.of(byte), encoding);
   if (character === "\ufffd" || /[\u0080-\u009f]/.test(character)) return FAULT_COST;
@@ -202,17 +199,8 @@ function costOf(byte: number, { encoding, letters }: Script): number {
   const rank = letters.indexOf(small);
   if (rank === -1) return Math.log((COMMON_SIGNS.includes(character) ? 0.1 : 0.01) / 30);
   const share = small === character ? 0.78 : 0.11;
-  return Math.log((share * commonness(rank)) / commonnessSum(letters.length));
-}
-
-function commonness(rank: number): number {
-  return 1 / (rank + 6);
-}
-
-function commonnessSum(count: number): number {
-  let sum = 0;
-  for (let rank = 0; rank < count; rank += 1) sum += commonness(rank);
-  return sum;
+  const commonness = Array.from(letters, (_, place) => 1 / (place + 6));
+  return Math.log((share * (commonness[rank] ?? 0)) / commonness.reduce((sum, one) => sum + one, 0));
 }
 
 function doubleByteLikelihood(sample: Uint8Array, model: DoubleByte): number {

@@ -1,7 +1,7 @@
 import { relative, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { lstatOf, realOf } from "../disk/disk-looks.ts";
+import { realPlace } from "../disk/disk-looks.ts";
 import { type FolderRules, IgnoreRules, type IgnoreSettings } from "../ignore/ignore.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
 import type { ReadMemory } from "./read-record.ts";
@@ -27,8 +27,6 @@ const IGNORES_CASE = process.platform === "darwin" || process.platform === "win3
 export class Access {
   readonly roots: readonly string[];
   readonly #settings: AccessSettings;
-  /** Real paths of those folders that exist; each is looked up once. */
-  readonly #readable = new Map<string, string>();
   readonly #denials: readonly { readonly pattern: string; readonly matches: (path: string) => boolean }[];
 
   constructor(roots: readonly string[], settings: AccessSettings) {
@@ -47,13 +45,7 @@ export class Access {
 
   /** All folders from which a file may be read. */
   get readableRoots(): readonly string[] {
-    const readable = (this.#settings.readable ?? []).map((path) => {
-      // An lstat that finds nothing is much cheaper than an exception, which costs more than reading a small file.
-      const real = this.#readable.get(path) ?? (lstatOf(path) === null ? null : realOf(path));
-      if (real !== null) this.#readable.set(path, real);
-      return real ?? path;
-    });
-    return [...this.roots, ...readable];
+    return [...this.roots, ...(this.#settings.readable ?? []).map(realPlace)];
   }
 
   /** The ignore rules as the files say now. */

@@ -6,14 +6,11 @@ import { openWorkspace } from "../node-workspace.ts";
 export const nodeMachine: Machine = {
   openFiles: openWorkspace,
   openCommands,
-  async openFacts({ roots, ...ground }) {
+  async openFacts(ground) {
     const [{ surroundings }, { gitRepositories }] = await Promise.all([
       import("../processes/command-surroundings.ts"),
       import("../git/git-repository.ts"),
     ]);
-    return {
-      ...surroundings(roots, ground.environment.PATH),
-      ...gitRepositories({ roots, ...ground }),
-    };
+    return { ...surroundings(ground.roots, ground.environment.PATH), ...gitRepositories(ground) };
   },
 };

@@ -7,7 +7,7 @@ import { isSvg, isWholeSvg, type MediaKind, mediaKind, SVG_MIME_TYPE } from "./m
 import { fill, readSome } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
 import { shownMedia } from "./shown-media.ts";
-import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
+import { readLines, type StartedFile } from "./text-file.ts";
 
 /** Before base64, which adds a third. */
 const MOST_MEDIA_BYTES = 9.9 * 1024 * 1024;
@@ -44,7 +44,10 @@ export async function readContent(request: ContentRequest): Promise<ContentRead>
   if (kind !== null) return { content: await media(kind, file, request), shown: null, whole: null };
   const format = formatOfHead(file.head);
   if (format === null) return { content: { kind: "binary" }, shown: null, whole: null };
-  return (await specialText(file, format, request)) ?? plainText(file, format, request);
+  const special = await specialText(file, format, request);
+  if (special !== null) return special;
+  const { lines, shown } = await readLines(file, format, request);
+  return { content: lines, shown, whole: file.isWhole && isAll(lines) ? file.head : null };
 }
 
 function unusable(message: string): WorkspaceError {
@@ -137,15 +140,6 @@ async function renderedNotebook(text: string, signal: AbortSignal): Promise<stri
     if (rendering) return rendering.catch(() => null);
   }
   return (await import("../parsing/notebook.ts")).notebookText(text);
-}
-
-async function plainText(
-  file: StartedFile,
-  format: HeadFormat,
-  request: ContentRequest,
-): Promise<ContentRead> {
-  const { lines, shown }: LinesRead = await readLines(file, format, request);
-  return { content: lines, shown, whole: file.isWhole && isAll(lines) ? file.head : null };
 }
 
 function isAll({ firstLine, lastLine, totalLines, linesCut }: TextLines): boolean {

@@ -194,15 +194,12 @@ class LineWindow {
     }
     const bytes = Buffer.concat(this.#pieces);
     const { text, count, linesCut } = this.#texts(bytes);
-    const lines: TextLines = {
-      kind: "text",
-      text,
-      firstLine: this.#range.offset + 1,
-      lastLine: this.#range.offset + count,
-      totalLines: this.#lineNumber,
-      linesCut,
-    };
-    return { lines, shown: linesCut === 0 && this.#isWhole ? () => this.#shown(bytes, count) : null };
+    const { offset } = this.#range;
+    const place = { firstLine: offset + 1, lastLine: offset + count, totalLines: this.#lineNumber };
+    const length = this.#lengths.slice(0, count).reduce((sum, one) => sum + one, 0);
+    const shown = () => ({ ...place, hash: hashOf(bytes.subarray(0, length)) });
+    const isAllShown = linesCut === 0 && this.#isWhole;
+    return { lines: { kind: "text", text, ...place, linesCut }, shown: isAllShown ? shown : null };
   }
 
   #texts(bytes: Buffer): { text: string; count: number; linesCut: number } {
@@ -239,13 +236,5 @@ class LineWindow {
     const lineEnd = line.endsWith("\r\n") ? "\r\n" : line.endsWith("\n") ? "\n" : "";
     if (line.length - lineEnd.length <= most) return line;
     return `${line.slice(0, wholeCharacterEnd(line, most))}${LINE_CUT}${lineEnd || "\n"}`;
-  }
-
-  #shown(bytes: Buffer, count: number): ShownLines {
-    const length = this.#lengths.slice(0, count).reduce((sum, one) => sum + one, 0);
-    const hash = hashOf(bytes.subarray(0, length));
-    const firstLine = this.#range.offset + 1;
-    const lastLine = this.#range.offset + count;
-    return { firstLine, lastLine, totalLines: this.#lineNumber, hash };
   }
 }

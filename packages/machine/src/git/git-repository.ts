@@ -2,6 +2,7 @@ import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { once, onceFor } from "@burin/contract/async/once";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { entriesOf, lstatOf, realPlace } from "../disk/disk-looks.ts";
+import type { FactsGround } from "../machine.ts";
 import { isWithin } from "../paths/paths.ts";
 import { childEnvironment, codePaths } from "../processes/child-environment.ts";
 import { leadsOutside } from "../processes/command-surroundings.ts";
@@ -13,14 +14,6 @@ import { readSmallFile } from "./git-excludes.ts";
 import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "./git-programs.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import { oddNames, pathsInGit } from "./names-in-git.ts";
-
-export interface GitGround {
-  /** The real paths of the roots. */
-  readonly roots: readonly string[];
-  /** Burin's environment; commands get a part of it. */
-  readonly environment: NodeJS.ProcessEnv;
-  readonly passEnvironment: readonly string[];
-}
 
 const DEEPEST = 5;
 const MOST_SUBMODULES = 60;
@@ -51,7 +44,7 @@ interface Repository {
  * in which it runs nothing, because no other reader finds a repository and its settings as git does. An unclear
  * answer is a fault. Each question is asked once, so a long command line costs little.
  */
-export function gitRepositories(ground: GitGround) {
+export function gitRepositories(ground: FactsGround) {
   const asker = once(() => new GitAsker(ground));
   const known = new Map<string, RepositoryFault | null>();
   const repositoryFault = (folder: string, use: GitUse): RepositoryFault | null => {
@@ -67,7 +60,7 @@ export function gitRepositories(ground: GitGround) {
 }
 
 /** Returns the git that commands would find, and an environment in which it only looks. */
-export function gitIn({ roots, environment, passEnvironment: pass }: GitGround) {
+export function gitIn({ roots, environment, passEnvironment: pass }: FactsGround) {
   const env = childEnvironment(environment, { pass, secret: [], roots });
   const paths = codePaths(env, (path) => pathOutside(path, roots));
   const git = firstProgram("git", (paths.PATH ?? "").split(delimiter));
@@ -86,7 +79,7 @@ class GitAsker {
   /** Git and its environment, as a part of each question. */
   readonly #asking: string;
 
-  constructor(ground: GitGround) {
+  constructor(ground: FactsGround) {
     this.#roots = ground.roots;
     ({ git: this.#git, env: this.#env } = gitIn(ground));
     this.#asking = JSON.stringify([this.#git, this.#env]);

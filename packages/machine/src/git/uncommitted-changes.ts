@@ -1,6 +1,7 @@
+import type { FactsGround } from "../machine.ts";
 import { runProgram } from "../processes/supervisor.ts";
 import { ONLY_HERE } from "./git-environment.ts";
-import { type GitGround, gitIn, gitRepositories } from "./git-repository.ts";
+import { gitIn, gitRepositories } from "./git-repository.ts";
 
 const STATUS = ["status", "--porcelain=v1", "--branch", "--no-renames", "--ignore-submodules=all"];
 const LONGEST_MS = 5000;
@@ -9,7 +10,7 @@ const MOST_LINES = 20;
 const MOST_LINE_CHARACTERS = 200;
 
 /** One line each as git prints it; null when git does not answer in time, or would run what the repository names. */
-export async function uncommittedChanges(ground: GitGround, signal: AbortSignal): Promise<string | null> {
+export async function uncommittedChanges(ground: FactsGround, signal: AbortSignal): Promise<string | null> {
   const [root = ""] = ground.roots;
   const { git, env } = gitIn(ground);
   // It does not look into submodules, so they need no check first.

@@ -18,12 +18,6 @@ import {
   systemProcesses,
 } from "./run-process.ts";
 
-export interface SupervisorOptions {
-  /** `~/.burin`, or where BURIN_HOME points. */
-  readonly home: string;
-  readonly environment: NodeJS.ProcessEnv;
-}
-
 export interface StartRequest extends Omit<ChildRequest, "hasControl"> {
   /** Started instead; released when nothing of the process is left, even if it never started. */
   readonly sandbox: SandboxPlan | null;
@@ -37,7 +31,7 @@ export class Supervisor {
   readonly #running = new Set<Supervised>();
   #count = 0;
 
-  constructor({ home, environment }: SupervisorOptions) {
+  constructor({ home, environment }: { readonly home: string; readonly environment: NodeJS.ProcessEnv }) {
     this.ledger = new ProcessLedger(home, systemProcesses);
     this.#inherited = environment[RUN_VARIABLE];
   }
@@ -80,8 +74,6 @@ interface Supervision {
   readonly onGone: () => void;
 }
 
-const ALONE: Omit<Supervision, "runId"> = { sandbox: null, onGone: () => {} };
-
 /** A process with everything that it has started, wherever that is now. */
 export class Supervised {
   readonly child: Child;
@@ -94,7 +86,7 @@ export class Supervised {
   #ending: Promise<readonly ProcessEntry[]> | null = null;
   #taken: readonly TakenBack[] | null = null;
 
-  constructor(child: Child, { runId, sandbox, onGone }: Supervision = { ...ALONE, runId: randomName() }) {
+  constructor(child: Child, { runId, sandbox, onGone }: Supervision) {
     this.child = child;
     this.id = runId;
     this.#known = new Map([[child.pid, systemProcesses.find(child.pid)?.started ?? ""]]);
@@ -236,11 +228,10 @@ export interface ProgramRequest extends Pick<Reading, "signal" | "onOutput"> {
 export async function runProgram({ command, args, cwd, env, ...reading }: ProgramRequest): Promise<ReadEnd> {
   const program = findHelper(command, env.PATH);
   if (program === null) throw new Error(`there is no program ${command}`);
-  const child = await startChild({
-    ...{ program, args, cwd, env },
-    ...{ writeEnd: null, hasControl: false, isVerbatim: false },
-  });
-  return readToEnd(new Supervised(child), { ...reading, isAlone: true });
+  const plain = { writeEnd: null, hasControl: false, isVerbatim: false };
+  const child = await startChild({ program, args, cwd, env, ...plain });
+  const run = new Supervised(child, { runId: randomName(), sandbox: null, onGone: () => {} });
+  return readToEnd(run, { ...reading, isAlone: true });
 }
 
 const MOST_ERROR_BYTES = 64 * 1024;

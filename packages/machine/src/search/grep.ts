@@ -2,17 +2,7 @@ import { gitTopOf } from "../git/git-excludes.ts";
 import { asArguments, type Engine, type EngineMaker, namesFrom } from "./engine.ts";
 import { enginePattern } from "./engine-pattern.ts";
 
-const GIT_GREP = [
-  "git",
-  "grep",
-  "--no-index",
-  "--no-textconv",
-  "--no-color",
-  "-l",
-  "-z",
-  "-a",
-  "-E",
-] as const;
+const GIT_GREP = ["git", "grep", "--no-index", "--no-textconv", "--no-color", "-lzaE"] as const;
 const EVERYWHERE = ["--", ".", ":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.git/**"];
 
 /**

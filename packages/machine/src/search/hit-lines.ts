@@ -24,12 +24,10 @@ export class HitLines {
   readonly #wanted: Wanted;
   /** The number of the last line before the part. */
   #passed = 0;
-  /** The number of the last line that was collected. */
-  #collected = 0;
   /** The number of context lines that are still to come after a hit. */
   #owed = 0;
-  /** The last lines of the previous part, for the context of a hit at the start of this one. */
-  #before: string[] = [];
+  /** The last lines that were not collected, for the context of the next hit. */
+  #before: SearchLine[] = [];
 
   constructor(matcher: LineMatcher, wanted: Wanted) {
     this.#matcher = matcher;
@@ -46,69 +44,37 @@ export class HitLines {
     while (this.hits < this.#wanted.hits) {
       const found = this.#matcher.next(text, at);
       if (found === null) break;
-      const between = this.#wanted.context > 0 ? text.slice(at, found.start) : "";
-      const skipped = countLines(text, at, found.start);
-      this.#contextBetween(between, number, skipped);
-      number += skipped + 1;
-      this.#hit(text, found, number);
+      this.#pass(text.slice(at, found.start), number);
+      number += countLines(text, at, found.start) + 1;
+      this.lines.push(...this.#before.splice(0), { number, text: shownLine(text, found), isHit: true });
+      this.hits += 1;
+      this.#owed = this.#wanted.context;
       const newline = text.indexOf("\n", found.end);
       at = newline === -1 ? text.length : newline + 1;
     }
     if (isLast && this.#owed === 0) return;
-    const rest = countLines(text, at, text.length);
-    if (this.#wanted.context > 0) this.#rest(text.slice(at), number);
-    this.#passed = number + rest;
+    this.#pass(text.slice(at), number);
+    this.#passed = number + countLines(text, at, text.length);
   }
 
-  #hit(text: string, found: LineFound, number: number): void {
-    this.lines.push({ number, text: shownLine(text, found), isHit: true });
-    this.hits += 1;
-    this.#collected = number;
-    this.#owed = this.#wanted.context;
-    this.#before = [];
-  }
-
-  /** The lines between two hits that are close enough to one of them. */
-  #contextBetween(between: string, passed: number, count: number): void {
+  /** Of lines without a hit, the first are context of the last hit, and the last may be that of the next one. */
+  #pass(text: string, passed: number): void {
     const { context } = this.#wanted;
-    if (context === 0) return;
-    const lines = linesOf(between);
-    this.#behind(lines, passed);
-    const earlier = count < context ? this.#before.slice(count - context) : [];
-    const near = [...earlier, ...lines.slice(-context)].slice(-context);
-    const first = passed + count - near.length + 1;
-    for (const [index, line] of near.entries()) this.#collect(line, first + index);
-  }
-
-  #rest(rest: string, passed: number): void {
-    const { context } = this.#wanted;
-    const lines = linesOf(rest);
-    this.#behind(lines, passed);
-    this.#before = [...this.#before, ...lines.slice(-context)].slice(-context);
-  }
-
-  /** Takes the context lines of an earlier hit. */
-  #behind(lines: readonly string[], passed: number): void {
-    const count = Math.min(this.#owed, lines.length);
-    for (const [index, line] of lines.slice(0, count).entries()) this.#collect(line, passed + index + 1);
-    this.#owed -= count;
-  }
-
-  #collect(line: string, number: number): void {
-    if (number <= this.#collected) return;
-    const text = line.endsWith("\r") ? line.slice(0, -1) : line;
-    this.lines.push({
-      number,
-      text: shownLine(text, { start: 0, end: text.length, matchEnd: 0 }),
-      isHit: false,
-    });
-    this.#collected = number;
+    if (context === 0 || text === "") return;
+    const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+    const take = (from: number, to: number) =>
+      lines.slice(from, to).map((line, index) => contextLine(line, passed + from + index + 1));
+    const owed = Math.min(this.#owed, lines.length);
+    this.lines.push(...take(0, owed));
+    this.#owed -= owed;
+    const near = take(Math.max(owed, lines.length - context), lines.length);
+    this.#before = [...this.#before, ...near].slice(-context);
   }
 }
 
-function linesOf(text: string): string[] {
-  if (text === "") return [];
-  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+function contextLine(line: string, number: number): SearchLine {
+  const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+  return { number, text: shownLine(text, { start: 0, end: text.length, matchEnd: 0 }), isHit: false };
 }
 
 function countLines(text: string, from: number, to: number): number {
