@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { systemProcesses } from "@burin/machine/processes/run-process";
+import { listProcesses } from "@burin/machine/processes/process-table";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ShellRoom } from "../../tests/shell-room.ts";
 
@@ -18,7 +18,7 @@ const run: ShellRoom["run"] = (...given) => room.run(...given);
 
 /** The processes whose command line holds the word, wherever they come from. */
 function alive(word: string): number[] {
-  return systemProcesses.list().flatMap(({ pid, isZombie }) => {
+  return listProcesses().flatMap(({ pid, isZombie }) => {
     try {
       return !isZombie && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word) ? [pid] : [];
     } catch {

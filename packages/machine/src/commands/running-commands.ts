@@ -10,7 +10,7 @@ import { leaveOutFolders, pathOutside } from "../processes/helper-program.ts";
 import { endLeftBehind, makeTemporary, removeTemporary } from "../processes/process-ledger.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import { type ExchangeEnd, type ExchangeRequest, exchange } from "../processes/run-exchange.ts";
-import { succeeds, systemProcesses } from "../processes/run-process.ts";
+import { succeeds } from "../processes/run-process.ts";
 import { type ServerProcess, type ServerRequest, startServer } from "../processes/server-processes.ts";
 import { shellArguments } from "../processes/shell-arguments.ts";
 import type { ShellProgram } from "../processes/shell-program.ts";
@@ -64,7 +64,7 @@ export class RunningCommands {
     if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
     if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
     this.#cleanedAt = performance.now();
-    this.#cleaned = endLeftBehind(this.#options.home, systemProcesses);
+    this.#cleaned = endLeftBehind(this.#options.home);
     return this.#cleaned;
   }
 

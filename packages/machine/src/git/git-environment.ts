@@ -2,12 +2,12 @@ import { type ProgramOutput, waitForOutput } from "../processes/wait-for-output.
 
 /** Returns git settings as variables, which override those of every file. */
 function asVariables(settings: Readonly<Record<string, string>>): Record<string, string> {
-  const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(Object.keys(settings).length) };
-  for (const [index, [key, value]] of Object.entries(settings).entries()) {
-    variables[`GIT_CONFIG_KEY_${index}`] = key;
-    variables[`GIT_CONFIG_VALUE_${index}`] = value;
-  }
-  return variables;
+  const entries = Object.entries(settings);
+  const numbered = entries.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(entries.length), ...Object.fromEntries(numbered) };
 }
 
 const ONLY_WHERE_ASKED = {

@@ -33,11 +33,11 @@ export async function* unpacked(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
 ): AsyncGenerator<Uint8Array> {
-  const names = encoding
+  const listed = encoding
+    .trim()
     .toLowerCase()
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "" && name !== "identity");
+    .split(/\s*,\s*/);
+  const names = listed.filter((name) => name !== "" && name !== "identity");
   if (names.length > MOST_LAYERS) throw unknownEncoding(encoding);
   let layer = body;
   for (const name of names.reverse()) layer = layerOf(layer, name);

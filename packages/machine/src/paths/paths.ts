@@ -45,19 +45,16 @@ export function patternWithin(pattern: string, folder: string): string {
   if (isAbsolute(pattern)) {
     const real = withRealFolder(pattern);
     if (real?.startsWith(prefix)) return real.slice(prefix.length);
-    throw new WorkspaceError(
-      "outside_root",
-      `The pattern "${pattern}" is not inside ${folder}; give "path" too.`,
-    );
+    throw patternFault(pattern, `is not inside ${folder}; give "path" too.`);
   }
   const plain = pattern.replace(/^(?:\.\/)+/, "");
-  if (plain.split("/").includes("..")) {
-    throw new WorkspaceError(
-      "outside_root",
-      `The pattern "${pattern}" leaves its folder; give "path" instead of "..".`,
-    );
-  }
+  if (plain.split("/").includes(".."))
+    throw patternFault(pattern, 'leaves its folder; give "path" instead of "..".');
   return plain;
+}
+
+function patternFault(pattern: string, what: string): WorkspaceError {
+  return new WorkspaceError("outside_root", `The pattern "${pattern}" ${what}`);
 }
 
 /** Resolves the links in the part before the pattern's first special character; null when that part does not exist. */

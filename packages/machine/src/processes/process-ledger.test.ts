@@ -24,8 +24,8 @@ import {
   removeTemporary,
   TEMPORARY_PREFIX,
 } from "./process-ledger.ts";
+import { findProcess } from "./process-table.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
-import { systemProcesses } from "./run-process.ts";
 import { Supervisor } from "./supervisor.ts";
 
 let home: string;
@@ -40,7 +40,7 @@ function sleeper(runId?: string): number {
 }
 
 function isAlive(pid: number): boolean {
-  const found = systemProcesses.find(pid);
+  const found = findProcess(pid);
   return found !== null && !found.isZombie;
 }
 
@@ -126,53 +126,53 @@ describe("a temporary folder", () => {
 
 describe("the ledger of processes", () => {
   it("P26 ends what carries the mark or is the noted process, and nothing else", async () => {
-    const ledger = new ProcessLedger(home, systemProcesses);
+    const ledger = new ProcessLedger(home);
     const [marked, noted, reused, stranger] = [
       sleeper(`${ledger.id}.4`),
       sleeper(),
       sleeper(),
       sleeper("other.1"),
     ];
-    ledger.note({ pid: noted, started: systemProcesses.find(noted)?.started ?? "" });
+    ledger.note({ pid: noted, started: findProcess(noted)?.started ?? "" });
     ledger.note({ pid: reused, started: "1" });
     const path = orphaned(ledger);
-    expect(await endLeftBehind(home, systemProcesses)).toBe(2);
+    expect(await endLeftBehind(home)).toBe(2);
     expect([marked, noted, reused, stranger].map(isAlive)).toEqual([false, false, true, true]);
     expect(existsSync(path)).toBe(false);
     for (const pid of [reused, stranger]) process.kill(pid);
   });
 
   it("P26 leaves alone what belongs to a Burin that runs, or to another space of processes", async () => {
-    const ledger = new ProcessLedger(home, systemProcesses);
+    const ledger = new ProcessLedger(home);
     const pid = sleeper(`${ledger.id}.1`);
-    ledger.note({ pid, started: systemProcesses.find(pid)?.started ?? "" });
-    expect(await endLeftBehind(home, systemProcesses)).toBe(0);
+    ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
+    expect(await endLeftBehind(home)).toBe(0);
     orphaned(ledger, { started: "0", space: "pid:[1]" });
-    expect(await endLeftBehind(home, systemProcesses)).toBe(0);
+    expect(await endLeftBehind(home)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     process.kill(pid);
   });
 
   it("P26 after a new start of the system nothing is ended and the ledger goes", async () => {
-    const ledger = new ProcessLedger(home, systemProcesses);
+    const ledger = new ProcessLedger(home);
     const pid = sleeper(`${ledger.id}.1`);
-    ledger.note({ pid, started: systemProcesses.find(pid)?.started ?? "" });
+    ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
     orphaned(ledger, { boot: "an earlier one" });
-    expect(await endLeftBehind(home, systemProcesses)).toBe(0);
+    expect(await endLeftBehind(home)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     expect(readdirSync(join(home, "running"))).toEqual([]);
     process.kill(pid);
   });
 
   it("removes temporary folders that were left, but only its own", async () => {
-    const ledger = new ProcessLedger(home, systemProcesses);
+    const ledger = new ProcessLedger(home);
     const temporary = join(tmpdir(), `${TEMPORARY_PREFIX}test${process.pid}`);
     const precious = join(home, "precious");
     for (const folder of [temporary, precious]) mkdirSync(folder);
     for (const folder of [temporary, precious, `${temporary}/../../${home}`])
       ledger.note({ temporary: folder });
     orphaned(ledger);
-    await endLeftBehind(home, systemProcesses);
+    await endLeftBehind(home);
     expect([temporary, precious].map((folder) => existsSync(folder))).toEqual([false, true]);
   });
 
@@ -181,7 +181,7 @@ describe("the ledger of processes", () => {
     mkdirSync(root);
     writeFileSync(join(root, ".npmrc"), "before");
     const begin = guardian({ roots: [root], home, temporary: "/tmp/x" });
-    const ledger = new ProcessLedger(home, systemProcesses);
+    const ledger = new ProcessLedger(home);
     const [done, left] = [begin(), begin()];
     // Nobody looks any more, as after a crash.
     for (const guard of [done, left]) guard.release();
@@ -195,12 +195,12 @@ describe("the ledger of processes", () => {
     writeFileSync(join(root, ".envrc"), "made long after the crash");
     const lastBeat = new Date(Date.now() - 60_000);
     utimesSync(path, lastBeat, lastBeat);
-    await endLeftBehind(home, systemProcesses);
+    await endLeftBehind(home);
     expect(readdirSync(root).sort()).toEqual([".env", ".envrc", ".git", ".npmrc"]);
-    const again = new ProcessLedger(home, systemProcesses);
+    const again = new ProcessLedger(home);
     again.noteGuard({ ...left.before, ...note });
     orphaned(again);
-    await endLeftBehind(home, systemProcesses);
+    await endLeftBehind(home);
     expect(readdirSync(root)).toEqual([".npmrc"]);
     expect(readFileSync(join(root, ".npmrc"), "utf8")).toBe("before");
     expect(readdirSync(join(home, "running"))).toEqual([]);
@@ -212,7 +212,7 @@ describe("the ledger of processes", () => {
       mkdirSync(join(home, "running"));
       writeFileSync(join(home, "running", "0123456789abcdef.jsonl"), text);
       writeFileSync(join(home, "running", "other"), text);
-      expect(await endLeftBehind(home, systemProcesses)).toBe(0);
+      expect(await endLeftBehind(home)).toBe(0);
     },
   );
 
@@ -222,12 +222,12 @@ describe("the ledger of processes", () => {
     await expect(supervisor.start({ ...program, writeEnd: null, sandbox: null })).rejects.toThrow();
     orphaned(supervisor.ledger);
     const pid = sleeper(`${supervisor.ledger.id}.1`);
-    expect(await endLeftBehind(home, systemProcesses)).toBe(1);
+    expect(await endLeftBehind(home)).toBe(1);
     expect(isAlive(pid)).toBe(false);
   });
 
   it("is for its owner alone, and gone when it is closed; a home that cannot be written costs nothing", () => {
-    const ledger = new ProcessLedger(home, systemProcesses);
+    const ledger = new ProcessLedger(home);
     ledger.note({ pid: 1, started: "1" });
     const path = join(home, "running", `${ledger.id}.jsonl`);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -235,7 +235,7 @@ describe("the ledger of processes", () => {
     ledger.close();
     expect(existsSync(path)).toBe(false);
     writeFileSync(join(home, "file"), "");
-    const nowhere = new ProcessLedger(join(home, "file"), systemProcesses);
+    const nowhere = new ProcessLedger(join(home, "file"));
     nowhere.note({ pid: 1, started: "1" });
     nowhere.close();
     expect(statSync(join(home, "file")).isFile()).toBe(true);

@@ -10,7 +10,7 @@ import { randomName } from "../disk/random-name.ts";
 import { readText } from "../disk/regular-file.ts";
 import type { Before } from "../sandbox/sandbox-guard.ts";
 import type { Place } from "../sandbox/sandbox-place.ts";
-import { mayRun, type NotedProcess, type ProcessSource, thisSystem } from "./process-table.ts";
+import { findProcess, listProcesses, mayRun, type NotedProcess, thisSystem } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
 
 /** The start of the name of every temporary folder that a ledger may name. */
@@ -35,7 +35,7 @@ interface GuardNote {
   readonly roots: readonly string[];
   readonly temporary: string;
   readonly named: readonly string[];
-  readonly places: readonly (readonly [key: string, kind: Place["kind"], target?: string | undefined])[];
+  readonly places: readonly (readonly [key: string, place: Pick<Place, "kind" | "target">])[];
 }
 
 interface Owner extends NotedProcess {
@@ -47,15 +47,13 @@ export class ProcessLedger {
   /** The id of every run of this Burin begins with this. */
   readonly id = randomName();
   readonly #path: string;
-  readonly #source: ProcessSource;
   #isOpen = false;
   #guards = 0;
   #beat: NodeJS.Timeout | null = null;
   readonly #guarded = new Set<number>();
 
-  constructor(home: string, source: ProcessSource) {
+  constructor(home: string) {
     this.#path = join(home, "running", `${this.id}.jsonl`);
-    this.#source = source;
   }
 
   /**
@@ -73,7 +71,9 @@ export class ProcessLedger {
   noteGuard({ named, places, ...before }: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
     this.#guards += 1;
     const guard = this.#guards;
-    const standing = [...places].map(([key, { kind, target }]) => [key, kind, target] as const);
+    const standing = [...places].map(([key, { kind, target }]) => {
+      return [key, { kind, ...(target !== undefined && { target }) }] as const;
+    });
     this.note({ ...before, guard, named: [...named], places: standing });
     this.#guarded.add(guard);
     // A file that was created long after the last heartbeat cannot come from a command of this Burin.
@@ -92,7 +92,7 @@ export class ProcessLedger {
 
   #begin(): void {
     makeFolders(dirname(this.#path));
-    const started = this.#source.find(process.pid)?.started ?? "";
+    const started = findProcess(process.pid)?.started ?? "";
     const owner: Owner = { owner: this.id, pid: process.pid, started, ...thisSystem() };
     appendLine(this.#path, owner);
     this.#isOpen = true;
@@ -106,32 +106,32 @@ export class ProcessLedger {
 }
 
 /** Ends what a crashed Burin left, if its mark or its pid and start time prove that. Resolves to the number. */
-export async function endLeftBehind(home: string, source: ProcessSource): Promise<number> {
+export async function endLeftBehind(home: string): Promise<number> {
   const folder = join(home, "running");
   const names = await readdir(folder).catch(() => []);
   let ended = 0;
   for (const name of names.filter((one) => /^[0-9a-f]{16}\.jsonl$/.test(one)))
-    ended += await settle(join(folder, name), source).catch(() => 0);
+    ended += await settle(join(folder, name)).catch(() => 0);
   return ended;
 }
 
-async function settle(path: string, source: ProcessSource): Promise<number> {
+async function settle(path: string): Promise<number> {
   const lastBeat = (await stat(path)).mtimeMs;
   const read = (readText(path, MOST_BYTES) ?? "").split("\n").map(parseJson);
   const lines = read.filter(isRecord) as unknown as (Note | Owner)[];
   const owner = lines.find((line) => "owner" in line);
   if (owner === undefined || `${owner.owner}.jsonl` !== basename(path)) return 0;
-  if (mayRun(owner, (pid) => source.find(pid))) return 0;
+  if (mayRun(owner)) return 0;
   let ended = 0;
   if (owner.boot === thisSystem().boot) {
     const known = lines.flatMap((line) =>
-      "pid" in line && !("owner" in line) && source.find(line.pid)?.started === line.started
+      "pid" in line && !("owner" in line) && findProcess(line.pid)?.started === line.started
         ? [[line.pid, line.started] as const]
         : [],
     );
     const marks = { runId: `${owner.owner}.`, known: new Map(known) };
-    ended = membersOf(marks, source.list()).length;
-    const left = await endTree(marks, source);
+    ended = membersOf(marks, listProcesses()).length;
+    const left = await endTree(marks);
     if (left.length > 0) return ended - left.length;
   }
   const done = new Set(lines.flatMap((line) => ("guardDone" in line ? [line.guardDone] : [])));
@@ -150,10 +150,8 @@ async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promi
     import("../sandbox/sandbox-guard.ts"),
   ]);
   const { roots, temporary, since, isWhole } = note;
-  const places = new Map(
-    note.places.map(([key, kind, target]) => [key, { kind, ...(target !== undefined && { target }) }]),
-  );
-  const before = { since, isWhole, places, named: new Set(note.named), until: lastBeat + 2 * BEAT_MS };
+  const [places, named] = [new Map(note.places), new Set(note.named)];
+  const before = { since, isWhole, places, named, until: lastBeat + 2 * BEAT_MS };
   takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
 }
 

@@ -15,23 +15,21 @@ export interface ProcessEntry {
   readonly isZombie: boolean;
 }
 
-export interface ProcessSource {
-  list(): readonly ProcessEntry[];
-  /** Returns null when it does not exist any more. */
-  find(pid: number): ProcessEntry | null;
-}
-
-export function linuxProcesses(): ProcessEntry[] {
-  const found: ProcessEntry[] = [];
-  for (const name of readdirSync("/proc")) {
-    const entry = /^\d+$/.test(name) ? linuxProcess(Number(name)) : null;
-    if (entry !== null) found.push(entry);
+export function listProcesses(): readonly ProcessEntry[] {
+  if (process.platform === "win32") return [];
+  if (process.platform === "linux") {
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return pids.flatMap((pid) => findProcess(Number(pid)) ?? []);
   }
-  return found;
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const words = ["-axo", "pid=,ppid=,pgid=,stat=,lstart=,comm="];
+  const listed = spawnSync("/bin/ps", words, { encoding: "utf8", env: { LC_ALL: "C" } });
+  return parsePs(listed.stdout ?? "");
 }
 
 /** Returns null when it does not exist any more. */
-export function linuxProcess(pid: number): ProcessEntry | null {
+export function findProcess(pid: number): ProcessEntry | null {
+  if (process.platform !== "linux") return listProcesses().find((entry) => entry.pid === pid) ?? null;
   const stat = textOf(`/proc/${pid}/stat`, "latin1");
   return stat === null ? null : parseStat(stat);
 }
@@ -110,11 +108,11 @@ export interface NotedProcess extends ReturnType<typeof thisSystem> {
 }
 
 /** Whether the process may still run: nobody can look into another pid namespace. */
-export function mayRun({ pid, started, boot, space }: NotedProcess, find: ProcessSource["find"]): boolean {
+export function mayRun({ pid, started, boot, space }: NotedProcess): boolean {
   const here = thisSystem();
   if (boot !== here.boot) return false;
   if (space !== here.space) return true;
-  const found = find(pid);
+  const found = findProcess(pid);
   return found?.started === started && !found.isZombie;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { linuxProcess, type ProcessEntry, parsePs } from "./process-table.ts";
+import { findProcess, listProcesses, type ProcessEntry, parsePs } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
-import { startChild, systemProcesses } from "./run-process.ts";
+import { startChild } from "./run-process.ts";
 
 const entry = (pid: number, more: Partial<ProcessEntry> = {}): ProcessEntry => ({
   pid,
@@ -67,10 +67,10 @@ describe("membersOf", () => {
 
 describe("the table of processes", () => {
   it("holds this process as the system tells of it", () => {
-    const me = systemProcesses.list().find(({ pid }) => pid === process.pid);
+    const me = listProcesses().find(({ pid }) => pid === process.pid);
     expect(me).toMatchObject({ parent: process.ppid, isZombie: false });
-    expect(systemProcesses.find(process.pid)).toEqual(me);
-    expect(linuxProcess(2 ** 30)).toBeNull();
+    expect(findProcess(process.pid)).toEqual(me);
+    expect(findProcess(2 ** 30)).toBeNull();
   });
 
   it("reads what ps prints on other systems", () => {
@@ -99,8 +99,8 @@ it("P26 what does not end when it is asked to is killed soon, also when the cloc
   let hours = 0;
   Date.now = () => now() - 3_600_000 * hours++;
   try {
-    const known = new Map([[pid, linuxProcess(pid)?.started ?? ""]]);
-    expect(await endTree({ runId: "of nobody", known }, systemProcesses)).toEqual([]);
+    const known = new Map([[pid, findProcess(pid)?.started ?? ""]]);
+    expect(await endTree({ runId: "of nobody", known })).toEqual([]);
     expect(await ended).toMatchObject({ signal: "SIGKILL" });
   } finally {
     Date.now = now;

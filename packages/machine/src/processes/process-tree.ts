@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { orElse } from "@burin/contract/or-else";
-import { type ProcessEntry, type ProcessSource, startedWith } from "./process-table.ts";
+import { listProcesses, type ProcessEntry, startedWith } from "./process-table.ts";
 
 /** The variable that every child of Burin inherits; a Burin inside adds its own value. */
 export const RUN_VARIABLE = "BURIN_RUN_ID";
@@ -52,10 +52,10 @@ const GRACE_MS = 700;
 const MOST_ROUNDS = 60;
 
 /** Asks the tree to end, and kills the rest, until nothing is left. Resolves to what could not be ended. */
-export async function endTree(marks: TreeMarks, source: ProcessSource): Promise<readonly ProcessEntry[]> {
+export async function endTree(marks: TreeMarks): Promise<readonly ProcessEntry[]> {
   let known = new Map(marks.known);
   const living = () => {
-    const members = membersOf({ runId: marks.runId, known }, source.list());
+    const members = membersOf({ runId: marks.runId, known }, listProcesses());
     known = new Map([...known, ...members.map(({ pid, started }) => [pid, started] as const)]);
     return members;
   };
@@ -80,9 +80,9 @@ function isNoSandbox({ name }: ProcessEntry): boolean {
 }
 
 /** Kills them at once without asking, for when Burin itself is ending. */
-export function killTreeNow(marks: TreeMarks, source: ProcessSource): void {
+export function killTreeNow(marks: TreeMarks): void {
   for (let round = 0; round < 5; round += 1) {
-    const members = membersOf(marks, source.list());
+    const members = membersOf(marks, listProcesses());
     if (members.length === 0) return;
     for (const { pid } of members) signal(pid, "SIGKILL");
   }

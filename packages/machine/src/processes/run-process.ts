@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { findHelper } from "./helper-program.ts";
-import { linuxProcess, linuxProcesses, type ProcessSource, parsePs } from "./process-table.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
 
 /** Loaded with the first program: searches of small projects start none. */
@@ -68,23 +67,6 @@ export function startChild(request: ChildRequest): Promise<Child> {
   });
 }
 
-export const systemProcesses: ProcessSource =
-  process.platform === "linux"
-    ? { list: linuxProcesses, find: linuxProcess }
-    : {
-        list: listByPs,
-        find: (pid) => listByPs().find((entry) => entry.pid === pid) ?? null,
-      };
-
-function listByPs() {
-  if (IS_WINDOWS) return [];
-  const listed = programs().spawnSync("/bin/ps", ["-axo", "pid=,ppid=,pgid=,stat=,lstart=,comm="], {
-    encoding: "utf8",
-    env: { LC_ALL: "C" },
-  });
-  return parsePs(listed.stdout ?? "");
-}
-
 /** Windows itself knows the tree: one program ends it by its top process. */
 export function endWindowsTree(pid: number): void {
   const program = join(process.env.SystemRoot ?? "C:\\Windows", "System32", "taskkill.exe");
@@ -111,5 +93,5 @@ export function succeeds(
 
 export function killNow(marks: TreeMarks): void {
   if (IS_WINDOWS) for (const pid of marks.known.keys()) endWindowsTree(pid);
-  else killTreeNow(marks, systemProcesses);
+  else killTreeNow(marks);
 }

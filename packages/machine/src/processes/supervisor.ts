@@ -6,7 +6,7 @@ import type { TakenBack } from "../sandbox/taken-back.ts";
 import { endAtExit } from "./at-exit.ts";
 import { findHelper } from "./helper-program.ts";
 import { ProcessLedger } from "./process-ledger.ts";
-import { lastPid, type ProcessEntry } from "./process-table.ts";
+import { findProcess, lastPid, listProcesses, type ProcessEntry } from "./process-table.ts";
 import { endTree, membersOf, RUN_VARIABLE } from "./process-tree.ts";
 import {
   type Child,
@@ -15,7 +15,6 @@ import {
   endWindowsTree,
   killNow,
   startChild,
-  systemProcesses,
 } from "./run-process.ts";
 
 export interface StartRequest extends Omit<ChildRequest, "hasControl"> {
@@ -32,7 +31,7 @@ export class Supervisor {
   #count = 0;
 
   constructor({ home, environment }: { readonly home: string; readonly environment: NodeJS.ProcessEnv }) {
-    this.ledger = new ProcessLedger(home, systemProcesses);
+    this.ledger = new ProcessLedger(home);
     this.#inherited = environment[RUN_VARIABLE];
   }
 
@@ -89,7 +88,7 @@ export class Supervised {
   constructor(child: Child, { runId, sandbox, onGone }: Supervision) {
     this.child = child;
     this.id = runId;
-    this.#known = new Map([[child.pid, systemProcesses.find(child.pid)?.started ?? ""]]);
+    this.#known = new Map([[child.pid, findProcess(child.pid)?.started ?? ""]]);
     this.#sandbox = sandbox;
     this.#onGone = onGone;
     this.#forget = endAtExit(() => {
@@ -115,7 +114,7 @@ export class Supervised {
 
   /** Its processes that are alive now. */
   members(): readonly ProcessEntry[] {
-    const members = membersOf(this.#marks, systemProcesses.list());
+    const members = membersOf(this.#marks, listProcesses());
     for (const { pid, started } of members) this.#known.set(pid, started);
     return members;
   }
@@ -128,7 +127,7 @@ export class Supervised {
 
   async #end(): Promise<readonly ProcessEntry[]> {
     if (process.platform === "win32") endWindowsTree(this.child.pid);
-    const left = await endTree(this.#marks, systemProcesses);
+    const left = await endTree(this.#marks);
     await Promise.race([this.child.ended, pause(500)]);
     return left;
   }

@@ -4,8 +4,8 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
+import { findProcess, listProcesses } from "../processes/process-table.ts";
 import { membersOf } from "../processes/process-tree.ts";
-import { systemProcesses } from "../processes/run-process.ts";
 import { findProgram } from "../processes/shell-program.ts";
 import { linuxSandbox } from "./sandbox-linux.ts";
 
@@ -240,7 +240,7 @@ if (isSandboxHere) {
       await vi.waitUntil(() => started.members().length >= 4, { timeout: 20_000, interval: 20 });
       const pids = started.members().map(({ pid }) => pid);
       await room.commands.close();
-      const alive = systemProcesses.list().filter(({ pid, isZombie }) => pids.includes(pid) && !isZombie);
+      const alive = listProcesses().filter(({ pid, isZombie }) => pids.includes(pid) && !isZombie);
       expect(alive).toEqual([]);
     });
 
@@ -252,15 +252,15 @@ if (isSandboxHere) {
       const pid = await new Promise<number>((resolve) =>
         burin.stdout.once("data", (text) => resolve(Number(text))),
       );
-      const known = new Map([[pid, systemProcesses.find(pid)?.started ?? ""]]);
-      const tree = () => membersOf({ runId: "none", known }, systemProcesses.list());
+      const known = new Map([[pid, findProcess(pid)?.started ?? ""]]);
+      const tree = () => membersOf({ runId: "none", known }, listProcesses());
       await vi.waitUntil(() => tree().some(({ name }) => name === "sleep"), {
         timeout: 20_000,
         interval: 20,
       });
       const pids = tree().map((entry) => entry.pid);
       burin.kill("SIGKILL");
-      await vi.waitUntil(() => pids.every((one) => systemProcesses.find(one)?.isZombie !== false), 20_000);
+      await vi.waitUntil(() => pids.every((one) => findProcess(one)?.isZombie !== false), 20_000);
       expect(pids.length).toBeGreaterThan(3);
       plan?.release();
     });

@@ -34,8 +34,8 @@ export function* textParts(
   let bytes: Buffer = head.subarray(format === "narrow" ? 0 : format.markBytes);
   let carried = "";
   let isSkipping = false;
-  for (let isLast = false; !isLast; ) {
-    isLast = bytes.length === 0;
+  for (;;) {
+    const isLast = bytes.length === 0;
     let text = carried + decode(bytes, isLast);
     if (isSkipping) {
       const newline = text.indexOf("\n");
@@ -51,7 +51,9 @@ export function* textParts(
       end = text.length;
     }
     if (end > 0) yield { text: text.slice(0, end), isLast };
-    if (!isLast) bytes = nextBytes(descriptor);
+    if (isLast) return;
+    const buffer = Buffer.allocUnsafe(PART_BYTES);
+    bytes = buffer.subarray(0, readSync(descriptor, buffer));
   }
 }
 
@@ -59,15 +61,4 @@ export function* textParts(
 function wholeLines(head: Buffer): Buffer {
   const end = head.lastIndexOf(NEWLINE);
   return end === -1 ? head : head.subarray(0, end);
-}
-
-function nextBytes(descriptor: number): Buffer {
-  const buffer = Buffer.allocUnsafe(PART_BYTES);
-  let length = 0;
-  while (length < PART_BYTES) {
-    const read = readSync(descriptor, buffer, length, PART_BYTES - length, null);
-    if (read === 0) break;
-    length += read;
-  }
-  return buffer.subarray(0, length);
 }

@@ -8,13 +8,7 @@ import { makeFolders } from "@burin/machine/disk/make-folders";
 import { lockPath as holdPath } from "@burin/machine/disk/path-lock";
 import { codeOf } from "@burin/machine/disk/system-error";
 import { endAtExit } from "@burin/machine/processes/at-exit";
-import {
-  linuxProcess,
-  mayRun,
-  type NotedProcess,
-  type ProcessSource,
-  thisSystem,
-} from "@burin/machine/processes/process-table";
+import { findProcess, mayRun, type NotedProcess, thisSystem } from "@burin/machine/processes/process-table";
 import { SessionError } from "./session-error.ts";
 
 export interface SessionLock {
@@ -36,13 +30,13 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
   const path = lockPath(logPath);
   makeFolders(dirname(path));
   const own = `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
-  const started = (await processFinder())(process.pid)?.started ?? "";
+  const started = findProcess(process.pid)?.started ?? "";
   const holder: Holder = { pid: process.pid, started, host: hostname(), ...thisSystem() };
   try {
     writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: "wx" });
     // Of two processes that find a stale lock, the second must not remove the new lock of the first.
     await holdPath(path, async () => {
-      while (!claims(own, path)) await endStale(path);
+      while (!claims(own, path)) endStale(path);
     });
   } finally {
     await rm(own, { force: true }).catch(() => {});
@@ -59,13 +53,7 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
 /** Returns null when no live process writes to the session. */
 export async function holderOf(logPath: string): Promise<string | null> {
   const holder = readHolder(lockPath(logPath));
-  return holder !== null && (await lives(holder)) ? nameOf(holder) : null;
-}
-
-async function processFinder(): Promise<ProcessSource["find"]> {
-  if (process.platform === "linux") return linuxProcess;
-  const { systemProcesses } = await import("@burin/machine/processes/run-process");
-  return (pid) => systemProcesses.find(pid);
+  return holder !== null && lives(holder) ? nameOf(holder) : null;
 }
 
 /** Makes a hard link to a complete file, so that no process ever sees a half-written lock. */
@@ -80,13 +68,15 @@ function claims(own: string, path: string): boolean {
 }
 
 /** Removes the lock of a process that has ended. Throws while it is alive. */
-async function endStale(path: string): Promise<void> {
+function endStale(path: string): void {
   const holder = readHolder(path);
-  if (holder === null || !(await lives(holder))) return rmSync(path, { force: true });
-  throw new SessionError(
-    "in_use",
-    `The session is in use by ${nameOf(holder)}. Wait until that has ended, or continue a copy of it with --fork. (If it has surely ended, remove ${path}.)`,
-  );
+  if (holder !== null && lives(holder)) {
+    throw new SessionError(
+      "in_use",
+      `The session is in use by ${nameOf(holder)}. Wait until that has ended, or continue a copy of it with --fork. (If it has surely ended, remove ${path}.)`,
+    );
+  }
+  rmSync(path, { force: true });
 }
 
 /** A lock is written whole: one that does not name its holder belongs to nobody. */
@@ -99,8 +89,8 @@ function readHolder(path: string): Holder | null {
   return isWhole ? (holder as unknown as Holder) : null;
 }
 
-async function lives(holder: Holder): Promise<boolean> {
-  return holder.host !== hostname() || mayRun(holder, await processFinder());
+function lives(holder: Holder): boolean {
+  return holder.host !== hostname() || mayRun(holder);
 }
 
 function nameOf({ pid, host }: Holder): string {
