@@ -11,24 +11,21 @@ const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090
 
 const decoders = new Map<string, { decode(bytes: Uint8Array): string }>();
 
-function decoderOf(encoding: string): { decode(bytes: Uint8Array): string } {
-  return onceFor(decoders, encoding, () => new TextDecoder(encoding, { ignoreBOM: true }));
-}
-
 /** Decodes bytes without a byte order mark. Invalid bytes become U+FFFD. */
 export function decodeBytes(bytes: Uint8Array, encoding: string): string {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   switch (encoding) {
     case "utf-8":
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+      return whole.toString("utf8");
     case "utf-32le":
     case "utf-32be":
-      return decodeUtf32(bytes, encoding === "utf-32le");
+      return decodeUtf32(whole, encoding === "utf-32le");
     case "windows-1252":
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      return whole
         .toString("latin1")
         .replace(/[\x80-\x9f]/g, (control) => WINDOWS_1252[control.charCodeAt(0) - 0x80] ?? control);
     default:
-      return decoderOf(encoding).decode(bytes);
+      return onceFor(decoders, encoding, () => new TextDecoder(encoding, { ignoreBOM: true })).decode(bytes);
   }
 }
 
@@ -85,11 +82,10 @@ function loneSurrogate(text: string): number {
     : text.search(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/);
 }
 
-function decodeUtf32(bytes: Uint8Array, isLittle: boolean): string {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function decodeUtf32(bytes: Buffer, isLittle: boolean): string {
   let text = "";
   for (let at = 0; at + 4 <= bytes.length; at += 4) {
-    const code = view.getUint32(at, isLittle);
+    const code = isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
     const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
     text += isCharacter ? String.fromCodePoint(code) : "\ufffd";
   }

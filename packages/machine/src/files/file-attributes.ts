@@ -112,18 +112,13 @@ async function run(
   args: readonly string[],
   { folder, environment = process.env }: Replaced,
 ) {
-  let output = "";
-  const onOutput = (bytes: Buffer) => {
-    output += bytes.toString("latin1");
-    return output.length <= MOST_HEADER_BYTES;
-  };
   const place = { cwd: folder.path("."), env: { LC_ALL: "C", PATH: environment.PATH } };
-  const signal = AbortSignal.timeout(LONGEST_MS);
+  const limits = { signal: AbortSignal.timeout(LONGEST_MS), mostBytes: MOST_HEADER_BYTES };
   try {
-    const { exitCode, errors, stopped } = await runProgram({ command, args, ...place, signal, onOutput });
+    const { exitCode, output, errors, stopped } = await runProgram({ command, args, ...place, ...limits });
     const fault = exitCode === 0 ? null : errors.trim() || "it failed";
-    return { output, fault, isLate: stopped === "abort" };
+    return { output: output.toString("latin1"), fault, isLate: stopped === "abort" };
   } catch (error) {
-    return { output, fault: messageOf(error), isLate: false };
+    return { output: "", fault: messageOf(error), isLate: false };
   }
 }

@@ -16,21 +16,17 @@ export async function uncommittedChanges(ground: FactsGround, signal: AbortSigna
   // It does not look into submodules, so they need no check first.
   const use = { subcommand: "status", changes: false, readsFiles: false };
   if (git === null || gitRepositories(ground).repositoryFault(root, use) !== null) return null;
-  let output = "";
-  const { exitCode, stopped } = await runProgram({
+  const { exitCode, output, stopped } = await runProgram({
     command: git,
     args: STATUS,
     cwd: root,
     env: { ...env, ...ONLY_HERE, LC_ALL: "C", LANGUAGE: "" },
-    onOutput: (bytes) => {
-      output += bytes.toString("utf8");
-      return output.length < MOST_BYTES;
-    },
+    mostBytes: MOST_BYTES,
     signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
   });
   const isWhole = exitCode === 0 && stopped === null;
   if (!isWhole && stopped !== "size") return null;
-  const [, ...lines] = output.trimEnd().split("\n");
+  const [, ...lines] = output.toString("utf8").trimEnd().split("\n");
   const shown = lines.slice(0, MOST_LINES).map((line) => line.slice(0, MOST_LINE_CHARACTERS));
   const more = isWhole ? lines.length - shown.length : "many";
   return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join("\n");

@@ -3,6 +3,7 @@ import { Agent, request as httpsRequest, type RequestOptions } from "node:https"
 import { BlockList, isIP, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
+import { onceFor } from "@burin/contract/async/once";
 import type { Target } from "./socks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,9 +26,7 @@ export function routeTo(url: URL, environment: Environment): Route {
   const isSecure = url.protocol === "https:";
   if (isSecure || isSocks(proxy)) {
     const name = `${url.protocol} ${proxy.href}`;
-    const known = tunnels.get(name) ?? tunnelAgent(proxy, isSecure);
-    tunnels.set(name, known);
-    return { agent: known };
+    return { agent: onceFor(tunnels, name, () => tunnelAgent(proxy, isSecure)) };
   }
   const { protocol, port } = proxy;
   return {

@@ -13,7 +13,7 @@ export interface ExchangeRequest {
   readonly limits?: { readonly network: boolean };
 }
 
-export interface ExchangeEnd extends Omit<ReadEnd, "errors"> {
+export interface ExchangeEnd extends Omit<ReadEnd, "output" | "errors"> {
   readonly stdout: Buffer;
   readonly stderr: string;
   /** Set when it could not be started. */
@@ -23,18 +23,11 @@ export interface ExchangeEnd extends Omit<ReadEnd, "errors"> {
 /** Starts it, gives it the input, and ends it with everything that it started. Never rejects. */
 export async function exchange(
   start: () => Promise<Supervised>,
-  { mostBytes, ...request }: ExchangeRequest,
+  request: ExchangeRequest,
 ): Promise<ExchangeEnd> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  const onOutput = (piece: Buffer) => {
-    pieces.push(piece);
-    size += piece.length;
-    return size <= mostBytes;
-  };
   try {
-    const { errors, ...end } = await readToEnd(await start(), { ...request, onOutput });
-    return { ...end, stdout: Buffer.concat(pieces), stderr: errors, startError: null };
+    const { output: stdout, errors: stderr, ...end } = await readToEnd(await start(), request);
+    return { ...end, stdout, stderr, startError: null };
   } catch (error) {
     const startError = messageOf(error);
     return { stdout: Buffer.alloc(0), stderr: "", exitCode: null, signal: null, stopped: null, startError };

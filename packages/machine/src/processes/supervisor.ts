@@ -161,13 +161,14 @@ export interface Reading {
   /** Without it there is no time limit. */
   readonly milliseconds?: number;
   readonly input?: string;
-  /** Returns false to end the process because no more is wanted. */
-  readonly onOutput: (bytes: Buffer) => boolean;
+  /** Of its output; one that prints more is ended. */
+  readonly mostBytes: number;
   /** A program that is known to start no others, so that there is nothing else to look for. */
   readonly isAlone?: boolean;
 }
 
 export interface ReadEnd extends ChildEnd {
+  readonly output: Buffer;
   /** The last part of its error output. */
   readonly errors: string;
   /** Why Burin ended it: its time, its size, or the signal. */
@@ -187,15 +188,17 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
     stopped ??= reason;
     halt();
   };
-  const { milliseconds, signal, onOutput, input, isAlone = false } = reading;
+  const { milliseconds, signal, mostBytes, input, isAlone = false } = reading;
   const onAbort = () => stop("abort");
   const timer = milliseconds === undefined ? undefined : setTimeout(() => stop("time"), milliseconds);
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
+  const pieces: Buffer[] = [];
   let bytes = 0;
   output?.on("data", (piece: Buffer) => {
     bytes += piece.length;
-    if (stopped === null && !onOutput(piece)) stop("size");
+    if (stopped === null) pieces.push(piece);
+    if (bytes > mostBytes) stop("size");
   });
   const errors = lastOf(errorOutput);
   const closed = Promise.all(
@@ -208,7 +211,7 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
     // Listing all processes of the machine takes longer than such a program runs.
     const isEnded = stopped === "size" && isAlone && signalGroup(child.pid, "SIGKILL");
     if (!isEnded && (stopped !== null || (!isAlone && run.mayHaveLeft()))) await run.end();
-    return { ...(await child.ended), errors: errors(), stopped };
+    return { ...(await child.ended), output: Buffer.concat(pieces), errors: errors(), stopped };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
@@ -216,7 +219,7 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
   }
 }
 
-export interface ProgramRequest extends Pick<Reading, "signal" | "onOutput"> {
+export interface ProgramRequest extends Pick<Reading, "signal" | "mostBytes"> {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;

@@ -50,20 +50,13 @@ export async function namesFrom(
   { folder, environment }: EnginePlace,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const onOutput = (chunk: Buffer) => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    return bytes <= MOST_OUTPUT_BYTES;
-  };
-  const env = bareEnvironment(environment);
+  const means = { env: bareEnvironment(environment), signal, mostBytes: MOST_OUTPUT_BYTES };
   const { runProgram } = await import("../processes/supervisor.ts");
-  const end = await runProgram({ command, args, cwd: folder, env, signal, onOutput }).catch(() => null);
+  const end = await runProgram({ command, args, cwd: folder, ...means }).catch(() => null);
   // The programs do not report unreadable files; any error output is a fault of the call.
   const hasFailed = end?.exitCode == null || (end.exitCode > 1 && end.errors !== "");
   if (hasFailed || end.stopped !== null) return null;
-  const names = Buffer.concat(chunks).toString("utf8").split("\0");
+  const names = end.output.toString("utf8").split("\0");
   names.pop();
   return new Set(names.map((name) => (name.startsWith("./") ? name.slice(2) : name)));
 }

@@ -52,7 +52,8 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
         running.push(propose(source.take(), proposing.engine, ending.signal));
       }
       if (finished !== undefined) yield* worthALook(finished, proposing);
-      else if (running[0] !== undefined) await source.waitFor(running[0]);
+      // Waits only when there is nothing more to collect.
+      else if (source.isFull || source.isAtEnd) await running[0]?.names;
       if (running.length === 0 && source.isAtEnd) return;
       if (!(await slices.goOn()) || ending.signal.aborted) return yield null;
     }
@@ -111,11 +112,6 @@ class BatchSource {
     if (!isAll) this.#files.putBack(stretch, taken);
     this.#stretches.push(isAll ? stretch : { ...stretch, names: names.slice(0, taken) });
     this.#count += taken;
-  }
-
-  /** Waits only when there is nothing more to collect. */
-  async waitFor(running: Running): Promise<void> {
-    if (this.isFull || this.isAtEnd) await running.names;
   }
 
   take(): Stretch[] {

@@ -50,19 +50,15 @@ function textOf(file: string): string {
 async function said(command: string): Promise<string> {
   const { runProgram } = await import("@burin/machine/processes/supervisor");
   const isWindows = process.platform === "win32";
-  let printed = "";
-  const { exitCode, errors } = await runProgram({
+  const { exitCode, output, errors } = await runProgram({
     command: isWindows ? "cmd.exe" : "sh",
     args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
     cwd: homedir(),
     env: process.env,
-    onOutput: (bytes) => {
-      printed += bytes.toString("utf8");
-      return printed.length < MOST_BYTES;
-    },
+    mostBytes: MOST_BYTES,
     signal: AbortSignal.timeout(MOST_COMMAND_MS),
   });
-  const key = printed.trim();
+  const key = output.toString("utf8").trim();
   if (exitCode === 0 && key !== "") return key;
   const why =
     exitCode === 0 ? "it printed nothing" : errors.trim().split("\n").at(-1) || `exit code ${exitCode}`;
