@@ -4,8 +4,7 @@ import { dirname, join } from "node:path";
 import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
 import { Access } from "../src/files/access.ts";
 import { NO_ACCESS_SETTINGS } from "../src/node-workspace.ts";
-import type { EngineMaker } from "../src/search/engine.ts";
-import { gitGrep, systemGrep } from "../src/search/grep.ts";
+import { type EngineMaker, gitGrep, systemGrep } from "../src/search/engine.ts";
 import { ripgrep } from "../src/search/ripgrep.ts";
 import { searchFiles } from "../src/search/search-files.ts";
 

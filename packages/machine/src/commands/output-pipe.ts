@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
+import { randomName } from "../disk/random-name.ts";
 
 /** Both ends of one pipe. The receiver closes both. */
 export interface OutputPipe {
@@ -22,7 +23,6 @@ export class OutputPipes {
   readonly #folder: string;
   readonly #make: MakeNamedPipes;
   readonly #names: string[] = [];
-  #made = 0;
   #making: Promise<boolean> | null = null;
 
   constructor(folder: string, make: MakeNamedPipes) {
@@ -68,8 +68,7 @@ export class OutputPipes {
   }
 
   async #makeSome(): Promise<boolean> {
-    const paths: string[] = [];
-    for (; paths.length < PIPES_AT_ONCE; this.#made += 1) paths.push(join(this.#folder, `pipe${this.#made}`));
+    const paths = Array.from({ length: PIPES_AT_ONCE }, () => join(this.#folder, `pipe-${randomName(4)}`));
     const isMade = await this.#make(paths);
     if (isMade) this.#names.push(...paths);
     return isMade;

@@ -12,7 +12,6 @@ import type { ProcessEntry } from "../processes/process-table.ts";
 import { type ExchangeEnd, type ExchangeRequest, exchange } from "../processes/run-exchange.ts";
 import { succeeds } from "../processes/run-process.ts";
 import { type ServerProcess, type ServerRequest, startServer } from "../processes/server-processes.ts";
-import { shellArguments } from "../processes/shell-arguments.ts";
 import type { ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
@@ -36,7 +35,7 @@ export class RunningCommands {
   readonly #supervisor: Supervisor;
   #env: Readonly<Record<string, string>> | null = null;
   readonly #running = new Map<CommandRun, Running>();
-  readonly #background = new Map<string, BackgroundCommand<CommandRun>>();
+  readonly #background = new Map<CommandRun, BackgroundCommand<CommandRun>>();
   #count = 0;
   #kept = 0;
   #session: Session | null = null;
@@ -192,14 +191,14 @@ export class RunningCommands {
   }
 
   async keep(request: CommandRequest, run: CommandRun): Promise<string> {
-    const known = [...this.#background.values()].find((one) => one.run === run);
+    const known = this.#background.get(run);
     if (known !== undefined) return known.id;
     this.#running.get(run)?.endVouching();
     this.#kept += 1;
     const id = `bg_${this.#kept}`;
-    this.#background.set(id, { id, request, run });
-    const ended = [...this.#background.values()].filter((one) => one.run.isOver);
-    for (const one of ended.slice(0, -MOST_REMEMBERED)) this.#background.delete(one.id);
+    this.#background.set(run, { id, request, run });
+    const ended = [...this.#background.keys()].filter(({ isOver }) => isOver);
+    for (const one of ended.slice(0, -MOST_REMEMBERED)) this.#background.delete(one);
     return id;
   }
 
@@ -210,8 +209,7 @@ export class RunningCommands {
   }
 
   foreground(): readonly BackgroundCommand[] {
-    const kept = new Set([...this.#background.values()].map(({ run }) => run));
-    return [...this.#running.values()].filter(({ run }) => !run.isOver && !kept.has(run));
+    return [...this.#running.values()].filter(({ run }) => !run.isOver && !this.#background.has(run));
   }
 
   async close(): Promise<readonly ProcessEntry[]> {
@@ -246,6 +244,23 @@ interface Session {
   readonly folder: string;
   readonly pipes: OutputPipes;
   readonly forget: () => void;
+}
+
+/** PowerShell gets base64 of UTF-16, so that nothing in it changes; cmd removes exactly one pair of quotes. */
+export function shellArguments(shell: ShellProgram, command: string): string[] {
+  switch (shell.kind) {
+    case "powershell": {
+      const utf8 =
+        "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'; ";
+      const exit =
+        "\n$ok = $?; if ($ok) { exit 0 } elseif ($LASTEXITCODE) { exit $LASTEXITCODE } else { exit 1 }";
+      return [...shell.args, Buffer.from(`${utf8}${command}${exit}`, "utf16le").toString("base64")];
+    }
+    case "cmd":
+      return [...shell.args, `"${command}"`];
+    default:
+      return [...shell.args, command];
+  }
 }
 
 function assertDirectory(path: string, roots: readonly string[]): void {

@@ -180,19 +180,6 @@ async function lookAtOld(target: string, then: BigIntStats, replacement: Replace
   return now;
 }
 
-function openToRead(target: string, { file }: Replacement): number {
-  let descriptor: number;
-  try {
-    descriptor = openSync(target, TO_READ);
-  } catch (error) {
-    // Any other reason says nothing about what the file holds.
-    throw NO_LONGER_IT.has(codeOf(error) ?? "") ? changed(file) : error;
-  }
-  if (fstatSync(descriptor).isFile()) return descriptor;
-  closeSync(descriptor);
-  throw changed(file);
-}
-
 /** Sets owner and mode of the old file; returns what could not be kept. */
 function dressLike(descriptor: number, old: BigIntStats): string[] {
   const notes: string[] = [];
@@ -222,10 +209,16 @@ function giveNewName(temporary: string, target: string, { file }: Replacement): 
   unlinkSync(temporary);
 }
 
-async function assertUnchanged(target: string, replacement: Replacement): Promise<void> {
-  const descriptor = openToRead(target, replacement);
+async function assertUnchanged(target: string, { file, content }: Replacement): Promise<void> {
+  let descriptor: number;
   try {
-    if (!(await replacement.content.isOf(descriptor))) throw changed(replacement.file);
+    descriptor = openSync(target, TO_READ);
+  } catch (error) {
+    // Any other reason says nothing about what the file holds.
+    throw NO_LONGER_IT.has(codeOf(error) ?? "") ? changed(file) : error;
+  }
+  try {
+    if (!fstatSync(descriptor).isFile() || !(await content.isOf(descriptor))) throw changed(file);
   } finally {
     closeSync(descriptor);
   }

@@ -190,17 +190,13 @@ export const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /** The names in the folder that has this real path while they are read; null when there is no such folder. */
 export function namesAt(folder: string): string[] | null {
-  let descriptor: number | null = null;
-  try {
-    if (!NAMES_DESCRIPTORS) return realpathSync.native(folder) === folder ? readdirSync(folder) : null;
-    descriptor = openSync(folder, FOLDER);
-    const held = `/proc/self/fd/${descriptor}`;
-    return readlinkSync(held) === folder ? readdirSync(held) : null;
-  } catch {
-    return null;
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
-  }
+  const descriptor = orElse(null, () => openSync(folder, FOLDER));
+  if (descriptor === null) return null;
+  const held = pathsIn(descriptor, folder)(".");
+  const realNow = () => (NAMES_DESCRIPTORS ? readlinkSync(held) : realpathSync.native(folder));
+  const names = orElse(null, () => (realNow() === folder ? readdirSync(held) : null));
+  closeSync(descriptor);
+  return names;
 }
 
 /** "Not found", with similar names in the folder that was checked, which may have another name by now. */

@@ -5,8 +5,7 @@ import { createToolbox } from "@burin/core";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { search } from "../../tests/searched-tree.ts";
-import { namesFrom } from "../search/engine.ts";
-import { gitGrep, systemGrep } from "../search/grep.ts";
+import { gitGrep, namesFrom, systemGrep } from "../search/engine.ts";
 import { findHelper, leaveOutFolders } from "./helper-program.ts";
 
 const NAMES = ["mkfifo", "git", "grep", "rg", "bwrap", "tar", "cp", "getfattr", "sh", "bash", "only-here"];

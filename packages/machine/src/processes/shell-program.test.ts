@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { shellArguments } from "./shell-arguments.ts";
+import { shellArguments } from "../commands/running-commands.ts";
 import { chooseShell, findProgram } from "./shell-program.ts";
 
 const having =

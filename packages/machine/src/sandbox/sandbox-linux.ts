@@ -181,7 +181,7 @@ const [LOOPBACK_FAMILIES, PAIR_TYPES] = [
   [2, 10, 16], // INET, INET6, NETLINK
   [1, 5], // STREAM, SEQPACKET: a DGRAM one of a pair could still be connected to another
 ] as const;
-const [TYPE_BITS, TIOCSTI] = [0xf, 0x5412];
+const [TYPE_BITS, TIOCSTI, URING_SETUP] = [0xf, 0x5412, 425];
 
 interface Calls {
   readonly architecture: number;
@@ -190,7 +190,6 @@ interface Calls {
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
-  readonly uringSetup: number;
   /** Higher numbers belong to another system call interface of the same machine. */
   readonly others?: number;
 }
@@ -198,20 +197,18 @@ interface Calls {
 const CALLS: Readonly<Record<string, Calls>> = {
   x64: {
     architecture: 0xc000003e,
-    narrow: { architecture: 0x40000003, calls: [102, 359, 360, 425] },
+    narrow: { architecture: 0x40000003, calls: [102, 359, 360, URING_SETUP] },
     socket: 41,
     socketpair: 53,
     ioctl: 16,
-    uringSetup: 425,
     others: 0x40000000,
   },
   arm64: {
     architecture: 0xc00000b7,
-    narrow: { architecture: 0x40000028, calls: [281, 288, 425] },
+    narrow: { architecture: 0x40000028, calls: [281, 288, URING_SETUP] },
     socket: 198,
     socketpair: 199,
     ioctl: 29,
-    uringSetup: 425,
   },
 };
 
@@ -231,7 +228,7 @@ function socketFilter(architecture: string): Buffer | null {
     [RETURN, 0, 0, REFUSE],
     [LOAD, 0, 0, NUMBER],
     ...(calls.others === undefined ? [] : unless([AT_LEAST, calls.others], [[RETURN, 0, 0, REFUSE]])),
-    ...unless([EQUAL, calls.uringSetup], [[RETURN, 0, 0, REFUSE]]),
+    ...unless([EQUAL, URING_SETUP], [[RETURN, 0, 0, REFUSE]]),
     ...unless([EQUAL, calls.socket], [[LOAD, 0, 0, FIRST], ...answers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
     ...unless(
       [EQUAL, calls.socketpair],

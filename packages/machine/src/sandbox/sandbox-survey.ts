@@ -177,10 +177,6 @@ function gitFolderPlaces(folder: string): Place[] {
 /** They hold much in a repository, and no other repository; a submodule may have such a name too. */
 const GITS_OWN = /^(?:branches|hooks|info|lfs|logs|modules|objects|refs|worktrees)$/;
 
-function mayHoldOne(folder: string): boolean {
-  return !GITS_OWN.test(basename(folder)) || isGitFolder(entriesOf(folder));
-}
-
 /**
  * Of the folders of work trees and submodules. A link in their place leads git elsewhere, and is protected itself.
  * What only looks like a repository hides none below it.
@@ -191,9 +187,9 @@ function placesInside(path: string, folderId: string, depth = 0): Place[] {
   if (place?.kind !== "folder") return [];
   const entries = entriesOf(path);
   const isRepository = isGitFolder(entries) || basename(dirname(path)) === "worktrees";
-  const others = entries.filter(
-    (one) => !isRepository || (one.isDirectory() && mayHoldOne(join(path, one.name))),
-  );
+  const mayHoldOne = (one: Dirent) =>
+    one.isDirectory() && (!GITS_OWN.test(one.name) || isGitFolder(entriesOf(join(path, one.name))));
+  const others = isRepository ? entries.filter(mayHoldOne) : entries;
   const inside = others.flatMap(({ name }) =>
     depth > DEEPEST_MODULE ? [] : placesInside(join(path, name), place.id, depth + 1),
   );

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENGINES, flat, removeTrees, search, tree } from "../../tests/searched-tree.ts";
-import { gitGrep, systemGrep } from "./grep.ts";
+import { gitGrep, systemGrep } from "./engine.ts";
 import { ripgrep } from "./ripgrep.ts";
 
 const utf16 = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);

@@ -5,8 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { ENGINES, flat, REQUEST, removeTrees, search, tree } from "../../tests/searched-tree.ts";
 import { Access } from "../files/access.ts";
 import { NO_ACCESS_SETTINGS } from "../node-workspace.ts";
-import { type EngineMaker, namesFrom } from "./engine.ts";
-import { gitGrep } from "./grep.ts";
+import { type EngineMaker, gitGrep, namesFrom } from "./engine.ts";
 import { ripgrep } from "./ripgrep.ts";
 import { searchFiles } from "./search-files.ts";
 
