@@ -46,6 +46,15 @@ describe("for a screen reader", () => {
     for (const sign of ["┌", "│", "└", "─", "●", "✓"]) expect(terminal.written).not.toContain(sign);
   });
 
+  it("the caret stands behind what was typed in a list", async () => {
+    await set({ screenReader: true });
+    const terminal = await room.open();
+    terminal.type("\u0012xyz");
+    await terminal.shows("> xyz");
+    await terminal.settled();
+    expect(terminal.caretFollows("z")).toBe(true);
+  });
+
   it("the approval mode that counts after a plan was approved is said as one", async () => {
     await set({ screenReader: true });
     const plan = { name: "exit_plan_mode", args: { plan: "1. look" } };

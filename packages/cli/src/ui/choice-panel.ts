@@ -4,17 +4,21 @@ import type { Key } from "../terminal/keys.ts";
 import { type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { type Choice, ChoiceList } from "./choice-list.ts";
 import { editKey } from "./edit-keys.ts";
-import { framed, type Panel, type PanelSpace, type PanelView } from "./panel.ts";
+import type { Panel, PanelSpace, PanelView } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
 
-interface ChoiceNeeds {
+interface Desk {
+  show(panel: Panel | null): void;
+}
+
+interface Choosing {
   readonly title: string;
-  /** Returns the choices for the typed words. */
-  readonly find: (words: string) => readonly Choice[];
+  readonly choices?: readonly Choice[];
   readonly current?: string;
-  /** Called while the list is still open. */
-  readonly choose: (choice: Choice) => void;
-  readonly close: () => void;
+  /** Returns the choices for the typed words; default: those that contain them. */
+  readonly find?: (words: string) => readonly Choice[];
+  readonly chosen: (value: string) => void;
+  readonly none?: () => void;
 }
 
 const MOST_ROWS = 12;
@@ -30,72 +34,54 @@ const STEPS: Readonly<Record<string, number>> = {
 
 /** A list to choose from, filtered by typing. */
 class ChoicePanel implements Panel {
-  readonly #needs: ChoiceNeeds;
+  readonly #desk: Desk;
+  readonly #choosing: Choosing;
   readonly #words = new TextBuffer();
   #list: ChoiceList;
 
-  constructor(needs: ChoiceNeeds) {
-    this.#needs = needs;
-    this.#list = new ChoiceList(needs.find(""), needs.current);
+  constructor(desk: Desk, choosing: Choosing) {
+    this.#desk = desk;
+    this.#choosing = choosing;
+    this.#list = new ChoiceList(this.#find(), choosing.current);
   }
 
   view({ width, height }: PanelSpace): PanelView {
-    const room = Math.max(width - 3, 8);
-    const input = promptView(this.#words, room, 1);
-    const hint = wrapLine([{ text: say("choice.keys"), style: "dim" }], room);
-    const found = this.#list.lines(room, Math.max(Math.min(MOST_ROWS, height - 3 - hint.length), 1));
+    const input = promptView(this.#words, width, 1);
+    const hint = wrapLine([{ text: say("choice.keys"), style: "dim" }], width);
+    const found = this.#list.lines(width, Math.max(Math.min(MOST_ROWS, height - 1 - hint.length), 1));
     const none: Line[] = [[{ text: say("choice.none"), style: "dim" }]];
-    const rows = [...input.lines, ...(found.length === 0 ? none : found), ...hint];
-    const caret = { row: 1 + input.caret.row, column: 2 + input.caret.column };
-    return { lines: framed(shownText(this.#needs.title), rows, width), caret };
+    const lines = [...input.lines, ...(found.length === 0 ? none : found), ...hint];
+    return { title: shownText(this.#choosing.title), lines, caret: input.caret };
   }
 
   key(key: Key): void {
     const { name } = key;
+    const { chosen } = this.#list;
     const step = STEPS[name];
     if (step !== undefined) this.#list.move(step);
-    else if (name === "escape") this.#needs.close();
-    else if (name === "enter" || name === "tab") {
-      const { chosen } = this.#list;
-      if (chosen !== undefined) this.#needs.choose(chosen);
-    } else if (editKey(this.#words, key)) this.#list = new ChoiceList(this.#needs.find(this.#words.content));
+    else if (name === "escape") {
+      this.#desk.show(null);
+      this.#choosing.none?.();
+    } else if (name === "enter" || name === "tab") {
+      if (chosen === undefined) return;
+      this.#desk.show(null);
+      this.#choosing.chosen(chosen.value);
+    } else if (editKey(this.#words, key)) this.#list = new ChoiceList(this.#find());
+  }
+
+  #find(): readonly Choice[] {
+    const { choices = [], find } = this.#choosing;
+    const words = this.#words.content;
+    if (find !== undefined) return find(words);
+    const wanted = words.toLowerCase().split(/\s+/);
+    return choices.filter(({ label, more }) => {
+      const text = `${label} ${more}`.toLowerCase();
+      return wanted.every((word) => text.includes(word));
+    });
   }
 }
 
-interface Choosing {
-  readonly title: string;
-  readonly choices?: readonly Choice[];
-  readonly current?: string;
-  /** Returns the choices for the typed words; default: those that contain them. */
-  readonly find?: (words: string) => readonly Choice[];
-  readonly chosen: (value: string) => void;
-  readonly none?: () => void;
-}
-
 /** Shows a list in place of the prompt; it closes when the user chooses an entry or cancels. */
-export function choose(desk: { show(panel: Panel | null): void }, choosing: Choosing): void {
-  const { title, choices = [], current, chosen, none } = choosing;
-  const panel = new ChoicePanel({
-    title,
-    ...(current === undefined ? {} : { current }),
-    find: choosing.find ?? ((words) => matching(choices, words)),
-    choose: ({ value }) => {
-      desk.show(null);
-      chosen(value);
-    },
-    close: () => {
-      desk.show(null);
-      none?.();
-    },
-  });
-  desk.show(panel);
-}
-
-/** The choices whose label or words contain everything that was typed. */
-function matching(choices: readonly Choice[], words: string): readonly Choice[] {
-  const wanted = words.toLowerCase().split(/\s+/);
-  return choices.filter(({ label, more }) => {
-    const text = `${label} ${more}`.toLowerCase();
-    return wanted.every((word) => text.includes(word));
-  });
+export function choose(desk: Desk, choosing: Choosing): void {
+  desk.show(new ChoicePanel(desk, choosing));
 }

@@ -1,12 +1,12 @@
-import type { Decision, JsonSchema, Question } from "@burin/core";
+import type { Confirmation, Decision, JsonSchema } from "@burin/core";
 import { say } from "../locales/say.ts";
 import type { Key } from "../terminal/keys.ts";
-import { type Line, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
+import { type Line, linesOf, sideBySide, span, wrapLine } from "../terminal/styled-line.ts";
 import { FormField } from "./form-field.ts";
-import { framed, keyHints, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
+import { keyHints, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
 
-export interface FormNeeds {
-  readonly question: Question;
+interface FormNeeds {
+  readonly form: Extract<Confirmation, { kind: "form" }>;
   /** null: the user declines to answer. */
   readonly answer: (decision: Decision | null) => void;
 }
@@ -14,8 +14,6 @@ export interface FormNeeds {
 /** A form of an MCP server: a field for each value, and two answers below them. */
 export class FormPanel extends Standing implements Panel {
   readonly #needs: FormNeeds;
-  readonly #server: string;
-  readonly #message: string;
   readonly #fields: readonly FormField[];
   /** The field that has the keys; the two answers follow the last field. */
   #at = 0;
@@ -24,36 +22,29 @@ export class FormPanel extends Standing implements Panel {
   constructor(needs: FormNeeds) {
     super();
     this.#needs = needs;
-    const { confirmation } = needs.question;
-    const form = confirmation.kind === "form" ? confirmation : { server: "", message: "", schema: {} };
-    this.#server = shownText(form.server);
-    this.#message = form.message;
-    this.#fields = fieldsOf(form.schema);
+    this.#fields = fieldsOf(needs.form.schema);
   }
 
   view({ width, height }: PanelSpace): PanelView {
     this.begin();
-    const room = Math.max(width - 3, 8);
-    const head = [
-      ...wrapLine([{ text: this.#server, style: "strong" }], room),
-      ...this.#message.split("\n").flatMap((text) => wrapLine([{ text: shownText(text) }], room)),
-    ];
+    const { server, message } = this.#needs.form;
+    const head = [[span(server, "strong")], ...linesOf(message)].flatMap((line) => wrapLine(line, width));
     const rows: Line[] = [];
     let caret: PanelView["caret"];
     for (const [index, field] of this.#fields.entries()) {
-      const { lines, column } = field.view(room, index === this.#at);
+      const { lines, column } = field.view(width, index === this.#at);
       if (index === this.#at) caret = { row: rows.length, column: column ?? 0 };
-      rows.push(...lines, ...this.#below(field, index, room));
+      rows.push(...lines, ...this.#below(field, index, width));
     }
-    const foot = [...this.#answers(room), ...keyHints(say("form.keys"), room)];
-    const most = Math.max(height - foot.length - 3, 3);
+    const foot = [...this.#answers(width), ...keyHints(say("form.keys"), width)];
+    const most = Math.max(height - foot.length - 1, 3);
     const content = [...head, ...rows];
     const wanted = head.length + (caret?.row ?? rows.length);
     this.#scroll.from = Math.min(Math.max(this.#scroll.from, wanted - most + 2), wanted);
     const shown = this.#scroll.cut(content, most);
-    const lines = framed(say("question.form"), [...shown, ...foot], width);
-    const row = caret === undefined ? 1 + shown.length : 1 + wanted - this.#scroll.from;
-    return { lines, caret: { row, column: 2 + (caret?.column ?? 0) } };
+    const row = caret === undefined ? shown.length : wanted - this.#scroll.from;
+    const lines = [...shown, ...foot];
+    return { title: say("question.form"), lines, caret: { row, column: caret?.column ?? 0 } };
   }
 
   key(key: Key): void {
@@ -88,9 +79,9 @@ export class FormPanel extends Standing implements Panel {
   /** A hint for the field, and what is wrong with its value. */
   #below(field: FormField, index: number, width: number): Line[] {
     const { fault, description } = field;
-    if (fault !== "") return wrapLine([{ text: `    ${fault}`, style: "bad" }], width, "    ");
-    if (index !== this.#at || description === "") return [];
-    return wrapLine([{ text: `    ${description}`, style: "dim" }], width, "    ");
+    const text = fault === "" && index === this.#at ? description : fault;
+    const style = fault === "" ? "dim" : "bad";
+    return text === "" ? [] : wrapLine([{ text: `    ${text}`, style }], width, "    ");
   }
 
   #answers(width: number): Line[] {

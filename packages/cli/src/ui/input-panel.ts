@@ -1,19 +1,19 @@
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import type { Key } from "../terminal/keys.ts";
-import { type Line, wrapLine } from "../terminal/styled-line.ts";
+import { wrapLine } from "../terminal/styled-line.ts";
 import { editKey } from "./edit-keys.ts";
-import { framed, type Panel, type PanelSpace, type PanelView } from "./panel.ts";
+import type { Panel, PanelSpace, PanelView } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
 
-export interface InputNeeds {
+interface InputNeeds {
   readonly title: string;
   /** What to write, and why. */
   readonly hint: string;
   /** The input is not shown, because it is a secret. */
   readonly isSecret?: boolean;
-  readonly done: (text: string) => void;
-  readonly close: () => void;
+  /** null: the user goes back. */
+  readonly done: (text: string | null) => void;
 }
 
 export class InputPanel implements Panel {
@@ -25,19 +25,21 @@ export class InputPanel implements Panel {
   }
 
   view({ width }: PanelSpace): PanelView {
-    const room = Math.max(width - 3, 8);
-    const shown = new TextBuffer();
-    shown.set(this.#needs.isSecret ? "•".repeat(Math.min(this.#text.text.length, 40)) : this.#text.text);
-    if (!this.#needs.isSecret) shown.moveTo(this.#text.caret);
-    const input = promptView(shown, room, 3);
-    const hint: Line[] = wrapLine([{ text: this.#needs.hint }], room);
-    const keys = wrapLine([{ text: say("input.keys"), style: "dim" }], room);
-    const caret = { row: 1 + hint.length + input.caret.row, column: 2 + input.caret.column };
-    return { lines: framed(this.#needs.title, [...hint, ...input.lines, ...keys], width), caret };
+    const { title, hint: words, isSecret } = this.#needs;
+    const dots = new TextBuffer();
+    dots.set("•".repeat(Math.min(this.#text.text.length, 40)));
+    const { lines, caret } = promptView(isSecret ? dots : this.#text, width, 3);
+    const hint = wrapLine([{ text: words }], width);
+    const keys = wrapLine([{ text: say("input.keys"), style: "dim" }], width);
+    return {
+      title,
+      lines: [...hint, ...lines, ...keys],
+      caret: { row: hint.length + caret.row, column: caret.column },
+    };
   }
 
   key(key: Key): void {
-    if (key.name === "escape") this.#needs.close();
+    if (key.name === "escape") this.#needs.done(null);
     else if (key.name === "enter") this.#needs.done(this.#text.content.trim());
     else if (key.name === "paste") this.#text.insert(key.text.trim());
     else editKey(this.#text, key);

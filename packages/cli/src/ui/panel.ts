@@ -1,7 +1,8 @@
 import { say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";
-import { type Line, sideBySide } from "../terminal/styled-line.ts";
+import type { Caret } from "../terminal/screen.ts";
+import { type Line, type Span, sideBySide } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
 export interface PanelSpace {
@@ -11,13 +12,15 @@ export interface PanelSpace {
 }
 
 export interface PanelView {
+  readonly title: string;
   readonly lines: readonly Line[];
-  /** The position of the caret. */
-  readonly caret?: { readonly row: number; readonly column: number };
+  /** Its place in the lines. */
+  readonly caret?: Caret | undefined;
 }
 
 /** Replaces the prompt and gets the keys: a question, a list to choose from, something to read. */
 export interface Panel {
+  /** What it shows in the space inside its frame. */
   view(space: PanelSpace): PanelView;
   key(key: Key): void;
   /** Whether a key counts; false while the user may still be typing something else. */
@@ -47,16 +50,24 @@ export abstract class Standing {
   }
 }
 
-/** Puts rows between two lines to group them; the right side is open, so that nothing is cut. */
-export function framed(title: string, lines: readonly Line[], width: number): Line[] {
-  if (look.isSpoken) return [[{ text: title }], ...lines];
+const BAR: Span = { text: "│ ", style: "accent" };
+
+/** A panel between two lines that group its rows; the right side is open, so that nothing is cut. */
+export function framed(panel: Panel, { width, height }: PanelSpace): Omit<PanelView, "title"> {
+  const { title, lines, caret } = panel.view({ width: Math.max(width - 3, 8), height: height - 2 });
+  if (look.isSpoken) {
+    const { row, column } = caret ?? { row: lines.length - 1, column: 0 };
+    return { lines: [[{ text: title }], ...lines], caret: { row: row + 1, column } };
+  }
   const rule = (left: string, words: string): Line => [
     { text: left, style: "accent" },
     { text: words, style: "strong" },
     { text: "─".repeat(Math.max(Math.min(width, 78) - widthOf(left) - widthOf(words), 0)), style: "accent" },
   ];
-  const bar = { text: "│ ", style: "accent" as const };
-  return [rule("┌ ", `${title} `), ...lines.map((line): Line => [bar, ...line]), rule("└", "")];
+  return {
+    lines: [rule("┌ ", `${title} `), ...lines.map((line) => [BAR, ...line]), rule("└", "")],
+    caret: caret && { row: caret.row + 1, column: caret.column + BAR.text.length },
+  };
 }
 
 /** What the keys of a panel do, as texts that are apart by several spaces. */
@@ -85,7 +96,7 @@ export class Scroll {
   }
 }
 
-export interface TextNeeds {
+interface TextNeeds {
   readonly title: string;
   readonly lines: (width: number) => readonly Line[];
   readonly close: () => void;
@@ -102,13 +113,13 @@ export class TextPanel implements Panel {
   }
 
   view({ width, height }: PanelSpace): PanelView {
-    const lines = this.#needs.lines(Math.max(width - 3, 8));
-    const shown = this.#scroll.cut(lines, height - 3);
+    const lines = this.#needs.lines(width);
+    const shown = this.#scroll.cut(lines, height - 1);
     const { from } = this.#scroll;
     const place = { from: from + 1, to: from + shown.length, all: lines.length };
     const hint = shown.length < lines.length ? `${say("question.scroll", place)} · ` : "";
     const foot: Line = [{ text: `${hint}${say("panel.close")}`, style: "dim" }];
-    return { lines: framed(this.#needs.title, [...shown, foot], width) };
+    return { title: this.#needs.title, lines: [...shown, foot] };
   }
 
   key({ name, text }: Key): void {

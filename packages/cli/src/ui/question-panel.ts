@@ -11,17 +11,20 @@ import {
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";
-import { type Line, type Span, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
+import { type Line, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
 import { planLines } from "./displays/call-lines.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { editKey } from "./edit-keys.ts";
-import { framed, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
+import { type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
 
 /** Shows all of it, however long. */
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 
-export interface QuestionNeeds {
+/** A key, what it means, and what it does. */
+type Answer = readonly [key: string, words: string, act: () => void];
+
+interface QuestionNeeds {
   readonly question: Question;
   /** The subagent that asks, and its task; "" for the session itself. */
   readonly asker: string;
@@ -62,23 +65,24 @@ export class QuestionPanel extends Standing implements Panel {
 
   view({ width, height }: PanelSpace): PanelView {
     this.begin();
-    const room = Math.max(width - 3, 8);
-    const content = this.#state === "hunks" ? this.#hunkLines(room) : this.#content(room);
-    const below = this.#belowLines(room);
-    const input = this.#state === "reason" ? promptView(this.#words, room, 4) : null;
-    const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 3, 3);
+    const content = this.#state === "hunks" ? this.#hunkLines(width) : this.#content(width);
+    const below = this.#belowLines(width);
+    const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
+    const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 3);
     const shown = this.#scroll.cut(content, page);
     const { from } = this.#scroll;
-    const isCut = shown.length < content.length;
-    const place = say(this.#state === "hunks" ? "question.scrollHunks" : "question.scroll", {
+    const text = say(this.#state === "hunks" ? "question.scrollHunks" : "question.scroll", {
       from: from + 1,
       to: from + shown.length,
       all: content.length,
     });
-    const rows: Line[] = [...shown, ...(isCut ? [[{ text: place, style: "dim" } as Span]] : []), ...below];
-    const lines = framed(this.#title(), [...rows, ...(input?.lines ?? [])], width);
-    if (input === null) return { lines };
-    return { lines, caret: { row: 1 + rows.length + input.caret.row, column: 2 + input.caret.column } };
+    const place: Line[] = shown.length < content.length ? [[{ text, style: "dim" }]] : [];
+    const rows = [...shown, ...place, ...below];
+    return {
+      title: this.#title(),
+      lines: [...rows, ...(input?.lines ?? [])],
+      caret: input?.caret && { row: rows.length + input.caret.row, column: input.caret.column },
+    };
   }
 
   key(key: Key): void {
@@ -97,15 +101,13 @@ export class QuestionPanel extends Standing implements Panel {
 
   #content(width: number): Line[] {
     const { confirmation } = this.#needs.question;
-    const target = this.#view.target.flatMap((text) => wrapLine([{ text, style: "strong" }], width));
+    const isCommand = confirmation.kind === "exec";
+    const style = isCommand ? "dim" : "strong";
+    const target = this.#view.target.flatMap((text) => wrapLine([{ text, style }], width));
     if (confirmation.kind === "edit") return [...target, ...diffLines(confirmation.diff.fileDiff, width)];
     if (confirmation.kind === "plan") return planLines(confirmation.plan, width);
     const lines = this.#view.lines.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  "));
-    const isCommand = confirmation.kind === "exec";
-    const where = isCommand
-      ? target.map((line) => line.map(({ text }): Span => ({ text, style: "dim" })))
-      : target;
-    return isCommand ? [...lines, ...where] : [...where, ...lines];
+    return isCommand ? [...lines, ...target] : [...target, ...lines];
   }
 
   #hunkLines(width: number): Line[] {
@@ -134,68 +136,67 @@ export class QuestionPanel extends Standing implements Panel {
       exception ? say(`question.${exception}`) : "",
       (isCommand || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
     ].filter((text) => text !== "");
-    const lines = wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
-    if (this.#isExplained)
-      lines.push(...this.#explanation.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  ")));
-    const shown = facts.length === 0 ? lines.slice(1) : lines;
-    return [...shown, ...this.#keyLines(width)];
+    const explanation = this.#isExplained ? this.#explanation : [];
+    return [
+      ...(facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width)),
+      ...explanation.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  ")),
+      ...this.#keyLines(width),
+    ];
   }
 
   #keyLines(width: number): Line[] {
     if (this.#state === "reason") return wrapLine([{ text: say("question.reason"), style: "dim" }], width);
     if (this.#state === "scope") return wrapLine([{ text: say("question.scope") }], width);
     if (this.#state === "hunks") return wrapLine([{ text: say("question.hunkKeys"), style: "dim" }], width);
-    const choices = this.#choices().map(
+    const answers = this.#answers().map(
       ([key, words]): Line => [{ text: key, style: "accent" }, { text: ` ${words}` }],
     );
-    return sideBySide(choices, width);
+    return sideBySide(answers, width);
   }
 
-  #choices(): [string, string][] {
-    const { confirmation } = this.#needs.question;
-    const stop: [string, string] = ["esc", say("question.stop")];
+  #answers(): readonly Answer[] {
+    const { answer, edit, question, stop } = this.#needs;
+    const { confirmation } = question;
+    const end: Answer = ["esc", say("question.stop"), stop];
+    const go = (to: "scope" | "reason") => () => {
+      this.#state = to;
+    };
     if (confirmation.kind === "plan") {
+      const approve = (mode: "auto-edit" | "default") => () => answer({ outcome: "approved_plan", mode });
       return [
-        ["y", say("question.planEdits")],
-        ["a", say("question.planAsk")],
-        ["n", say("question.planStay")],
-        stop,
+        ["y", say("question.planEdits"), approve("auto-edit")],
+        ["a", say("question.planAsk"), approve("default")],
+        ["n", say("question.planStay"), go("reason")],
+        end,
       ];
     }
     const rule = this.#view.grants.join(", ");
-    return [
-      ["y", say("question.yes")],
-      ...(rule === "" ? [] : [["a", say("question.always", { rule })] as [string, string]]),
-      ...(this.#hunks.length > 1 ? [["h", say("question.hunks")] as [string, string]] : []),
-      ...(confirmation.kind === "edit" ? [["e", say("question.editor")] as [string, string]] : []),
-      ["n", say("question.no")],
-      ["w", say("question.why")],
-      stop,
+    const answers: readonly (Answer | false)[] = [
+      ["y", say("question.yes"), () => answer({ outcome: "once" })],
+      rule !== "" && ["a", say("question.always", { rule }), go("scope")],
+      this.#hunks.length > 1 && ["h", say("question.hunks"), () => this.#pickHunks()],
+      confirmation.kind === "edit" && ["e", say("question.editor"), () => edit(confirmation)],
+      ["n", say("question.no"), go("reason")],
+      ["w", say("question.why"), () => void this.#explain()],
+      end,
     ];
+    return answers.filter((one) => one !== false);
   }
 
   #chosen({ name, text }: Key): void {
-    const { confirmation } = this.#needs.question;
-    const isPlan = confirmation.kind === "plan";
-    const letter = name === "text" ? commandKey(text) : "";
-    if (name === "escape") this.#needs.stop();
-    else if (letter === "y")
-      this.#needs.answer(isPlan ? { outcome: "approved_plan", mode: "auto-edit" } : { outcome: "once" });
-    else if (letter === "a" && isPlan) this.#needs.answer({ outcome: "approved_plan", mode: "default" });
-    else if (letter === "a" && this.#view.grants.length > 0) this.#state = "scope";
-    else if (letter === "n") this.#state = "reason";
-    else if (letter === "w") {
-      this.#isExplained = !this.#isExplained;
-      if (this.#isExplained) void this.#explain();
-    } else if (letter === "e" && confirmation.kind === "edit") this.#needs.edit(confirmation);
-    else if (letter === "h" && this.#hunks.length > 1) {
-      this.#state = "hunks";
-      this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
-    }
+    const pressed = name === "escape" ? "esc" : text.length === 1 ? commandKey(text) : "";
+    const [, , act] = this.#answers().find(([key]) => key === pressed) ?? [];
+    act?.();
+  }
+
+  #pickHunks(): void {
+    this.#state = "hunks";
+    this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
   }
 
   async #explain(): Promise<void> {
-    this.#explanation = await this.#needs.explain();
+    this.#isExplained = !this.#isExplained;
+    if (this.#isExplained) this.#explanation = await this.#needs.explain();
   }
 
   #scopeKey({ name, text }: Key): void {

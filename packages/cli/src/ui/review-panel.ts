@@ -2,7 +2,7 @@ import { say } from "../locales/say.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";
 import { type Line, shownText } from "../terminal/styled-line.ts";
 import { diffLines } from "./displays/file-diff.ts";
-import { framed, keyHints, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
+import { keyHints, type Panel, type PanelSpace, type PanelView, Scroll } from "./panel.ts";
 
 /** One place in a file that a call changed. */
 export interface Change {
@@ -14,7 +14,7 @@ export interface Change {
   isTakenBack: boolean;
 }
 
-export interface ReviewNeeds {
+interface ReviewNeeds {
   readonly changes: readonly Change[];
   /** Undoes these, latest first; the panel is then drawn again. */
   readonly takeBack: (changes: readonly Change[]) => void;
@@ -34,8 +34,7 @@ export class ReviewPanel implements Panel {
   view({ width, height }: PanelSpace): PanelView {
     const { changes } = this.#needs;
     const change = changes[this.#at];
-    if (change === undefined) return { lines: framed(say("changes.none"), [], width) };
-    const room = Math.max(width - 3, 8);
+    if (change === undefined) return { title: say("changes.none"), lines: [] };
     const count = { at: this.#at + 1, all: changes.length };
     const state = change.isTakenBack ? `  ${say("changes.takenBack")}` : "";
     const head: Line = [
@@ -43,9 +42,9 @@ export class ReviewPanel implements Panel {
       { text: `  ${say("changes.place", count)}${state}`, style: "dim" },
     ];
     const what: Line = [{ text: shownText(change.call), style: "dim" }];
-    const keys = keyHints(say("changes.keys"), room);
-    const shown = this.#scroll.cut(diffLines(change.hunk, room), height - 4 - keys.length);
-    return { lines: framed(say("changes.title"), [head, what, ...shown, ...keys], width) };
+    const keys = keyHints(say("changes.keys"), width);
+    const shown = this.#scroll.cut(diffLines(change.hunk, width), height - 2 - keys.length);
+    return { title: say("changes.title"), lines: [head, what, ...shown, ...keys] };
   }
 
   key({ name, text }: Key): void {

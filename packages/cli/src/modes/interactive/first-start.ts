@@ -169,11 +169,11 @@ export class FirstStart {
 
   #ask(needs: { title: string; hint: string; isSecret?: boolean }): Promise<string | null> {
     return new Promise((resolve) => {
-      const end = (text: string | null) => {
+      const done = (text: string | null) => {
         this.#desk.show(null);
         resolve(text);
       };
-      this.#desk.show(new InputPanel({ ...needs, done: end, close: () => end(null) }));
+      this.#desk.show(new InputPanel({ ...needs, done }));
     });
   }
 }

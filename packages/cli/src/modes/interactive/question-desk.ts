@@ -33,18 +33,19 @@ export class QuestionDesk {
   }
 
   async #show(question: Question): Promise<void> {
-    const isForm = question.confirmation.kind === "form";
-    const panel = await (isForm ? this.#form(question) : this.#question(question));
+    const { id, confirmation } = question;
+    const isForm = confirmation.kind === "form";
+    const panel = await (isForm ? this.#form(id, confirmation) : this.#question(question));
     // It may have been answered meanwhile.
-    if (question.id !== this.#asked) return;
+    if (id !== this.#asked) return;
     this.#panel = panel;
     this.#desk.show(panel);
   }
 
-  async #form(question: Question): Promise<Panel> {
+  async #form(id: string, form: Extract<Confirmation, { kind: "form" }>): Promise<Panel> {
     const { FormPanel } = await import("../../ui/form-panel.ts");
-    const answer = (decision: Decision | null) => void this.#desk.session?.answer(question.id, decision);
-    return new FormPanel({ question, answer });
+    const answer = (decision: Decision | null) => void this.#desk.session?.answer(id, decision);
+    return new FormPanel({ form, answer });
   }
 
   async #question(question: Question): Promise<Panel> {

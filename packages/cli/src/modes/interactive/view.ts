@@ -17,7 +17,7 @@ import { cutLine, type Line, shownText, wrapLine } from "../../terminal/styled-l
 import type { ChoiceList } from "../../ui/choice-list.ts";
 import { withColors } from "../../ui/custom-colors.ts";
 import { look } from "../../ui/look.ts";
-import type { Panel } from "../../ui/panel.ts";
+import { framed, type Panel } from "../../ui/panel.ts";
 import { promptView } from "../../ui/prompt-view.ts";
 import { type Status, statusLine } from "../../ui/status-line.ts";
 import {
@@ -262,12 +262,10 @@ export class View {
     const statusRow = statusLine(state, width);
     if (look.isSpoken) above.splice(0);
     if (panel !== null) {
-      const { lines, caret } = panel.view({ width, height: Math.max(height - above.length - 2, 4) });
-      const isNeeded = look.isSpoken ? { row: lines.length - 1, column: 0 } : null;
-      const place = caret ?? isNeeded;
+      const { lines, caret } = framed(panel, { width, height: Math.max(height - above.length - 2, 4) });
       return {
         lines: [...above, ...lines, ...(look.isSpoken ? [] : [statusRow])],
-        caret: place && { row: above.length + place.row, column: place.column },
+        caret: caret ? { row: above.length + caret.row, column: caret.column } : null,
       };
     }
     const prompt = promptView(buffer, width, Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1)));
