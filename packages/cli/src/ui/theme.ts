@@ -1,84 +1,79 @@
 import type { Row } from "../terminal/screen.ts";
-import type { Line, Style } from "../terminal/styled-line.ts";
-import { lineWidth } from "../terminal/styled-line.ts";
+import { type Line, lineWidth, type Style } from "../terminal/styled-line.ts";
 
 export type ColorDepth = "none" | "16" | "256" | "full";
 
 export const THEMES = ["auto", "dark", "light", "contrast", "colorblind"] as const;
 export type ThemeName = (typeof THEMES)[number];
 
-/** The code that turns a style on; the code that turns it off follows from it. */
-export type Look = readonly [on: string, off: string];
-export type Theme = Readonly<Partial<Record<Style, Look>>>;
-
-const fore = (code: string): Look => [code, "39"];
-const both = (front: string, back: string): Look => [`${front};${back}`, "39;49"];
-const back = (code: string): Look => [code, "49"];
-const bold: Look = ["1", "22"];
+/** The code that turns a style on, and the code that turns it off. */
+type Look = readonly [on: string, off: string];
+export type Theme = Readonly<Partial<Record<Style, Look | null>>>;
+/** Looks in the words of settings, such as `bold #88c0d0 on black`. */
+type Words = Readonly<Partial<Record<Style, string>>>;
 
 /** The user has chosen the sixteen colours, so they suit the background. */
-const PLAIN: Theme = {
-  strong: bold,
-  emphasis: ["3", "23"],
+const PLAIN: Words = {
+  strong: "bold",
+  emphasis: "italic",
+  dim: "dim",
+  heading: "bold underline",
+  code: "cyan",
+  link: "underline",
+  person: "bold",
+  good: "green",
+  bad: "red",
+  warning: "yellow",
+  accent: "cyan",
+  added: "green",
+  removed: "red",
+  addedWord: "green reverse",
+  removedWord: "red reverse",
+  comment: "dim",
+  string: "green",
+  keyword: "magenta",
+  number: "yellow",
+  chosen: "reverse",
+};
+
+/** How themes differ from that. */
+const OWN: Readonly<Record<Exclude<ThemeName, "auto">, Words>> = {
+  // With more than sixteen colours, changed words get a background of their own.
+  dark: { addedWord: "#befabe on #14501e", removedWord: "#ffc8c8 on #6e191e" },
+  light: { addedWord: "on #aaebaa", removedWord: "on #ffbebe" },
+  contrast: {
+    dim: "",
+    comment: "",
+    good: "bold green",
+    bad: "bold red",
+    warning: "bold yellow",
+    added: "bold green",
+    removed: "bold red",
+    addedWord: "bold reverse",
+    removedWord: "bold reverse",
+  },
+  // Blue and orange, which are easy to tell apart.
+  colorblind: {
+    good: "blue",
+    bad: "yellow",
+    added: "blue",
+    removed: "yellow",
+    addedWord: "blue reverse",
+    removedWord: "yellow reverse",
+    string: "blue",
+  },
+};
+
+const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+const EFFECTS: Readonly<Record<string, Look>> = {
+  bold: ["1", "22"],
   dim: ["2", "22"],
-  heading: ["1;4", "22;24"],
-  code: fore("36"),
-  link: ["4", "24"],
-  person: bold,
-  good: fore("32"),
-  bad: fore("31"),
-  warning: fore("33"),
-  accent: fore("36"),
-  added: fore("32"),
-  removed: fore("31"),
-  addedWord: ["32;7", "39;27"],
-  removedWord: ["31;7", "39;27"],
-  comment: ["2", "22"],
-  string: fore("32"),
-  keyword: fore("35"),
-  number: fore("33"),
-  chosen: ["7", "27"],
+  italic: ["3", "23"],
+  underline: ["4", "24"],
+  reverse: ["7", "27"],
 };
-
-/** Blue and orange, which are easy to tell apart. */
-const COLORBLIND: Theme = {
-  ...PLAIN,
-  good: fore("34"),
-  bad: fore("33"),
-  added: fore("34"),
-  removed: fore("33"),
-  addedWord: ["34;7", "39;27"],
-  removedWord: ["33;7", "39;27"],
-  string: fore("34"),
-};
-
-const CONTRAST: Theme = {
-  ...PLAIN,
-  dim: ["0", "0"],
-  comment: ["0", "0"],
-  good: ["1;32", "22;39"],
-  bad: ["1;31", "22;39"],
-  warning: ["1;33", "22;39"],
-  added: ["1;32", "22;39"],
-  removed: ["1;31", "22;39"],
-  addedWord: ["1;7", "22;27"],
-  removedWord: ["1;7", "22;27"],
-};
-
-/** With more colours, changed words get a background of their own. */
-const WORDS: Readonly<Record<string, Readonly<Record<"256" | "full", Theme>>>> = {
-  dark: {
-    "256": { addedWord: both("38;5;157", "48;5;22"), removedWord: both("38;5;217", "48;5;52") },
-    full: {
-      addedWord: both("38;2;190;250;190", "48;2;20;80;30"),
-      removedWord: both("38;2;255;200;200", "48;2;110;25;30"),
-    },
-  },
-  light: {
-    "256": { addedWord: back("48;5;157"), removedWord: back("48;5;217") },
-    full: { addedWord: back("48;2;170;235;170"), removedWord: back("48;2;255;190;190") },
-  },
-};
+/** The six levels of each component in terminals with 256 colours. */
+const STEPS = [0, 95, 135, 175, 215, 255];
 
 /** The colours that the environment asks for; NO_COLOR and FORCE_COLOR override what the terminal can do. */
 export function colorDepth(environment: NodeJS.ProcessEnv): ColorDepth {
@@ -91,15 +86,6 @@ export function colorDepth(environment: NodeJS.ProcessEnv): ColorDepth {
   return TERM.includes("256") ? "256" : "16";
 }
 
-/** `auto` is light or dark, by the background that the terminal reported. */
-export function themeNamed(name: ThemeName, depth: ColorDepth, isLight: boolean): Theme {
-  if (depth === "none") return {};
-  if (name === "colorblind") return COLORBLIND;
-  if (name === "contrast") return CONTRAST;
-  const ground = name === "auto" ? (isLight ? "light" : "dark") : name;
-  return depth === "16" ? PLAIN : { ...PLAIN, ...WORDS[ground]?.[depth] };
-}
-
 /** Whether the colour that a terminal reported, `11;rgb:ffff/ffff/ffff`, is light. */
 export function isLightBackground(report: string): boolean {
   const parts = /rgba?:([0-9a-f]+)\/([0-9a-f]+)\/([0-9a-f]+)/i.exec(report);
@@ -110,6 +96,76 @@ export function isLightBackground(report: string): boolean {
   return 0.3 * red + 0.59 * green + 0.11 * blue > 0.5;
 }
 
+interface Wishes {
+  readonly name: ThemeName;
+  readonly isLight: boolean;
+  /** The user's own looks. */
+  readonly colors: Readonly<Record<string, string>>;
+}
+
+/** The theme, and which of the user's own looks are not valid. `auto` is light or dark, like the background. */
+export function mixTheme(
+  { name, isLight, colors }: Wishes,
+  depth: ColorDepth,
+): { theme: Theme; faults: string[] } {
+  if (depth === "none") return { theme: {}, faults: [] };
+  const known = name === "auto" ? (isLight ? "light" : "dark") : name;
+  const own = depth === "16" && (known === "light" || known === "dark") ? {} : OWN[known];
+  const words = Object.entries({ ...PLAIN, ...own });
+  const theme = Object.fromEntries(words.map(([style, look]) => [style, lookOf(look, depth)]));
+  const faults: string[] = [];
+  for (const [style, look] of Object.entries(colors)) {
+    const found = Object.hasOwn(PLAIN, style) ? lookOf(look, depth) : null;
+    if (found === null) faults.push(`ui.colors.${style}: ${look}`);
+    else theme[style] = found;
+  }
+  return { theme, faults };
+}
+
+function lookOf(words: string, depth: ColorDepth): Look | null {
+  const on: string[] = [];
+  const off: string[] = [];
+  let isBack = false;
+  for (const word of words.trim().toLowerCase().split(/\s+/)) {
+    const effect = EFFECTS[word];
+    const color = colorOf(word, depth, isBack);
+    if (word === "on") isBack = true;
+    else if (effect !== undefined) {
+      on.push(effect[0]);
+      off.push(effect[1]);
+    } else if (color !== null) {
+      on.push(color);
+      off.push(isBack ? "49" : "39");
+      isBack = false;
+    } else return null;
+  }
+  return on.length === 0 ? null : [on.join(";"), off.join(";")];
+}
+
+/** The code of a colour, or of the nearest one that the terminal has. */
+function colorOf(word: string, depth: ColorDepth, isBack: boolean): string | null {
+  const shift = isBack ? 10 : 0;
+  const [, bright, name = ""] = /^(bright)?(\w+)$/.exec(word) ?? [];
+  const index = NAMES.indexOf(name);
+  if (index !== -1) return String((bright === undefined ? 30 : 90) + index + shift);
+  if (word === "gray" || word === "grey") return String(90 + shift);
+  const hex = /^#([\da-f]{6}|[\da-f]{3})$/.exec(word)?.[1];
+  if (hex === undefined) return null;
+  const pair = hex.length / 3;
+  const parts = [0, 1, 2].map((at) =>
+    Number.parseInt(hex.slice(at * pair, (at + 1) * pair).repeat(pair === 1 ? 2 : 1), 16),
+  );
+  if (depth === "full") return `${38 + shift};2;${parts.join(";")}`;
+  const [red = 0, green = 0, blue = 0] = parts.map(stepOf);
+  if (depth === "256") return `${38 + shift};5;${16 + 36 * red + 6 * green + blue}`;
+  return String(30 + shift + (red > 2 ? 1 : 0) + (green > 2 ? 2 : 0) + (blue > 2 ? 4 : 0));
+}
+
+function stepOf(part: number): number {
+  const away = STEPS.map((step) => Math.abs(step - part));
+  return away.indexOf(Math.min(...away));
+}
+
 /** What drives a terminal or turns the order of a line around. */
 const DRIVES = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
@@ -118,8 +174,8 @@ export function paint(line: Line, theme: Theme): Row {
   let bytes = "";
   for (const { text: given, style } of line) {
     const text = given.replace(DRIVES, "");
-    const look = style === undefined ? undefined : theme[style];
-    bytes += look === undefined || text === "" ? text : `\u001b[${look[0]}m${text}\u001b[${look[1]}m`;
+    const look = style && theme[style];
+    bytes += !look || text === "" ? text : `\u001b[${look[0]}m${text}\u001b[${look[1]}m`;
   }
   return { bytes, width: lineWidth(line) };
 }

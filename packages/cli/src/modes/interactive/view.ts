@@ -15,7 +15,6 @@ import {
 } from "../../terminal/screen.ts";
 import { cutLine, type Line, shownText, wrapLine } from "../../terminal/styled-line.ts";
 import type { ChoiceList } from "../../ui/choice-list.ts";
-import { withColors } from "../../ui/custom-colors.ts";
 import { look } from "../../ui/look.ts";
 import { framed, type Panel } from "../../ui/panel.ts";
 import { promptView } from "../../ui/prompt-view.ts";
@@ -23,10 +22,10 @@ import { type Status, statusLine } from "../../ui/status-line.ts";
 import {
   colorDepth,
   isLightBackground,
+  mixTheme,
   paint,
   type Theme,
   type ThemeName,
-  themeNamed,
 } from "../../ui/theme.ts";
 import { type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
 
@@ -65,7 +64,7 @@ export class View {
   readonly #port: ScreenPort;
   readonly #screen: Screen;
   readonly #rows = new TranscriptRows();
-  #theme: Theme;
+  #theme: Theme = {};
   #themeName: ThemeName = "auto";
   #colors: Readonly<Record<string, string>> = {};
   #isLight = false;
@@ -88,7 +87,7 @@ export class View {
     this.#shown = shown;
     this.#port = port;
     this.#screen = new Screen(port);
-    this.#theme = themeNamed(this.#themeName, colorDepth(process.env), false);
+    this.#mix();
   }
 
   get width(): number {
@@ -128,9 +127,8 @@ export class View {
   }
 
   #mix(): readonly string[] {
-    const depth = colorDepth(process.env);
-    const base = themeNamed(this.#themeName, depth, this.#isLight);
-    const { theme, faults } = withColors(base, this.#colors, depth);
+    const wishes = { name: this.#themeName, isLight: this.#isLight, colors: this.#colors };
+    const { theme, faults } = mixTheme(wishes, colorDepth(process.env));
     this.#theme = theme;
     this.soon();
     return faults;

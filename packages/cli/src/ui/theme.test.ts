@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { withColors } from "./custom-colors.ts";
-import { type ColorDepth, themeNamed } from "./theme.ts";
+import { type ColorDepth, mixTheme } from "./theme.ts";
 
-function lookOf(words: string, depth: ColorDepth): readonly string[] | undefined {
-  const { theme, faults } = withColors(themeNamed("dark", depth, false), { added: words }, depth);
+function withColors(colors: Readonly<Record<string, string>>, depth: ColorDepth) {
+  return mixTheme({ name: "dark", isLight: false, colors }, depth);
+}
+
+function lookOf(words: string, depth: ColorDepth) {
+  const { theme, faults } = withColors({ added: words }, depth);
   return faults.length === 0 ? theme.added : undefined;
 }
 
@@ -25,8 +28,8 @@ describe("the user's own colours", () => {
   });
 
   it("says which style there is not, and shows none where there are no colours", () => {
-    const { faults } = withColors(themeNamed("dark", "full", false), { plus: "red" }, "full");
+    const { faults } = withColors({ plus: "red" }, "full");
     expect(faults).toEqual(["ui.colors.plus: red"]);
-    expect(withColors({}, { added: "red" }, "none").theme).toEqual({});
+    expect(withColors({ added: "red" }, "none").theme).toEqual({});
   });
 });
