@@ -25,16 +25,6 @@ interface CallItem {
   isLeft: boolean;
 }
 
-export interface Spent {
-  inputTokens: number;
-  outputTokens: number;
-  cachedTokens: number;
-  readonly cacheMisses: CacheMiss[];
-  calls: number;
-  /** In the currency of `model.prices`. */
-  money: number;
-}
-
 const MOST_KEPT_CALLS = 50;
 /** In a prompt, this precedes the content of mentioned files, which is for the model. */
 export const FILES_MARK = "\n\nWhat the @ mentions hold:\n\n";
@@ -44,19 +34,18 @@ export const FILES_MARK = "\n\nWhat the @ mentions hold:\n\n";
  * that a long session keeps no more in memory than a short one.
  */
 export class Transcript {
-  #items: Item[] = [];
-  /** How many are drawn permanently and still in the list, because removing them one by one is slow. */
-  #drawn = 0;
+  readonly items: Item[] = [];
   /** The unfinished calls, by id. */
   readonly #open = new Map<string, CallItem>();
   /** The latest finished calls, for viewing them again. */
   readonly calls: ShownCall[] = [];
-  readonly spent: Spent = {
+  readonly spent = {
     inputTokens: 0,
     outputTokens: 0,
     cachedTokens: 0,
-    cacheMisses: [],
+    cacheMisses: [] as CacheMiss[],
     calls: 0,
+    /** In the currency of `model.prices`. */
     money: 0,
   };
   /** How full the model's window is; null before the first request. */
@@ -64,22 +53,6 @@ export class Transcript {
   model = "";
   sessionId = "";
   name = "";
-
-  get items(): readonly Item[] {
-    this.#items.splice(0, this.#drawn);
-    this.#drawn = 0;
-    return this.#items;
-  }
-
-  /** The first entry that is not drawn permanently. */
-  get first(): Item | undefined {
-    return this.#items[this.#drawn];
-  }
-
-  /** Removes the first entry after it was drawn permanently. */
-  shift(): void {
-    this.#drawn += 1;
-  }
 
   /** Another session or another model starts here. */
   begin(model: string): void {
@@ -89,13 +62,11 @@ export class Transcript {
   }
 
   note(text: string, isBad = false): void {
-    this.#close();
-    this.#items.push({ kind: "notice", text, isBad });
+    this.#add({ kind: "notice", text, isBad });
   }
 
   print(draw: (width: number) => readonly Line[]): void {
-    this.#close();
-    this.#items.push({ kind: "lines", draw });
+    this.#add({ kind: "lines", draw });
   }
 
   /** The task of the subagent that works for this call, as the call describes it; "" if not known. */
@@ -114,7 +85,8 @@ export class Transcript {
     if (event.type === "session") {
       this.model = event.model;
       this.sessionId = event.sessionId;
-    } else if (event.type === "text" && event.role === "user") this.#heardUser(event.text, event.media);
+    } else if (event.type === "text" && event.role === "user")
+      this.#add({ kind: "user", text: wordsOf(event.text), media: event.media ?? [] });
     else if (event.type === "text") this.#heardText(event.text);
     else if (event.type === "thought") this.#heardThought(event.text, now);
     else if (event.type === "tool_call") this.#heardCall(event.call, now);
@@ -124,7 +96,8 @@ export class Transcript {
     else if (event.type === "model") this.model = event.model;
     else if (event.type === "name") this.name = event.name;
     else if (event.type === "context_fill") this.fill = event;
-    else if (event.type === "task") this.#heardTask(event);
+    else if (event.type === "task" && event.status !== "running")
+      this.note(say(`task.${event.status}`, { agent: event.agent, description: event.description }));
     else if (event.type === "compaction") {
       const { tokensBefore, tokensAfter } = event;
       this.note(say("compact.done", { before: grouped(tokensBefore), after: grouped(tokensAfter) }));
@@ -138,29 +111,16 @@ export class Transcript {
     else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
   }
 
-  #heardTask({ agent, description, status }: Extract<AgentEvent, { type: "task" }>): void {
-    if (status !== "running") this.note(say(`task.${status}`, { agent, description }));
-  }
-
-  #heardUser(said: string, media: readonly InlineData[] = []): void {
-    this.#close();
-    this.#items.push({ kind: "user", text: wordsOf(said), media });
-  }
-
   #heardText(text: string): void {
-    const last = this.#items.at(-1);
+    const last = this.items.at(-1);
     if (last?.kind === "text" && !last.isWhole) last.text += text;
-    else {
-      this.#close();
-      this.#items.push({ kind: "text", text: text.replace(/^\n+/, ""), isWhole: false });
-    }
+    else this.#add({ kind: "text", text: text.replace(/^\n+/, ""), isWhole: false });
   }
 
   #heardThought(text: string, now: number): void {
-    const last = this.#items.at(-1);
+    const last = this.items.at(-1);
     if (text === "" || (last?.kind === "thought" && !last.isWhole)) return;
-    this.#close();
-    this.#items.push({ kind: "thought", since: now, isWhole: false });
+    this.#add({ kind: "thought", since: now, isWhole: false });
   }
 
   #heardCall(heard: ToolCall, now: number): void {
@@ -168,9 +128,8 @@ export class Transcript {
     const isAsked = heard.status === "awaiting_approval" && heard.confirmation.kind === "plan";
     const call: ShownCall = isAsked || known?.call.isPlan ? { ...heard, isPlan: true } : heard;
     if (known === undefined) {
-      this.#close();
       const item: CallItem = { kind: "call", call, since: now, milliseconds: 0, isLeft: false };
-      this.#items.push(item);
+      this.#add(item);
       this.#open.set(call.callId, item);
     } else {
       // Time spent waiting for the user is not the call's.
@@ -194,9 +153,14 @@ export class Transcript {
     this.spent.money += usage.cost ?? 0;
   }
 
+  #add(item: Item): void {
+    this.#close();
+    this.items.push(item);
+  }
+
   /** Marks the current text as complete. */
   #close(): void {
-    const last = this.#items.at(-1);
+    const last = this.items.at(-1);
     if (last?.kind === "text" || last?.kind === "thought") last.isWhole = true;
   }
 }

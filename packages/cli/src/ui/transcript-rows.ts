@@ -1,7 +1,6 @@
 import type { InlineData, ToolCall } from "@burin/core";
 import { say } from "../locales/say.ts";
-import type { Item, Transcript } from "../state/transcript.ts";
-import { isOver } from "../state/transcript.ts";
+import { type Item, isOver, type Transcript } from "../state/transcript.ts";
 import type { Row } from "../terminal/screen.ts";
 import { cutLine, type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { callLines, duration } from "./displays/call-lines.ts";
@@ -26,81 +25,71 @@ export interface Frame {
 
 /** Turns a transcript into rows: final ones, each once, and those of what is still in progress. */
 export class TranscriptRows {
+  /** Draws the text that is being written. */
   #stream: MarkdownStream | null = null;
-  /** The kind of the last final rows: between different kinds there is an empty row. */
-  #last: Item["kind"] | "" = "";
+  /** The entry of the last final rows. */
+  #last: Item | null = null;
 
   /** Takes what is final out of the transcript. */
-  takeFinal(transcript: Transcript, frame: Frame): Row[] {
+  takeFinal({ items }: Transcript, frame: Frame): Row[] {
     const rows: Row[] = [];
-    let left = transcript.items.length;
-    for (let item = transcript.first; item !== undefined; item = transcript.first) {
-      if (!this.#takeItem(item, rows, frame)) break;
-      const images = left > ITEMS_WITH_IMAGES ? [] : imagesIn(item).slice(0, MOST_IMAGES);
+    let taken = 0;
+    for (const item of items) {
+      const lines = this.#finalLines(item, frame);
+      rows.push(...rowsOf(item, lines, { last: this.#last, theme: frame.theme }));
+      if (lines.length > 0) this.#last = item;
+      if (!isFinal(item)) break;
+      const images = items.length - taken > ITEMS_WITH_IMAGES ? [] : imagesIn(item).slice(0, MOST_IMAGES);
       for (const image of images) rows.push(...frame.draw(image));
-      left -= 1;
-      transcript.shift();
+      taken += 1;
     }
+    items.splice(0, taken);
     return rows;
   }
 
   /** What may still change. */
-  live(transcript: Transcript, frame: Frame): Row[] {
-    const rows: Row[] = [];
+  live({ items }: Transcript, frame: Frame): Row[] {
     let last = this.#last;
-    for (const [index, item] of transcript.items.entries()) {
-      const lines = this.#liveLines(item, index === 0, frame);
-      if (lines.length === 0) continue;
-      const isGoingOn = index === 0 && item.kind === "text" && this.#stream !== null;
-      if (!isGoingOn && isApart(last, item.kind)) rows.push(BLANK);
-      last = item.kind;
-      for (const line of lines) rows.push(paint(line, frame.theme));
-    }
-    return rows;
+    return items.flatMap((item) => {
+      const lines =
+        item.kind === "text"
+          ? (this.#stream ?? streamFor(frame)).tail(item.text.slice(-20_000), frame.width)
+          : itemLines(item, frame);
+      const rows = rowsOf(item, lines, { last, theme: frame.theme });
+      if (lines.length > 0) last = item;
+      return rows;
+    });
   }
 
-  /** Returns true when all of the item is among the rows now. */
-  #takeItem(item: Item, rows: Row[], frame: Frame): boolean {
-    if (item.kind === "text") return this.#takeText(item, rows, frame);
-    if (item.kind === "thought" && item.isWhole) return true;
-    const isFinal = item.kind === "call" ? isOver(item.call) : item.kind !== "thought";
-    if (!isFinal) return false;
-    this.#put(item.kind, itemLines(item, frame), { rows, frame });
-    return true;
-  }
-
-  #takeText(item: Extract<Item, { kind: "text" }>, rows: Row[], frame: Frame): boolean {
-    const isNew = this.#stream === null;
-    this.#stream ??= new MarkdownStream(Object.keys(frame.theme).length === 0);
+  #finalLines(item: Item, frame: Frame): readonly Line[] {
+    if (item.kind !== "text") return isFinal(item) ? itemLines(item, frame) : [];
+    this.#stream ??= streamFor(frame);
     const text = item.isWhole ? item.text.trimEnd() : item.text;
-    const taken = this.#stream.take(text, item.isWhole, frame.width);
-    item.text = taken.rest;
-    if (isNew && taken.rows.length === 0 && !item.isWhole) this.#stream = null;
-    else if (isNew && taken.rows.length > 0) this.#part("text", rows);
-    for (const line of taken.rows) rows.push(paint(line, frame.theme));
+    const { rows, rest } = this.#stream.take(text, item.isWhole, frame.width);
+    item.text = rest;
     if (item.isWhole) this.#stream = null;
-    return item.isWhole;
-  }
-
-  #put(kind: Item["kind"], lines: readonly Line[], { rows, frame }: { rows: Row[]; frame: Frame }): void {
-    this.#part(kind, rows);
-    for (const line of lines) rows.push(paint(line, frame.theme));
-  }
-
-  #part(kind: Item["kind"], rows: Row[]): void {
-    if (isApart(this.#last, kind)) rows.push(BLANK);
-    this.#last = kind;
-  }
-
-  #liveLines(item: Item, isFirst: boolean, frame: Frame): Line[] {
-    if (item.kind !== "text") return itemLines(item, frame);
-    const stream = isFirst && this.#stream !== null ? this.#stream : new MarkdownStream(false);
-    return stream.tail(item.text.slice(-20_000), frame.width);
+    return rows;
   }
 }
 
-function isApart(last: Item["kind"] | "", next: Item["kind"]): boolean {
-  return last !== "" && !(last === "call" && next === "call") && !(last === "notice" && next === "notice");
+function streamFor({ theme }: Frame): MarkdownStream {
+  return new MarkdownStream(Object.keys(theme).length === 0);
+}
+
+function isFinal(item: Item): boolean {
+  if (item.kind === "call") return isOver(item.call);
+  return item.kind === "text" || item.kind === "thought" ? item.isWhole : true;
+}
+
+/** The painted lines; an empty row parts them from the last ones, of another entry, unless both are calls or notices. */
+function rowsOf(
+  item: Item,
+  lines: readonly Line[],
+  { last, theme }: { last: Item | null; theme: Theme },
+): Row[] {
+  const isNext = lines.length > 0 && last !== null && last !== item;
+  const isAlike = last?.kind === item.kind && (item.kind === "call" || item.kind === "notice");
+  return [...(isNext && !isAlike ? [BLANK] : []), ...lines.map((line) => paint(line, theme))];
 }
 
 function itemLines(item: Item, { width, now }: Frame): Line[] {
