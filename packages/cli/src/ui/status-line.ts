@@ -11,15 +11,13 @@ export interface Status {
   /** Working time. */
   readonly milliseconds: number;
   readonly isWorking: boolean;
-  /** A panel shows its keys itself. */
-  readonly hasPanel: boolean;
   /** Replaces the hint. */
   readonly message: string;
 }
 
 /** One line: the model, the mode, how full, how expensive and how long; and at its end what the keys do. */
-export function statusLine(status: Status, width: number): Line {
-  const { model, mode, filled, money, milliseconds, isWorking, hasPanel, message } = status;
+export function statusLine(status: Status, hasPanel: boolean, width: number): Line {
+  const { model, mode, filled, money, milliseconds, isWorking, message } = status;
   const more = [
     filled === null ? "" : say("status.window", { percent: Math.round(filled * 100) }),
     money > 0 ? `$${money.toFixed(money < 0.01 ? 4 : money < 1 ? 3 : 2)}` : "",
@@ -32,6 +30,7 @@ export function statusLine(status: Status, width: number): Line {
       style: mode === "yolo" ? "warning" : "dim",
     },
   ];
+  // A panel shows its keys itself.
   const keys = hasPanel ? "" : say(isWorking ? "status.working" : "status.keys");
   const hint = message !== "" ? message : keys;
   const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };

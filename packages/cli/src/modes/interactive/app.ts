@@ -81,8 +81,8 @@ export class App implements Desk {
       closed: () => this.questions.clear(),
       tell: (notice) => this.note(notice),
     });
-    this.#own = new OwnCalls(this);
-    this.work = new Work(this, () => this.#own.takeForModel());
+    this.work = new Work(this);
+    this.#own = new OwnCalls(this, this.work);
     this.#asking = new QuestionDesk(this, this.work);
     const submit = (text: string, isLast: boolean): void => void this.#take(text, isLast);
     this.#keys = new PromptKeys(this, { work: this.work, completion: new Completion(this), submit });
@@ -154,9 +154,9 @@ export class App implements Desk {
   }
 
   async change(session: CommonOptions["session"]): Promise<void> {
-    await this.host.change(session);
+    const past = await this.host.change(session);
     this.transcript.begin(this.host.modelName ?? "");
-    this.work.showPast();
+    this.work.showPast(past);
     this.view.soon();
   }
 
@@ -190,7 +190,7 @@ export class App implements Desk {
 
   async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
     const { outputOf } = await import("./output-of.ts");
-    const approvalMode = this.session?.approvalMode ?? this.options.approvalMode;
+    const { approvalMode } = this.session ?? this.options;
     return outputOf(name, words, { ...this.options, approvalMode });
   }
 
@@ -225,7 +225,7 @@ export class App implements Desk {
   async #open(first: string): Promise<void> {
     await this.host.close();
     this.transcript.sessionId = "";
-    const { ui } = await this.host.readSettings();
+    const { ui } = (await this.host.readSettings()).settings;
     if (ui.language !== undefined) await this.useLanguage(ui.language);
     await this.#useLook(ui);
     if (this.host.modelName === null) {
@@ -238,13 +238,13 @@ export class App implements Desk {
       if (outcome !== "ready") return;
       await this.host.readSettings();
     }
-    await this.host.open();
+    const past = await this.host.open();
     this.note(say("start.folder", { folder: this.options.root }));
     // For a screen reader there is no status line that could show it.
     if (look.isSpoken) this.note(`${this.#status().model} · ${this.#status().mode}`);
     this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
     this.view.soon();
-    this.work.showPast();
+    this.work.showPast(past);
     if (first !== "") await this.#take(first, false);
   }
 
@@ -278,24 +278,18 @@ export class App implements Desk {
     // The words for leaving in shells and other agents.
     const said = /^(?:exit|quit)$/.test(text) ? "/quit" : text;
     const slash = said.startsWith("/") ? await import("./slash-desk.ts") : null;
-    if (!(await slash?.runCommand(this, said))) await this.#prompt(text, isLast);
+    if (!(await slash?.runCommand(this, said))) {
+      // A prompt that is sent before the session is open waits for it.
+      if (this.session === null) await this.#opening;
+      if (!(await slash?.runMistyped(this, said))) this.#prompt(text, isLast);
+    }
     this.view.soon();
   }
 
-  async #prompt(text: string, isLast: boolean): Promise<void> {
-    // A prompt that is sent before the session is open waits for it.
-    if (this.session === null) await this.#opening;
-    if (await this.#runMistyped(text)) return;
+  #prompt(text: string, isLast: boolean): void {
     if (this.session === null) this.setUp(text);
-    else if (!this.#own.take(text)) this.#ask(text, isLast);
-  }
-
-  async #runMistyped(text: string): Promise<boolean> {
-    return text.startsWith("/") && (await import("./slash-desk.ts")).runMistyped(this, text);
-  }
-
-  #ask(text: string, isLast: boolean): void {
-    if (this.host.isDemo) this.note(say("demo.prompt"));
+    else if (this.#own.take(text)) return;
+    else if (this.isDemo) this.note(say("demo.prompt"));
     else this.work.submit(text, isLast);
   }
 
@@ -330,15 +324,14 @@ export class App implements Desk {
   }
 
   #status(): Status {
-    const { spent, model } = this.transcript;
+    const { spent, model, fill } = this.transcript;
     return {
       model: model || (this.host.modelName ?? ""),
-      mode: this.session?.approvalMode ?? this.options.approvalMode,
-      filled: this.work.filled,
+      mode: (this.session ?? this.options).approvalMode,
+      filled: fill && Math.min(fill.tokens / fill.window, 1),
       money: spent.money,
       milliseconds: this.work.milliseconds,
       isWorking: this.isWorking,
-      hasPanel: this.shown.panel !== null,
       message: this.#message || (this.vim?.isNormal ? say("status.normal") : ""),
     };
   }

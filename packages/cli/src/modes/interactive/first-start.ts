@@ -16,19 +16,11 @@ import { choose } from "../../ui/choice-panel.ts";
 import { InputPanel } from "../../ui/input-panel.ts";
 import type { Desk } from "./desk.ts";
 
-type Provider = ModelChoice["provider"];
-
-interface Service {
-  readonly label: string;
-  readonly provider: Provider;
-  readonly baseUrl: string;
-}
-
-const SERVICES: Readonly<Record<string, Service>> = {
-  openai: { label: "OpenAI", provider: "openai", baseUrl: "https://api.openai.com/v1" },
-  anthropic: { label: "Anthropic", provider: "anthropic", baseUrl: "https://api.anthropic.com" },
-  gemini: { label: "Gemini", provider: "gemini", baseUrl: "https://generativelanguage.googleapis.com" },
-};
+const SERVICES = [
+  { label: "OpenAI", provider: "openai", baseUrl: "https://api.openai.com/v1" },
+  { label: "Anthropic", provider: "anthropic", baseUrl: "https://api.anthropic.com" },
+  { label: "Gemini", provider: "gemini", baseUrl: "https://generativelanguage.googleapis.com" },
+] as const;
 const MOST_SEARCH_MS = 1000;
 const MOST_TEST_MS = 60_000;
 const DEMO = "demo";
@@ -65,11 +57,8 @@ export class FirstStart {
       label: name,
       more: say("first.local", { url: baseUrl, models: models.join(", ") }),
     }));
-    const known = Object.entries(SERVICES).map(([value, { label }]) => ({
-      value,
-      label,
-      more: say("first.withKey"),
-    }));
+    const more = say("first.withKey");
+    const known = SERVICES.map(({ label, baseUrl }) => ({ value: baseUrl, label, more }));
     return [
       ...local,
       ...known,
@@ -80,9 +69,8 @@ export class FirstStart {
 
   /** The service with its key; null when the user goes back. */
   async #serviceOf(way: string): Promise<ModelChoice | null> {
-    const known = SERVICES[way];
-    if (known !== undefined)
-      return this.#withKey({ provider: known.provider, baseUrl: known.baseUrl, name: "" });
+    const known = SERVICES.find(({ baseUrl }) => baseUrl === way);
+    if (known !== undefined) return this.#withKey({ provider: known.provider, baseUrl: way, name: "" });
     if (way !== OTHER) return { provider: "openai", name: "", baseUrl: way };
     const address = await this.#ask({ title: say("first.urlTitle"), hint: say("first.url") });
     if (address === null || address === "") return null;
@@ -91,7 +79,7 @@ export class FirstStart {
 
   /** The same with the key that is asked for; null when the user goes back. */
   async #withKey({ provider, name, baseUrl }: ModelChoice): Promise<ModelChoice | null> {
-    const isNeeded = Object.values(SERVICES).some((service) => service.baseUrl === baseUrl);
+    const isNeeded = SERVICES.some((service) => service.baseUrl === baseUrl);
     const hint = say(isNeeded ? "first.key" : "first.keyMaybe");
     const apiKey = await this.#ask({ title: say("first.keyTitle"), hint, isSecret: true });
     if (apiKey === null || (isNeeded && apiKey === "")) return null;
@@ -139,7 +127,7 @@ export class FirstStart {
 
   async #keep({ provider, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
     const file = join(burinHome(process.env), "settings.json");
-    const isKnown = SERVICES[provider]?.baseUrl === baseUrl;
+    const isKnown = SERVICES.some((known) => known.provider === provider && known.baseUrl === baseUrl);
     const { host } = new URL(baseUrl);
     // The variable of the service that is asked already keeps its key.
     const ownVariable = this.#isFirst || isKnown ? null : `KEY_OF_${host.toUpperCase().replace(/\W+/g, "_")}`;

@@ -27,7 +27,6 @@ export class Front {
       filled: null,
       money: 0,
       milliseconds: 0,
-      hasPanel: false,
       isWorking: false,
       message: "",
     };

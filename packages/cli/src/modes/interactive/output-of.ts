@@ -1,8 +1,5 @@
 import type { CommonOptions } from "../../request/options.ts";
-import type { SubcommandRequest } from "../../request/subcommand.ts";
 import type { Output } from "../../terminal/output.ts";
-
-type Mode = "doctor" | "explain" | "tools" | "mcp" | "grants" | "trust";
 
 const MODES = {
   explain: async () => (await import("../explain.ts")).runExplain,
@@ -11,10 +8,10 @@ const MODES = {
   mcp: async () => (await import("../mcp.ts")).runMcp,
   grants: async () => (await import("../grants.ts")).runGrants,
   trust: async () => (await import("../trust.ts")).runTrust,
-} as const satisfies Record<Mode, unknown>;
+} as const;
 
 export async function outputOf(
-  name: Mode,
+  name: keyof typeof MODES,
   words: readonly string[],
   options: CommonOptions,
 ): Promise<string> {
@@ -27,8 +24,7 @@ export async function outputOf(
     hasResult: false,
     styled: (_style, text) => text,
   };
-  const request: SubcommandRequest = { words, options, own: {} };
   const run = await MODES[name]();
-  await run(request, { output, signal: new AbortController().signal });
+  await run({ words, options, own: {} }, { output, signal: new AbortController().signal });
   return texts.join("");
 }

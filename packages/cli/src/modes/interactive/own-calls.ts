@@ -4,18 +4,19 @@ import { say } from "../../locales/say.ts";
 import { linesOf } from "../../terminal/styled-line.ts";
 import { modelText } from "../../ui/displays/call-lines.ts";
 import type { Desk } from "./desk.ts";
+import type { Work } from "./work.ts";
 
 const MOST_ROWS = 200;
 
 /** `!command` runs a command of the user, `#fact` stores a fact: both without a model. */
 export class OwnCalls {
   readonly #desk: Desk;
+  readonly #work: Work;
   #abort: AbortController | null = null;
-  /** Text for the next prompt, because the user wants the model to see it. */
-  #forModel = "";
 
-  constructor(desk: Desk) {
+  constructor(desk: Desk, work: Work) {
     this.#desk = desk;
+    this.#work = work;
   }
 
   get isRunning(): boolean {
@@ -24,13 +25,6 @@ export class OwnCalls {
 
   interrupt(): void {
     this.#abort?.abort();
-  }
-
-  /** Returns the text for the next prompt, once. */
-  takeForModel(): string {
-    const text = this.#forModel;
-    this.#forModel = "";
-    return text;
   }
 
   /** Returns true when the text was one of these. */
@@ -50,18 +44,18 @@ export class OwnCalls {
     if (command === "") return void this.#desk.note(say("shell.none"));
     const result = await this.call("run_shell_command", { command });
     this.#show(`! ${command}`, result);
-    if (isForModel && result !== null) this.#forModel = ranByUser(command, modelText(result.llmContent));
+    if (isForModel && result !== null) this.#work.forModel = ranByUser(command, modelText(result.llmContent));
   }
 
   /** The user has just typed it, so no question is needed. */
   async call(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
-    const { session, questions, view, work } = this.#desk;
+    const { session, questions, view } = this.#desk;
     if (session === null) return null;
     const abort = new AbortController();
     this.#abort = abort;
     view.soon();
     return questions
-      .asOwn(work.isWorking, () => session.call(name, args, abort.signal))
+      .asOwn(this.#work.isWorking, () => session.call(name, args, abort.signal))
       .finally(() => {
         this.#abort = null;
       });

@@ -49,8 +49,7 @@ export class PromptKeys {
         view.leave();
         view.begin();
       },
-      "alt+up": () =>
-        buffer.set([needs.work.takeBack(), buffer.text].filter((part) => part !== "").join("\n")),
+      "alt+up": () => needs.work.takeBack(),
       "ctrl+b": () => void this.#toBackground(),
       "ctrl+g": () => void this.#editOutside(),
       "ctrl+v": () => void this.#pasteImage(),
@@ -61,17 +60,13 @@ export class PromptKeys {
   }
 
   press(pressed: Key): void {
-    const { vim } = this.#desk;
+    const { vim, buffer } = this.#desk;
     const isWriting = vim === null || this.#needs.completion.isOpen;
-    const key = isWriting ? pressed : vim.press(this.#desk.buffer, pressed);
-    if (key !== null) this.#take(key);
-  }
-
-  #take(key: Key): void {
+    const key = isWriting ? pressed : vim.press(buffer, pressed);
+    if (key === null) return;
     const now = performance.now();
     this.#isAgain = this.#last.name === key.name && now - this.#last.at < TWICE_MS;
     this.#last = { name: this.#isAgain ? "" : key.name, at: now };
-    const { buffer } = this.#desk;
     if (commandKey(key.text) === "?" && key.name === "text" && buffer.isEmpty)
       return void this.#command("/keys");
     const before = buffer.text;

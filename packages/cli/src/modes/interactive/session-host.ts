@@ -1,6 +1,5 @@
 import {
   type AgentEvent,
-  type ApprovalMode,
   type ChatModel,
   chooseModel,
   createSession,
@@ -12,10 +11,14 @@ import {
 } from "@burin/core";
 import { type CommonOptions, type Opened, openSettings, sessionOptions } from "../../request/options.ts";
 
-type TakenUp = Pick<SessionOptions, "resume" | "answer">;
+/** A recorded session that is held, and its events so far. */
+interface TakenUp {
+  readonly held: Pick<SessionOptions, "resume" | "answer">;
+  readonly past: readonly AgentEvent[];
+}
 
 /** What the sessions of one run of the screen have in common. */
-export interface HostNeeds {
+interface HostNeeds {
   readonly options: CommonOptions;
   /** Gets events of the current session outside its runs: its questions. */
   readonly hear: (event: AgentEvent) => void;
@@ -26,24 +29,15 @@ export interface HostNeeds {
 /** Opens the current session; switching to an earlier session replaces it. */
 export class SessionHost {
   readonly #needs: HostNeeds;
-  #options: CommonOptions;
+  options: CommonOptions;
+  session: Session | null = null;
   #opened: Opened | null = null;
-  #session: Session | null = null;
-  readonly #past: AgentEvent[] = [];
   /** The options before the demo started; null when no demo is running. */
   #beforeDemo: CommonOptions | null = null;
 
   constructor(needs: HostNeeds) {
     this.#needs = needs;
-    this.#options = needs.options;
-  }
-
-  get session(): Session | null {
-    return this.#session;
-  }
-
-  get options(): CommonOptions {
-    return this.#options;
+    this.options = needs.options;
   }
 
   get settings(): Settings | null {
@@ -57,36 +51,34 @@ export class SessionHost {
   }
 
   /** Reads the settings again. Throws SettingsError. */
-  async readSettings(): Promise<Settings> {
-    this.#opened = await openSettings(this.#options);
+  async readSettings(): Promise<Opened> {
+    this.#opened = await openSettings(this.options);
     for (const notice of this.#opened.notices) this.#needs.tell(notice);
-    return this.#opened.settings;
+    return this.#opened;
   }
 
-  /** The session to work in, opened with what the command line said; `held` is what it goes on with, where that is held already. */
-  async open(held: TakenUp | null = null): Promise<Session> {
-    if (this.#opened === null) await this.readSettings();
-    const opened = this.#opened as Opened;
-    const { session } = this.#options;
-    return this.#follow(
+  /** Opens the session to work in, as the command line said; returns the past events of a recorded one. */
+  async open(taken: TakenUp | null = null): Promise<readonly AgentEvent[]> {
+    const opened = this.#opened ?? (await this.readSettings());
+    const { session } = this.options;
+    const { held, past } = taken ?? (await this.#takeUp(session));
+    this.#follow(
       createSession({
-        ...sessionOptions(this.#options, opened),
+        ...sessionOptions(this.options, opened),
         record: session.kind !== "unrecorded",
         awaitsAnswers: true,
-        ...(session.kind === "take-up" ? (held ?? (await this.#takeUp(this.#options))) : {}),
+        ...held,
       }),
     );
+    return past;
   }
 
-  /** Returns the events of the resumed session, once. */
-  takePast(): readonly AgentEvent[] {
-    return this.#past.splice(0);
-  }
-
-  async #takeUp(options: CommonOptions): Promise<TakenUp> {
+  async #takeUp(session: CommonOptions["session"]): Promise<TakenUp> {
+    const past: AgentEvent[] = [];
+    if (session.kind !== "take-up") return { held: {}, past };
     const { takeUp } = await import("../print/take-up.ts");
-    this.#past.splice(0);
-    return takeUp(options, (event) => this.#past.push(event));
+    const held = await takeUp({ ...this.options, session }, (event) => past.push(event));
+    return { held, past };
   }
 
   get isDemo(): boolean {
@@ -94,26 +86,23 @@ export class SessionHost {
   }
 
   /** Works in another folder with a scripted model, until another session is opened. */
-  async openDemo(root: string, model: ChatModel): Promise<Session> {
+  async openDemo(root: string, model: ChatModel): Promise<void> {
     await this.close();
-    if (this.#opened === null) await this.readSettings();
-    this.#beforeDemo = this.#options;
-    this.#options = { ...this.#options, root, session: { kind: "unrecorded" } };
-    return this.#follow(
-      createSession({ root, model, awaitsAnswers: true, record: false, approvalMode: "plan" }),
-    );
+    this.#beforeDemo = this.options;
+    this.options = { ...this.options, root, session: { kind: "unrecorded" } };
+    this.#follow(createSession({ root, model, awaitsAnswers: true, record: false, approvalMode: "plan" }));
   }
 
   /** Closes the current session and continues in another one: a new or a recorded one. */
-  async change(session: CommonOptions["session"]): Promise<Session> {
-    const approvalMode: ApprovalMode = this.#session?.approvalMode ?? this.#options.approvalMode;
+  async change(session: CommonOptions["session"]): Promise<readonly AgentEvent[]> {
+    const { approvalMode } = this.session ?? this.options;
     const isOther = session.kind === "take-up" && !session.isFork;
     // One that cannot be had leaves the one that is open. What is copied is the open one, when it is closed.
-    const held = isOther ? await this.#takeUp({ ...this.#options, session }) : null;
+    const taken = isOther ? await this.#takeUp(session) : null;
     await this.close();
-    this.#options = { ...this.#options, approvalMode, session };
+    this.options = { ...this.options, approvalMode, session };
     this.#opened = null;
-    return this.open(held);
+    return this.open(taken);
   }
 
   /** Switches the session to another model, perhaps one that was just `added`. Throws when no service is known for it. */
@@ -123,28 +112,27 @@ export class SessionHost {
     const models = added === undefined ? settings.models : { ...settings.models, [name]: added };
     const changed = { ...settings, models, model: { ...settings.model, name } };
     const choice = added && chooseModel(changed, process.env);
-    this.#session?.useModel(choice ? openModel(choice) : name);
-    this.#options = { ...this.#options, model: name };
+    this.session?.useModel(choice ? openModel(choice) : name);
+    this.options = { ...this.options, model: name };
     this.#opened = { ...this.#opened, settings: changed };
   }
 
   async close(): Promise<void> {
-    const session = this.#session;
-    this.#session = null;
+    const { session } = this;
+    this.session = null;
     await session?.close();
-    if (this.#beforeDemo !== null) this.#options = this.#beforeDemo;
+    if (this.#beforeDemo !== null) this.options = this.#beforeDemo;
     this.#beforeDemo = null;
     this.#needs.closed();
   }
 
-  #follow(session: Session): Session {
-    this.#session = session;
+  #follow(session: Session): void {
+    this.session = session;
     const hear = async (): Promise<void> => {
       for await (const { event } of session.events()) {
-        if (session === this.#session) this.#needs.hear(event);
+        if (session === this.session) this.#needs.hear(event);
       }
     };
     hear().catch((error: unknown) => this.#needs.tell(messageOf(error)));
-    return session;
   }
 }

@@ -148,16 +148,14 @@ export class View {
     this.#cancel();
     this.#isUrgent = true;
     this.#screen.move();
-    this.#next = setTimeout(() => this.#settle(), RESIZE_MS);
-  }
-
-  #settle(): void {
-    this.#draw();
-    clearTimeout(this.#rest);
-    this.#rest = setTimeout(() => {
-      this.#screen.isMoving = false;
-      this.soon();
-    }, STEADY_MS);
+    this.#next = setTimeout(() => {
+      this.#draw();
+      clearTimeout(this.#rest);
+      this.#rest = setTimeout(() => {
+        this.#screen.isMoving = false;
+        this.soon();
+      }, STEADY_MS);
+    }, RESIZE_MS);
   }
 
   /** Draws at a limited rate. */
@@ -257,7 +255,7 @@ export class View {
     const above: Line[] = [[], ...waiting.map((one) => waitingLine(one, width))];
     if (waiting.length > 0) above.push([{ text: `  ${say("queue.hint")}`, style: "dim" }]);
     const state = status();
-    const statusRow = statusLine(state, width);
+    const statusRow = statusLine(state, panel !== null, width);
     if (look.isSpoken) above.splice(0);
     if (panel !== null) {
       const { lines, caret } = framed(panel, { width, height: Math.max(height - above.length - 2, 4) });

@@ -9,17 +9,16 @@ const LONG_MS = 10_000;
 
 export class Work {
   readonly #desk: Desk;
-  readonly #more: () => string;
   #abort: AbortController | null = null;
   #since = 0;
   #before = 0;
   /** When the open question appeared: the time until its answer is the user's, not working time. */
   #askedAt: number | null = null;
+  /** What the user wants the model to see before the next prompt. */
+  forModel = "";
 
-  /** `more` returns text for the model with the next prompt, once. */
-  constructor(desk: Desk, more: () => string) {
+  constructor(desk: Desk) {
     this.#desk = desk;
-    this.#more = more;
   }
 
   get isWorking(): boolean {
@@ -29,11 +28,6 @@ export class Work {
   /** Working time of all runs together. */
   get milliseconds(): number {
     return this.#before + (this.isWorking ? (this.#askedAt ?? performance.now()) - this.#since : 0);
-  }
-
-  get filled(): number | null {
-    const { fill } = this.#desk.transcript;
-    return fill === null ? null : Math.min(fill.tokens / fill.window, 1);
   }
 
   /** Sends a prompt, or text for the running work; with `isLast`, after the model has ended its turn. */
@@ -48,15 +42,22 @@ export class Work {
       this.#desk.view.soon();
       return;
     }
-    void this.#run([this.#more(), text].filter((part) => part !== "").join("\n\n"));
+    void this.#run(this.forModel === "" ? text : `${this.forModel}\n\n${text}`);
+    this.forModel = "";
   }
 
   interrupt(): void {
     this.#abort?.abort();
   }
 
-  /** Takes back what is not sent yet, as text to be edited. */
-  takeBack(): string {
+  /** Puts what is not sent yet back into the prompt. */
+  takeBack(): void {
+    const { buffer } = this.#desk;
+    const text = this.#takeWaiting();
+    if (text !== "") buffer.set(buffer.isEmpty ? text : `${text}\n${buffer.text}`);
+  }
+
+  #takeWaiting(): string {
     this.#desk.shown.waiting = [];
     const parts = this.#desk.session?.takeWaiting().flat() ?? [];
     return parts.filter((part) => typeof part === "string").join("\n");
@@ -69,18 +70,15 @@ export class Work {
   }
 
   /** Draws the events of a resumed session. */
-  showPast(): void {
-    const { host, transcript, view } = this.#desk;
-    const past = host.takePast();
+  showPast(past: readonly AgentEvent[]): void {
+    const { transcript, view } = this.#desk;
     for (const event of past) transcript.hear(event, performance.now());
     if (past.length > 0) transcript.leaveOpenCalls();
     view.now();
   }
 
   compact(): Promise<void> {
-    return this.#during(async (session, signal) => {
-      await session.compact(signal);
-    });
+    return this.#during((session, signal) => session.compact(signal));
   }
 
   #run(text: string): Promise<void> {
@@ -92,7 +90,7 @@ export class Work {
     });
   }
 
-  async #during(work: (session: Session, signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #during(work: (session: Session, signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const { session, transcript, view } = this.#desk;
     if (session === null) return;
     const abort = new AbortController();
@@ -140,11 +138,9 @@ export class Work {
   /** What was typed too late for a run becomes the next one; after an interruption the user decides. */
   #goOnWithWaiting(isInterrupted: boolean): void {
     if (this.#desk.shown.waiting.length === 0) return;
-    const text = this.takeBack();
-    if (text === "") return;
-    if (isInterrupted)
-      this.#desk.buffer.set([text, this.#desk.buffer.text].filter((part) => part !== "").join("\n"));
-    else void this.#run(text);
+    if (isInterrupted) return void this.takeBack();
+    const text = this.#takeWaiting();
+    if (text !== "") void this.#run(text);
   }
 
   /** Adds the images whose marks are in the text. */
