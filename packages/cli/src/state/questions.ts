@@ -8,16 +8,12 @@ interface QuestionNeeds {
 /** The questions of a session and its subagents that wait for the user, as a fold over its events. */
 export class Questions {
   readonly #needs: QuestionNeeds;
-  #open: readonly Question[] = [];
+  open: readonly Question[] = [];
   /** Whether the user has just typed the call, which then needs no question. Covers one question of that call only. */
   #isOwn = false;
 
   constructor(needs: QuestionNeeds) {
     this.#needs = needs;
-  }
-
-  get open(): readonly Question[] {
-    return this.#open;
   }
 
   /** Runs what the user has just typed. If the model is working too, questions are asked as usual. */
@@ -31,8 +27,13 @@ export class Questions {
   }
 
   hear(event: AgentEvent): void {
-    if (event.type === "question") this.#asked(event);
-    else if (event.type === "question_answered") this.#set(this.#open.filter(({ id }) => id !== event.id));
+    if (event.type === "question_answered") this.#set(this.open.filter(({ id }) => id !== event.id));
+    if (event.type !== "question") return;
+    // A background subagent, or an MCP server, may ask at the same moment.
+    if (this.#isOwn && event.agent === null && event.callId !== null) {
+      this.#isOwn = false;
+      this.#needs.answer(event.id, { outcome: "once" });
+    } else this.#set([...this.open, event]);
   }
 
   /** Called when the session is closed: answers are not needed any more. */
@@ -40,17 +41,9 @@ export class Questions {
     this.#set([]);
   }
 
-  #asked(question: Question): void {
-    // A background subagent, or an MCP server, may ask at the same moment.
-    if (this.#isOwn && question.agent === null && question.callId !== null) {
-      this.#isOwn = false;
-      this.#needs.answer(question.id, { outcome: "once" });
-    } else this.#set([...this.#open, question]);
-  }
-
   #set(open: readonly Question[]): void {
-    if (open.length === 0 && this.#open.length === 0) return;
-    this.#open = open;
+    if (open.length === 0 && this.open.length === 0) return;
+    this.open = open;
     this.#needs.onChange();
   }
 }

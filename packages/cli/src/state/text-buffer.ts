@@ -5,6 +5,20 @@ interface Snapshot {
   readonly caret: number;
 }
 
+/** Where a caret between two texts may go, and up to where they may be cut. */
+const PLACES = {
+  left: (before) => before.length - (graphemesOf(lineEndOf(before)).at(-1)?.length ?? 0),
+  right: (before, after) => before.length + (graphemesOf(after.slice(0, 60))[0]?.length ?? 0),
+  wordLeft: (before) => wordEnd(before, before.length, -1),
+  wordRight: (before, after) => before.length + wordEnd(after, 0, 1),
+  blankLeft: (before) => before.length - (/\S*\s*$/.exec(before)?.[0].length ?? 0),
+  lineStart: (before) => before.lastIndexOf("\n") + 1,
+  lineEnd: (before, after) => before.length + `${after}\n`.indexOf("\n"),
+  start: () => 0,
+  end: (before, after) => before.length + after.length,
+} satisfies Record<string, (before: string, after: string) => number>;
+type Place = keyof typeof PLACES;
+
 const MOST_SNAPSHOTS = 200;
 const MOST_KILLED = 20;
 /** A longer paste is shown as one mark in the text. */
@@ -92,7 +106,7 @@ export class TextBuffer {
     if (this.#text !== "") this.set("");
   }
 
-  move(to: "left" | "right" | "wordLeft" | "wordRight" | "lineStart" | "lineEnd" | "start" | "end"): void {
+  move(to: Place): void {
     this.#caret = this.#place(to);
     this.#last = "";
   }
@@ -102,7 +116,7 @@ export class TextBuffer {
     this.#last = "";
   }
 
-  erase(to: "left" | "right"): void {
+  erase(to: Place): void {
     const [from, end] = this.#range(to);
     if (from === end) return;
     if (this.#last !== "type") this.#remember();
@@ -111,12 +125,9 @@ export class TextBuffer {
   }
 
   /** Cuts up to that place; `yank` pastes it. */
-  kill(to: "wordLeft" | "wordRight" | "lineStart" | "lineEnd" | "blankLeft"): void {
-    const place = to === "blankLeft" ? this.#blankLeft() : this.#place(to);
-    const isAtEnd = to === "lineEnd" && place === this.#caret;
-    const [from, end] = isAtEnd
-      ? this.#range("right")
-      : [Math.min(place, this.#caret), Math.max(place, this.#caret)];
+  kill(to: Place): void {
+    const isAtEnd = to === "lineEnd" && this.#place(to) === this.#caret;
+    const [from, end] = this.#range(isAtEnd ? "right" : to);
     if (from === end) return;
     this.#remember();
     const cut = this.#text.slice(from, end);
@@ -185,37 +196,13 @@ export class TextBuffer {
     this.#caret = from;
   }
 
-  #range(to: "left" | "right"): [number, number] {
+  #range(to: Place): [number, number] {
     const place = this.#place(to);
     return [Math.min(place, this.#caret), Math.max(place, this.#caret)];
   }
 
-  #place(to: Parameters<TextBuffer["move"]>[0]): number {
-    const before = this.#text.slice(0, this.#caret);
-    const after = this.#text.slice(this.#caret);
-    switch (to) {
-      case "left":
-        return this.#caret - (graphemesOf(lineEndOf(before)).at(-1)?.length ?? 0);
-      case "right":
-        return this.#caret + (graphemesOf(after.slice(0, 60))[0]?.length ?? 0);
-      case "wordLeft":
-        return wordStart(before);
-      case "wordRight":
-        return this.#caret + wordLength(after);
-      case "lineStart":
-        return before.lastIndexOf("\n") + 1;
-      case "lineEnd":
-        return after.includes("\n") ? this.#caret + after.indexOf("\n") : this.#text.length;
-      case "start":
-        return 0;
-      case "end":
-        return this.#text.length;
-    }
-  }
-
-  #blankLeft(): number {
-    const before = this.#text.slice(0, this.#caret);
-    return before.length - (/\S*\s*$/.exec(before)?.[0].length ?? 0);
+  #place(to: Place): number {
+    return PLACES[to](this.#text.slice(0, this.#caret), this.#text.slice(this.#caret));
   }
 }
 
@@ -226,16 +213,11 @@ function lineEndOf(before: string): string {
   return line.length > 60 ? line.slice(-60) : line;
 }
 
-function wordStart(before: string): number {
-  let at = before.length;
-  while (at > 0 && !WORD.test(before[at - 1] ?? "")) at -= 1;
-  while (at > 0 && WORD.test(before[at - 1] ?? "")) at -= 1;
-  return at;
-}
-
-function wordLength(after: string): number {
-  let at = 0;
-  while (at < after.length && !WORD.test(after[at] ?? "")) at += 1;
-  while (at < after.length && WORD.test(after[at] ?? "")) at += 1;
+/** Behind the next word in a direction. */
+function wordEnd(text: string, from: number, by: -1 | 1): number {
+  let at = from;
+  const next = () => text[by < 0 ? at - 1 : at] ?? "";
+  while (next() !== "" && !WORD.test(next())) at += by;
+  while (WORD.test(next())) at += by;
   return at;
 }

@@ -34,7 +34,6 @@ export function drawingOf(name: string): DrawImage | null {
 
 interface Drawn {
   readonly bytes: Buffer;
-  readonly kind: Kind;
   readonly columns: number;
   readonly rows: number;
 }
@@ -56,7 +55,7 @@ function rowsOf(
   const rows = Math.ceil(found.height / space.cell.height);
   const scale = Math.min(1, most.width / columns, Math.min(most.height, MOST_ROWS) / rows);
   const fit = (cells: number): number => Math.max(Math.round(cells * scale), 1);
-  const image = { bytes, kind: found.kind, columns: fit(columns), rows: fit(rows) };
+  const image = { bytes, columns: fit(columns), rows: fit(rows) };
   const drawn = most.width < 1 ? null : sequence(image);
   if (drawn === null) return [];
   const place = `\u001b7\u001b[${image.rows}A\u001b[${INDENT + 1}G`;
@@ -65,8 +64,8 @@ function rowsOf(
 }
 
 /** Tells the terminal not to answer. Only PNG is supported. */
-function kittyBytes({ bytes, kind, columns, rows }: Drawn): string | null {
-  if (kind !== "png") return null;
+function kittyBytes({ bytes, columns, rows }: Drawn): string | null {
+  if (!PNG.test(headOf(bytes))) return null;
   const pieces = bytes.toString("base64").match(new RegExp(`.{1,${PIECE}}`, "g")) ?? [];
   return pieces
     .map((piece, index) => {
@@ -81,10 +80,14 @@ function itermBytes({ bytes, columns, rows }: Drawn): string {
   return `\u001b]1337;File=${how}:${bytes.toString("base64")}\u0007`;
 }
 
-type Kind = "png" | "gif" | "jpeg";
+const PNG = /^\x89PNG\r\n/;
+
+function headOf(bytes: Buffer): string {
+  return bytes.toString("latin1", 0, 6);
+}
 
 /** Recognizes the format by the first bytes and reads the size; null for other formats or an incomplete header. */
-function measured(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
+function measured(bytes: Buffer): Size | null {
   try {
     const found = sizeOf(bytes);
     const pixels = found === null ? 0 : found.width * found.height;
@@ -95,21 +98,19 @@ function measured(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
   }
 }
 
-function sizeOf(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
-  const head = bytes.toString("latin1", 0, 16);
-  if (head.startsWith("\x89PNG\r\n"))
-    return { kind: "png", width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
-  if (head.startsWith("GIF8"))
-    return { kind: "gif", width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+function sizeOf(bytes: Buffer): Size | null {
+  const head = headOf(bytes);
+  if (PNG.test(head)) return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+  if (head.startsWith("GIF8")) return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
   return head.startsWith("\xff\xd8\xff") ? jpegSize(bytes) : null;
 }
 
 /** The size is in the first start-of-frame segment. */
-function jpegSize(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
+function jpegSize(bytes: Buffer): Size | null {
   for (let at = 2; bytes[at] === 0xff; ) {
     const marker = bytes.readUInt8(at + 1);
     if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
-      return { kind: "jpeg", width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
+      return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
     at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
   }
   return null;

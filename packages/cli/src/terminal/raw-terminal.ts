@@ -47,14 +47,13 @@ export class RawTerminal implements ScreenPort {
   }
 
   open(): void {
-    process.stdin.on("data", this.#onData);
     process.stdin.on("end", this.#onEnd);
     process.stdin.on("error", this.#onEnd);
     process.stdout.on("error", this.#onEnd);
     process.on("SIGWINCH", this.#listener.onResize);
     process.on("exit", this.#restore);
     process.on("SIGCONT", this.#onContinue);
-    this.#enter();
+    this.resume();
   }
 
   /** Asks once for the terminal's name and background colour; one that does not know them stays silent. */
@@ -68,13 +67,11 @@ export class RawTerminal implements ScreenPort {
 
   close(): void {
     clearTimeout(this.#timer);
-    process.stdin.off("data", this.#onData);
     process.stdin.off("end", this.#onEnd);
     process.off("SIGWINCH", this.#listener.onResize);
     process.off("SIGCONT", this.#onContinue);
-    this.#restore();
+    this.suspend();
     process.off("exit", this.#restore);
-    process.stdin.pause();
   }
 
   /** The title of the window; the text has no control characters. */
@@ -97,8 +94,11 @@ export class RawTerminal implements ScreenPort {
   }
 
   resume(): void {
+    this.#isOpen = true;
     process.stdin.on("data", this.#onData);
-    this.#enter();
+    process.stdin.setRawMode?.(true);
+    process.stdin.resume();
+    this.write(ENTER);
   }
 
   /** Stops the program like the shell's own key. */
@@ -116,13 +116,6 @@ export class RawTerminal implements ScreenPort {
   size(): { columns: number; rows: number } {
     const [columns, rows] = process.stdout.getWindowSize?.() ?? [80, 24];
     return { columns: Math.max(columns || 80, 1), rows: Math.max(rows || 24, 2) };
-  }
-
-  #enter(): void {
-    this.#isOpen = true;
-    process.stdin.setRawMode?.(true);
-    process.stdin.resume();
-    this.write(ENTER);
   }
 
   /** Synchronous, because the process may end right after. */
@@ -144,8 +137,7 @@ export class RawTerminal implements ScreenPort {
   };
 
   readonly #onContinue = (): void => {
-    if (this.#isOpen) this.#restore();
-    process.stdin.off("data", this.#onData);
+    this.suspend();
     this.resume();
     this.#listener.onReturn();
   };
@@ -163,27 +155,24 @@ export class RawTerminal implements ScreenPort {
       this.#listener.onKeys(this.#asPasted(keys, isBurst));
     }
     if (this.#reader.isOpen) this.#timer = setTimeout(() => this.#give(this.#reader.flush()), ESCAPE_MS);
-    else if (this.#heldEnter) this.#timer = setTimeout(() => this.#giveEnter(), ENTER_MS);
+    else if (this.#heldEnter)
+      this.#timer = setTimeout(() => {
+        this.#heldEnter = false;
+        this.#give([{ name: "enter", text: "" }]);
+      }, ENTER_MS);
   };
 
   /** New lines that come in one piece with more text are text; the last one may still be the key. */
   #asPasted(keys: readonly Key[], isBurst: boolean): Key[] {
     const found = this.#heldEnter ? [NEW_LINE, ...keys] : [...keys];
     this.#heldEnter = false;
-    const isText = found.every(
-      ({ name }) => name === "text" || name === "enter" || name === "ctrl+j" || name === "tab",
-    );
+    const isText = found.every(({ name }) => ["text", "enter", "ctrl+j", "tab"].includes(name));
     if (!isText || found.length === 0 || (found.length === 1 && !isBurst)) return found;
     if (found.at(-1)?.name === "enter") {
       this.#heldEnter = true;
       found.pop();
     }
     return found.map((key) => (key.name === "enter" ? NEW_LINE : key));
-  }
-
-  #giveEnter(): void {
-    this.#heldEnter = false;
-    this.#give([{ name: "enter", text: "" }]);
   }
 
   #give(keys: readonly Key[]): void {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { fstatSync } from "node:fs";
 
 /** A shell's pipe may be slow to start; a program that started us and left its end open may never write. */
@@ -34,18 +35,14 @@ function stdinKind(): "none" | "file" | "pipe" | "socket" {
   }
 }
 
-/** Resolves to true as soon as there is data or the other end is closed. */
-function speaksWithin(stream: NodeJS.ReadStream, milliseconds: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const settle = (speaks: boolean) => {
-      clearTimeout(timer);
-      stream.off("readable", onReadable);
-      stream.off("end", onReadable);
-      resolve(speaks);
-    };
-    const onReadable = () => settle(true);
-    const timer = setTimeout(() => settle(false), milliseconds);
-    stream.on("readable", onReadable);
-    stream.on("end", onReadable);
-  });
+/** Whether there is data, or the other end is closed, within that time. */
+async function speaksWithin(stream: NodeJS.ReadStream, milliseconds: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(milliseconds);
+  try {
+    await once(stream, "readable", { signal });
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
 }

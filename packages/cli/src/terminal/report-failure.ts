@@ -3,6 +3,7 @@ import { EXIT, type ExitCode, UsageError } from "./exit-code.ts";
 import { type Output, visible } from "./output.ts";
 
 const MOST_MESSAGE_CHARACTERS = 1000;
+const THEIRS = [UsageError, SettingsError, SessionError, WorkspaceError] as const;
 const INTERNAL_HINT = "\n(This should not have happened. Run burin doctor to check this machine.)";
 
 interface Failed {
@@ -15,11 +16,7 @@ interface Failed {
 /** Reports what the user can fix in one message; a script that asked for JSON gets a document. */
 export function reportFailure(error: unknown, { argv, output, soFar }: Failed): ExitCode {
   const message = messageIn(error);
-  const isTheirs =
-    error instanceof UsageError ||
-    error instanceof SettingsError ||
-    error instanceof SessionError ||
-    error instanceof WorkspaceError;
+  const isTheirs = THEIRS.some((kind) => error instanceof kind);
   // A full disk or a missing permission is not a fault of Burin, wherever it shows.
   const isOfSystem = error instanceof Error && "syscall" in error;
   const format = formatIn(argv);
@@ -45,6 +42,7 @@ function formatIn(argv: readonly string[]): string | undefined {
 function messageIn(error: unknown): string {
   const path = error instanceof Error && "path" in error ? `${error.path}: ` : "";
   const message = error instanceof Error && error.message === "" ? error.name : path + messageOf(error);
-  const { length } = message;
-  return length > MOST_MESSAGE_CHARACTERS ? `${message.slice(0, MOST_MESSAGE_CHARACTERS)}...` : message;
+  return message.length > MOST_MESSAGE_CHARACTERS
+    ? `${message.slice(0, MOST_MESSAGE_CHARACTERS)}...`
+    : message;
 }

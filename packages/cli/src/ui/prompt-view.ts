@@ -1,11 +1,12 @@
 import { say } from "../locales/say.ts";
 import type { TextBuffer } from "../state/text-buffer.ts";
-import { graphemesOf, graphemeWidth } from "../terminal/cell-width.ts";
+import { graphemesOf, widthOf } from "../terminal/cell-width.ts";
+import type { Caret } from "../terminal/screen.ts";
 import { type Line, type Span, shownText } from "../terminal/styled-line.ts";
 
 export interface PromptView {
   readonly lines: readonly Line[];
-  readonly caret: { readonly row: number; readonly column: number };
+  readonly caret: Caret;
 }
 
 /** A row, and where it starts and ends in the text. */
@@ -17,23 +18,21 @@ interface PromptRow {
 
 /** The text as it is edited: as many rows as fit, around the caret. */
 export function promptView(buffer: TextBuffer, width: number, most: number): PromptView {
-  const room = Math.max(width - 3, 1);
-  const { rows, caret } = layOut(buffer, room);
+  const { rows, caret } = layOut(buffer, width);
   const from = Math.max(
     0,
     Math.min(caret.row - most + 1, rows.length - most),
     Math.min(caret.row, rows.length - most),
   );
   const lines = rows.slice(from, from + most).map(({ spans }, index): Line => {
-    const isFirst = from + index === 0;
-    return [{ text: isFirst ? "> " : "  ", style: "accent" }, ...spans];
+    return [{ text: from + index === 0 ? "> " : "  ", style: "accent" }, ...spans];
   });
   return { lines, caret: { row: caret.row - from, column: caret.column + 2 } };
 }
 
 /** The place in the row above or below at the caret's column; null when there is no such row. */
 export function placeBeside(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
-  const { rows, caret } = layOut(buffer, Math.max(width - 3, 1));
+  const { rows, caret } = layOut(buffer, width);
   const row = rows[caret.row + by];
   if (row === undefined) return null;
   let column = 0;
@@ -46,11 +45,8 @@ export function placeBeside(buffer: TextBuffer, width: number, by: -1 | 1): numb
   return at;
 }
 
-function layOut(
-  buffer: TextBuffer,
-  room: number,
-): { rows: PromptRow[]; caret: { row: number; column: number } } {
-  const { text } = buffer;
+function layOut(buffer: TextBuffer, width: number): { rows: PromptRow[]; caret: Caret } {
+  const room = Math.max(width - 3, 1);
   const rows: PromptRow[] = [];
   let caret = { row: 0, column: 0 };
   let row = { from: 0, spans: [] as Span[], text: "", column: 0 };
@@ -60,18 +56,17 @@ function layOut(
     rows.push({ from: row.from, end: at, spans: row.spans });
     row = { from: next, spans: [], text: "", column: 0 };
   };
-  for (const grapheme of graphemesOf(text)) {
+  for (const grapheme of graphemesOf(buffer.text)) {
     const { shown, width, isMark } = shownAs(grapheme, buffer);
     if (grapheme !== "\n" && row.column + width > room && row.column > 0) end(at);
     if (at === buffer.caret) caret = { row: rows.length, column: row.column };
     if (grapheme === "\n") end(at + 1);
-    else if (isMark) {
-      row.spans.push({ text: row.text }, { text: shown, style: "code" });
-      row.text = "";
+    else {
       row.column += width;
-    } else {
-      row.text += shown;
-      row.column += width;
+      if (isMark) {
+        row.spans.push({ text: row.text }, { text: shown, style: "code" });
+        row.text = "";
+      } else row.text += shown;
     }
     at += grapheme.length;
   }
@@ -82,11 +77,7 @@ function layOut(
 
 function shownAs(grapheme: string, buffer: TextBuffer): { shown: string; width: number; isMark: boolean } {
   const folded = buffer.foldedBy(grapheme);
-  if (folded !== undefined) {
-    const shown = say("prompt.pasted", { count: folded.split("\n").length });
-    return { shown, width: [...shown].reduce((sum, one) => sum + graphemeWidth(one), 0), isMark: true };
-  }
-  const shown = shownText(grapheme);
-  const width = shown === grapheme ? graphemeWidth(grapheme) : [...shown].length;
-  return { shown, width, isMark: false };
+  const isMark = folded !== undefined;
+  const shown = isMark ? say("prompt.pasted", { count: folded.split("\n").length }) : shownText(grapheme);
+  return { shown, width: widthOf(shown), isMark };
 }
