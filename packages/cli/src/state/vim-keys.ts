@@ -79,7 +79,7 @@ export class VimKeys {
     else if (SHORT[rest] !== undefined)
       this.#operate(buffer, SHORT[rest][0] ?? "", { rest: SHORT[rest].slice(1), count });
     else if (PASSED[rest] !== undefined) return { name: PASSED[rest], text: "" };
-    else if (!this.#insert(buffer, rest)) this.#move(buffer, rest, count);
+    else if (!this.#insert(buffer, rest)) buffer.moveTo(placeOf(buffer, rest, count) ?? buffer.caret);
     return null;
   }
 
@@ -107,19 +107,12 @@ export class VimKeys {
     }
   }
 
-  #move(buffer: TextBuffer, key: string, count: number): void {
-    const place = placeOf(buffer, key, count);
-    if (place !== null) buffer.moveTo(place);
-  }
-
   #operate(buffer: TextBuffer, operator: string, { rest, count }: { rest: string; count: number }): void {
-    const range =
-      rest === operator
-        ? linesAt(buffer, count)
-        : rangeTo(buffer, operator === "c" && rest === "w" ? "e" : rest, count);
+    const isLine = rest === operator;
+    const motion = operator === "c" && rest === "w" ? "e" : rest;
+    const range = isLine ? linesAt(buffer, count) : rangeTo(buffer, motion, count);
     if (range === null) return;
     const [from, end] = range;
-    const isLine = rest === operator;
     const cut = buffer.text.slice(from, end);
     this.#register = isLine && !cut.endsWith("\n") ? `${cut}\n` : cut;
     if (operator === "y") return void buffer.moveTo(from);
@@ -168,37 +161,24 @@ function wordAt({ text, caret }: TextBuffer, isWithSpaces: boolean): [number, nu
 }
 
 /** Where a motion leads; null when it leads nowhere. */
-function placeOf(buffer: TextBuffer, key: string, count: number): number | null {
-  const { text, caret } = buffer;
+function placeOf({ text, caret }: TextBuffer, key: string, count: number): number | null {
   const line = text.lastIndexOf("\n", caret - 1) + 1;
   const next = text.indexOf("\n", caret);
   const lineEnd = next === -1 ? text.length : next;
   const words = [...text.matchAll(TOKEN)];
-  switch (key) {
-    case "h":
-      return Math.max(line, caret - count);
-    case "l":
-    case " ":
-      return Math.min(lineEnd, caret + count);
-    case "0":
-      return line;
-    case "^":
-      return line + (/^[ \t]*/.exec(text.slice(line, lineEnd))?.[0].length ?? 0);
-    case "$":
-      return lineEnd;
-    case "gg":
-      return 0;
-    case "G":
-      return text.length;
-    case "w":
-      return words.filter(({ index }) => index > caret)[count - 1]?.index ?? text.length;
-    case "b":
-      return words.filter(({ index }) => index < caret).at(-count)?.index ?? 0;
-    case "e": {
-      const ends = words.map(({ 0: word, index }) => index + word.length - ([...word].at(-1)?.length ?? 1));
-      return ends.filter((end) => end > caret)[count - 1] ?? text.length;
-    }
-    default:
-      return null;
-  }
+  const ends = words.map(({ 0: word, index }) => index + word.length - ([...word].at(-1)?.length ?? 1));
+  const places: Readonly<Record<string, number>> = {
+    h: Math.max(line, caret - count),
+    l: Math.min(lineEnd, caret + count),
+    " ": Math.min(lineEnd, caret + count),
+    "0": line,
+    "^": line + (/^[ \t]*/.exec(text.slice(line, lineEnd))?.[0].length ?? 0),
+    $: lineEnd,
+    gg: 0,
+    G: text.length,
+    w: words.filter(({ index }) => index > caret)[count - 1]?.index ?? text.length,
+    b: words.filter(({ index }) => index < caret).at(-count)?.index ?? 0,
+    e: ends.filter((end) => end > caret)[count - 1] ?? text.length,
+  };
+  return places[key] ?? null;
 }

@@ -85,9 +85,32 @@ interface Word {
 /** Splits the line into rows of at most `width` cells, at spaces where possible; `hang` starts further rows. */
 export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   if (lineWidth(line) <= width) return [line];
-  const wrapping = new Wrapping(width, hang === "" || widthOf(hang) * 2 > width ? "" : hang);
-  for (const word of wordsOf(line)) wrapping.add(word);
-  return wrapping.rows();
+  const first = widthOf(hang) * 2 > width ? 0 : widthOf(hang);
+  const rows: Span[][] = [[]];
+  let used = 0;
+  const begin = (): void => {
+    rows.push(first === 0 ? [] : [{ text: hang }]);
+    used = first;
+  };
+  const put = (spans: readonly Span[], cells: number): void => {
+    rows.at(-1)?.push(...spans);
+    used += cells;
+  };
+  for (const { spans, width: cells, isBlank } of wordsOf(line)) {
+    if (used + cells <= width) put(spans, cells);
+    else if (isBlank) begin();
+    else if (cells <= width - first) {
+      begin();
+      put(spans, cells);
+    } else {
+      for (const one of spans.flatMap(graphemeSpans)) {
+        const cell = graphemeWidth(one.text);
+        if (used + cell > width && used > first) begin();
+        put([one], cell);
+      }
+    }
+  }
+  return rows.map(joined);
 }
 
 /** The pieces in as few rows as possible; a piece that needs several rows does not share them. */
@@ -104,54 +127,8 @@ export function sideBySide(pieces: readonly Line[], width: number): Line[] {
   return rows;
 }
 
-class Wrapping {
-  readonly #width: number;
-  readonly #indent: Line;
-  readonly #first: number;
-  readonly #rows: Span[][] = [];
-  #row: Span[] = [];
-  #used = 0;
-
-  constructor(width: number, hang: string) {
-    this.#width = width;
-    this.#indent = hang === "" ? [] : [{ text: hang }];
-    this.#first = widthOf(hang);
-  }
-
-  add(word: Word): void {
-    if (this.#used + word.width <= this.#width) this.#put(word);
-    else if (word.isBlank) this.#begin();
-    else if (word.width <= this.#width - this.#first) {
-      this.#begin();
-      this.#put(word);
-    } else this.#putBroken(word);
-  }
-
-  rows(): Line[] {
-    return [...this.#rows, this.#row].map(joined);
-  }
-
-  #put({ spans, width }: Word): void {
-    this.#row.push(...spans);
-    this.#used += width;
-  }
-
-  #putBroken({ spans }: Word): void {
-    for (const { text, style } of spans) {
-      for (const grapheme of graphemesOf(text)) {
-        const cells = graphemeWidth(grapheme);
-        if (this.#used + cells > this.#width && this.#used > this.#first) this.#begin();
-        this.#row.push({ text: grapheme, style });
-        this.#used += cells;
-      }
-    }
-  }
-
-  #begin(): void {
-    this.#rows.push(this.#row);
-    this.#row = [...this.#indent];
-    this.#used = this.#first;
-  }
+function graphemeSpans({ text, style }: Span): Span[] {
+  return graphemesOf(text).map((grapheme) => ({ text: grapheme, style }));
 }
 
 const PIECE = / +|[^ ]+/g;

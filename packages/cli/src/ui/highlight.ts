@@ -24,9 +24,8 @@ export function highlighted(text: string, language: string): Span[] {
   const spans: Span[] = [];
   let from = 0;
   for (const found of text.matchAll(TOKEN)) {
-    const style = styleOf(found, name, text);
-    if (style === undefined) continue;
-    if (found.index < from) continue;
+    const style = styleOf(found, name, text[found.index - 1] ?? "");
+    if (style === undefined || found.index < from) continue;
     if (found.index > from) spans.push({ text: text.slice(from, found.index) });
     const isRest = style === "comment" && found[4]?.startsWith("/*") !== true;
     const token = isRest ? text.slice(found.index) : found[0];
@@ -36,23 +35,17 @@ export function highlighted(text: string, language: string): Span[] {
   return from === 0 ? [{ text }] : [...spans, { text: text.slice(from) }];
 }
 
-function styleOf(found: RegExpMatchArray, language: string, text: string): Style | undefined {
+function styleOf(found: RegExpMatchArray, language: string, before: string): Style | undefined {
   const [, string, number, word, slashes, hash, dashes] = found;
   if (string !== undefined) return "string";
   if (number !== undefined) return "number";
   if (word !== undefined) return KEYWORDS.has(word) ? "keyword" : undefined;
-  if (slashes !== undefined) return HASH.has(language) || isInAddress(found, text) ? undefined : "comment";
-  if (hash !== undefined) return HASH.has(language) || language === "" ? hashStyle(found, text) : undefined;
-  return dashes !== undefined && DASHES.has(language) ? "comment" : undefined;
-}
-
-/** The slashes of `https://` do not start a comment. */
-function isInAddress({ index = 0 }: RegExpMatchArray, text: string): boolean {
-  return text[index - 1] === ":";
-}
-
-function hashStyle({ index = 0 }: RegExpMatchArray, text: string): Style | undefined {
-  return index === 0 || /\s/.test(text[index - 1] ?? "") ? "comment" : undefined;
+  const isComment =
+    // The slashes of `https://` do not start one.
+    (slashes !== undefined && !HASH.has(language) && before !== ":") ||
+    (hash !== undefined && (HASH.has(language) || language === "") && /^\s?$/.test(before)) ||
+    (dashes !== undefined && DASHES.has(language));
+  return isComment ? "comment" : undefined;
 }
 
 function diffStyle(text: string): Style | undefined {

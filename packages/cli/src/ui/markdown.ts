@@ -20,7 +20,7 @@ export class MarkdownStream {
   /** The mark that closes the current code block. */
   #fence: string | null = null;
   #language = "";
-  #table: string[] = [];
+  readonly #table: string[] = [];
   /** The line started in an earlier piece. */
   #isWithin = false;
   readonly #keepsMarks: boolean;
@@ -50,7 +50,8 @@ export class MarkdownStream {
     const most = this.#fence === null ? width * ROWS_AT_ONCE : LONGEST_CODE;
     while (rest.length > most && !this.#isTableRow(rest)) {
       const cut = cutPlace(rest, most - width);
-      rows.push(...this.#piece(rest.slice(0, cut), width));
+      rows.push(...this.#endTable(width), ...this.#drawn(rest.slice(0, cut), width));
+      this.#isWithin = true;
       rest = rest.slice(cut);
     }
     return { rows, rest };
@@ -58,7 +59,7 @@ export class MarkdownStream {
 
   /** The line that is still being written, and a table that is not complete. */
   tail(rest: string, width: number): Line[] {
-    const table = this.#table.length === 0 ? [] : tableLines(this.#table, width, this.#keepsMarks);
+    const table = tableLines(this.#table, width, this.#keepsMarks);
     if (rest === "") return table;
     if (this.#isTableRow(rest)) return [...table, [{ text: shownText(rest).slice(0, width) }]];
     return [...table, ...this.#drawn(rest, width).flatMap((line) => wrapLine(line, width))];
@@ -74,17 +75,9 @@ export class MarkdownStream {
       this.#table.push(source);
       return [];
     }
-    const before = this.#endTable(width);
-    const rows = [...before, ...this.#drawn(source, width)];
+    const rows = [...this.#endTable(width), ...this.#drawn(source, width)];
     this.#enterFence(source);
     this.#isWithin = false;
-    return rows;
-  }
-
-  /** A part of an unfinished line. */
-  #piece(text: string, width: number): Line[] {
-    const rows = [...this.#endTable(width), ...this.#drawn(text, width)];
-    this.#isWithin = true;
     return rows;
   }
 
@@ -99,21 +92,15 @@ export class MarkdownStream {
   }
 
   #endTable(width: number): Line[] {
-    const table = this.#table;
-    this.#table = [];
-    return table.length === 0 ? [] : tableLines(table, width, this.#keepsMarks);
+    return tableLines(this.#table.splice(0), width, this.#keepsMarks);
   }
 
   #drawn(source: string, width: number): Line[] {
     const text = shownText(source);
-    if (this.#fence !== null || (!this.#isWithin && FENCE.test(text))) return [this.#codeLine(text)];
+    if (!this.#isWithin && FENCE.test(text)) return [[{ text, style: "dim" }]];
+    if (this.#fence !== null) return [highlighted(text, this.#language)];
     if (this.#isWithin) return wrapLine(inline(text, this.#keepsMarks), width);
     return blockLines(text, width, this.#keepsMarks);
-  }
-
-  #codeLine(text: string): Line {
-    if (!this.#isWithin && FENCE.test(text)) return [{ text, style: "dim" }];
-    return highlighted(text, this.#language);
   }
 }
 
@@ -170,17 +157,17 @@ function inline(text: string, keepsMarks: boolean): Span[] {
 function inlineSpans(found: RegExpMatchArray): Span[] {
   const [, , code, strong, strongToo, emphasis, emphasisToo, struck, label, address, escaped] = found;
   if (code !== undefined) return [{ text: code.replace(/^ (.+) $/, "$1"), style: "code" }];
-  const marked = (words: string, style: Style): Span[] =>
-    inline(words, false).map((span) => ({ text: span.text, style: span.style ?? style }));
-  if (strong !== undefined) return marked(strong, "strong");
-  if (strongToo !== undefined) return marked(strongToo, "strong");
-  if (emphasis !== undefined) return marked(emphasis, "emphasis");
-  if (emphasisToo !== undefined) return marked(emphasisToo, "emphasis");
-  if (struck !== undefined) return marked(struck, "dim");
+  const marked: readonly (readonly [string | undefined, Style])[] = [
+    [strong ?? strongToo, "strong"],
+    [emphasis ?? emphasisToo, "emphasis"],
+    [struck, "dim"],
+  ];
+  for (const [words, outer] of marked) {
+    if (words !== undefined) return inline(words, false).map(({ text, style = outer }) => ({ text, style }));
+  }
   if (address !== undefined) {
-    const isSame = label === address || label === "";
     const place: Span = { text: address, style: "link" };
-    return isSame ? [place] : [{ text: `${label} (` }, place, { text: ")" }];
+    return label === address || label === "" ? [place] : [{ text: `${label} (` }, place, { text: ")" }];
   }
   return [{ text: escaped ?? found[0] }];
 }

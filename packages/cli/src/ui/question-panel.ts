@@ -12,9 +12,9 @@ import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";
 import { type Line, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
-import { planLines } from "./displays/call-lines.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { editKey } from "./edit-keys.ts";
+import { markdownLines } from "./markdown.ts";
 import { type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
 
@@ -105,7 +105,7 @@ export class QuestionPanel extends Standing implements Panel {
     const style = isCommand ? "dim" : "strong";
     const target = this.#view.target.flatMap((text) => wrapLine([{ text, style }], width));
     if (confirmation.kind === "edit") return [...target, ...diffLines(confirmation.diff.fileDiff, width)];
-    if (confirmation.kind === "plan") return planLines(confirmation.plan, width);
+    if (confirmation.kind === "plan") return markdownLines(confirmation.plan, width, false);
     const lines = this.#view.lines.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  "));
     return isCommand ? [...lines, ...target] : [...target, ...lines];
   }

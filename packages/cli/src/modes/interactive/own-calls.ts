@@ -1,7 +1,7 @@
 import type { ToolResult } from "@burin/core";
 import { ranByUser } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
-import { linesOf } from "../../terminal/styled-line.ts";
+import { linesOf, span } from "../../terminal/styled-line.ts";
 import { modelText } from "../../ui/displays/call-lines.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
@@ -69,7 +69,7 @@ export class OwnCalls {
     const lines = linesOf(text.trimEnd(), result.error ? "bad" : undefined);
     const left = lines.length - MOST_ROWS;
     this.#desk.print(() => [
-      [{ text: linesOf(title)[0]?.[0]?.text ?? "", style: "strong" }],
+      [span(title.split("\n", 1).join(), "strong")],
       ...(left > 0 ? [[{ text: say("call.more", { count: left }), style: "dim" as const }]] : []),
       ...lines.slice(-MOST_ROWS),
     ]);

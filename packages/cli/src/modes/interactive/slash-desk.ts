@@ -70,12 +70,9 @@ function copyHint({ options }: Desk, name: string): string | undefined {
 export async function definedChoices({ session }: Desk): Promise<readonly Choice[]> {
   if (session === null) return [];
   const [custom, prompts] = await Promise.all([session.customCommands(), session.mcp.prompts()]);
+  const choice = (name: string, more: string): Choice => ({ value: `/${name}`, label: `/${name}`, more });
   return [
-    ...custom.map(({ name, description }) => ({ value: `/${name}`, label: `/${name}`, more: description })),
-    ...prompts.map(({ server, name, description }) => ({
-      value: `/${server}:${name}`,
-      label: `/${server}:${name}`,
-      more: description,
-    })),
+    ...custom.map(({ name, description }) => choice(name, description)),
+    ...prompts.map(({ server, name, description }) => choice(`${server}:${name}`, description)),
   ];
 }

@@ -44,9 +44,9 @@ interface Drawing {
 export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
   const [sign, style] = MARKS[call.status];
   const mark = look.isSpoken ? `${say(`call.${call.status}`)}:` : sign;
-  const what = shownText(firstLine(call.description || (isOver(call) ? call.name : inWords(call.name))));
+  const [what = ""] = (call.description || (isOver(call) ? call.name : inWords(call.name))).split("\n", 1);
   const more = [...summaryOf(call), ...timeOf(call, milliseconds)];
-  const head: Line = [{ text: `${mark} `, style }, { text: what }];
+  const head: Line = [{ text: `${mark} `, style }, span(what)];
   const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
   // In a narrow window, how it ended is more important than its result.
   const from = more.findIndex((_, index) => width - lineWidth(tailOf(more.slice(index))) > LEAST_HEAD);
@@ -66,10 +66,7 @@ export function callsInFull(calls: readonly ShownCall[], width: number): Line[] 
   if (calls.length === 0) return [[{ text: say("calls.none"), style: "dim" }]];
   return calls.flatMap((call, index) => {
     const [mark, style] = MARKS[call.status];
-    const head: Line = [
-      { text: `${mark} `, style },
-      { text: shownText(call.description || call.name), style: "strong" },
-    ];
+    const head: Line = [{ text: `${mark} `, style }, span(call.description || call.name, "strong")];
     const rows = [head, ...wholeCall(call, width)].flatMap((line) => wrapLine(line, width, "  "));
     return index === 0 ? rows : [[], ...rows];
   });
@@ -95,7 +92,8 @@ function wholeCall(call: ShownCall, width: number): Line[] {
 /** The result of a call. A plan stays as it was approved. */
 function resultLines(call: ShownCall & { readonly status: "success" }, width: number): Line[] {
   const { returnDisplay: display, isPlan } = call;
-  return isPlan && typeof display === "string" ? planLines(display, width) : displayLines(display, width);
+  if (isPlan && typeof display === "string") return markdownLines(display, width, false);
+  return displayLines(display, width);
 }
 
 /** A result, drawn by its kind. */
@@ -160,7 +158,7 @@ function lineCount(count: number): string {
 }
 
 function timeOf({ status }: ToolCall, milliseconds: number): Span[][] {
-  const isShown = status === "executing" ? milliseconds >= 1000 : milliseconds >= 3000;
+  const isShown = milliseconds >= (status === "executing" ? 1000 : 3000);
   return isShown ? [[{ text: duration(milliseconds), style: "dim" }]] : [];
 }
 
@@ -204,9 +202,8 @@ function errorLines(message: string, style: Style, width: number): Line[] {
 /** The last lines of a failure. */
 function faultLines(display: string): Line[] {
   const { lines, fault } = partsOf(display);
-  return fault === "" || lines.length < 2
-    ? []
-    : lines.slice(-MOST_LIVE_ROWS).map((line) => [span(line, "dim")]);
+  if (fault === "" || lines.length < 2) return [];
+  return lines.slice(-MOST_LIVE_ROWS).map((line) => [span(line, "dim")]);
 }
 
 function shortened(lines: Line[], most: number): Line[] {
@@ -222,17 +219,8 @@ export function duration(milliseconds: number): string {
   return minutes < 60 ? `${minutes} m ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
-}
-
 /** The text that a model gets of a result. */
 export function modelText(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
   return parts.map((part) => (typeof part === "string" ? part : (part.text ?? ""))).join("\n");
-}
-
-/** A plan is always Markdown. */
-export function planLines(plan: string, width: number): Line[] {
-  return markdownLines(plan, width, false);
 }
