@@ -239,11 +239,7 @@ class Pen {
 
   /** Takes all rows away; gives those that are left. */
   clear(): [] {
-    if (this.#height > 0) {
-      this.moveTo(0, 0);
-      this.bytes += "\u001b[J";
-    }
-    this.#height = 0;
+    this.clearFrom(0, this.#height);
     return [];
   }
 

@@ -6,18 +6,18 @@ export interface Status {
   readonly model: string;
   readonly mode: string;
   /** How much of the window is filled, 0 to 1; null when its size is not known. */
-  readonly filled: number | null;
-  readonly money: number;
+  readonly filled?: number | null;
+  readonly money?: number;
   /** Working time. */
-  readonly milliseconds: number;
-  readonly isWorking: boolean;
+  readonly milliseconds?: number;
+  readonly isWorking?: boolean;
   /** Replaces the hint. */
-  readonly message: string;
+  readonly message?: string;
 }
 
 /** One line: the model, the mode, how full, how expensive and how long; and at its end what the keys do. */
 export function statusLine(status: Status, hasPanel: boolean, width: number): Line {
-  const { model, mode, filled, money, milliseconds, isWorking, message } = status;
+  const { model, mode, filled = null, money = 0, milliseconds = 0, isWorking, message = "" } = status;
   const more = [
     filled === null ? "" : say("status.window", { percent: Math.round(filled * 100) }),
     money > 0 ? `$${money.toFixed(money < 0.01 ? 4 : money < 1 ? 3 : 2)}` : "",

@@ -96,7 +96,7 @@ export function isLightBackground(report: string): boolean {
   return 0.3 * red + 0.59 * green + 0.11 * blue > 0.5;
 }
 
-interface Wishes {
+export interface Wishes {
   readonly name: ThemeName;
   readonly isLight: boolean;
   /** The user's own looks. */

@@ -21,22 +21,13 @@ export class Front {
   #isGone = false;
 
   constructor({ approvalMode }: CommonOptions) {
-    const status = {
-      model: "",
-      mode: approvalMode,
-      filled: null,
-      money: 0,
-      milliseconds: 0,
-      isWorking: false,
-      message: "",
-    };
     this.shown = {
       transcript: new Transcript(),
       buffer: new TextBuffer(),
       panel: null,
       completions: null,
       waiting: [],
-      status: () => status,
+      status: () => ({ model: "", mode: approvalMode }),
     };
     this.terminal = new RawTerminal(
       {

@@ -106,12 +106,10 @@ function readers(): [program: string, args: string[]][] {
   if (process.platform === "darwin") return [["pngpaste", ["-"]]];
   if (process.platform === "win32")
     return [["powershell", ["-NoProfile", "-Sta", "-Command", WINDOWS_IMAGE]]];
-  return [
-    ...(WAYLAND_DISPLAY ? [["wl-paste", ["-t", "image/png"]] as [string, string[]]] : []),
-    ...(DISPLAY
-      ? [["xclip", ["-selection", "clipboard", "-t", "image/png", "-o"]] as [string, string[]]]
-      : []),
-  ];
+  const found: [program: string, args: string[]][] = [];
+  if (WAYLAND_DISPLAY) found.push(["wl-paste", ["-t", "image/png"]]);
+  if (DISPLAY) found.push(["xclip", ["-selection", "clipboard", "-t", "image/png", "-o"]]);
+  return found;
 }
 
 async function outputOf(program: string, args: readonly string[]): Promise<Buffer | null> {

@@ -26,6 +26,7 @@ import {
   paint,
   type Theme,
   type ThemeName,
+  type Wishes,
 } from "../../ui/theme.ts";
 import { type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
 
@@ -65,9 +66,7 @@ export class View {
   readonly #screen: Screen;
   readonly #rows = new TranscriptRows();
   #theme: Theme = {};
-  #themeName: ThemeName = "auto";
-  #colors: Readonly<Record<string, string>> = {};
-  #isLight = false;
+  #wishes: Wishes = { name: "auto", isLight: false, colors: {} };
   /** null if the terminal is not known to draw images. */
   #drawImage: DrawImage | null = null;
   /** In pixels: a common size, until the terminal reports its own. */
@@ -87,26 +86,24 @@ export class View {
     this.#shown = shown;
     this.#port = port;
     this.#screen = new Screen(port);
-    this.#mix();
+    this.#mix({});
   }
 
   get width(): number {
     return this.#port.size().columns;
   }
 
+  get theme(): ThemeName {
+    return this.#wishes.name;
+  }
+
   set theme(name: ThemeName) {
-    this.#themeName = name;
-    this.#mix();
+    this.#mix({ name });
   }
 
   /** Applies the user's own styles; returns those that are not valid. */
-  useColors(colors: Readonly<Record<string, string>>): readonly string[] {
-    this.#colors = colors;
-    return this.#mix();
-  }
-
-  get theme(): ThemeName {
-    return this.#themeName;
+  useColors(colors: Wishes["colors"]): readonly string[] {
+    return this.#mix({ colors });
   }
 
   /** The terminal has reported the size of a cell. */
@@ -122,13 +119,12 @@ export class View {
   }
 
   set background(report: string) {
-    this.#isLight = isLightBackground(report);
-    this.#mix();
+    this.#mix({ isLight: isLightBackground(report) });
   }
 
-  #mix(): readonly string[] {
-    const wishes = { name: this.#themeName, isLight: this.#isLight, colors: this.#colors };
-    const { theme, faults } = mixTheme(wishes, colorDepth(process.env));
+  #mix(changed: Partial<Wishes>): readonly string[] {
+    this.#wishes = { ...this.#wishes, ...changed };
+    const { theme, faults } = mixTheme(this.#wishes, colorDepth(process.env));
     this.#theme = theme;
     this.soon();
     return faults;
@@ -251,27 +247,28 @@ export class View {
 
   /** The rows below the transcript: a panel or the prompt, and the status; with a caret if there is an input. */
   #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
-    const { panel, buffer, completions, waiting, status } = this.#shown;
-    const above: Line[] = [[], ...waiting.map((one) => waitingLine(one, width))];
-    if (waiting.length > 0) above.push([{ text: `  ${say("queue.hint")}`, style: "dim" }]);
+    const { panel, completions, waiting, status } = this.#shown;
+    const above: Line[] = look.isSpoken ? [] : [[], ...waitingLines(waiting, width)];
     const state = status();
-    const statusRow = statusLine(state, panel !== null, width);
-    if (look.isSpoken) above.splice(0);
-    if (panel !== null) {
-      const { lines, caret } = framed(panel, { width, height: Math.max(height - above.length - 2, 4) });
-      return {
-        lines: [...above, ...lines, ...(look.isSpoken ? [] : [statusRow])],
-        caret: caret ? { row: above.length + caret.row, column: caret.column } : null,
-      };
-    }
-    const prompt = promptView(buffer, width, Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1)));
-    const choices =
-      completions?.lines(width, Math.max(Math.min(8, height - prompt.lines.length - 4), 1)) ?? [];
-    const lines = buffer.isEmpty ? placeholder(state.isWorking, width) : prompt.lines;
-    const isQuiet = state.isWorking && buffer.isEmpty && !look.isSpoken;
-    const caret = isQuiet ? null : { row: above.length + prompt.caret.row, column: prompt.caret.column };
-    const isBare = look.isSpoken || choices.length > 0;
-    return { lines: [...above, ...lines, ...choices, ...(isBare ? [] : [statusRow])], caret };
+    const { lines, caret } =
+      panel === null
+        ? this.#prompt(state.isWorking === true, width, height)
+        : framed(panel, { width, height: Math.max(height - above.length - 2, 4) });
+    const isBare = look.isSpoken || (panel === null && completions !== null);
+    return {
+      lines: [...above, ...lines, ...(isBare ? [] : [statusLine(state, panel !== null, width)])],
+      caret: caret ? { row: above.length + caret.row, column: caret.column } : null,
+    };
+  }
+
+  #prompt(isWorking: boolean, width: number, height: number): { lines: Line[]; caret: Caret | null } {
+    const { buffer, completions } = this.#shown;
+    const most = Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1));
+    const { lines, caret } = promptView(buffer, width, most);
+    const choices = completions?.lines(width, Math.max(Math.min(8, height - lines.length - 4), 1)) ?? [];
+    const isQuiet = isWorking && buffer.isEmpty && !look.isSpoken;
+    const shown = buffer.isEmpty ? placeholder(isWorking, width) : lines;
+    return { lines: [...shown, ...choices], caret: isQuiet ? null : caret };
   }
 
   /** Asked once, before text is shown whose width differs between terminals. */
@@ -296,7 +293,10 @@ function placeholder(isWorking: boolean, width: number): readonly Line[] {
   return rows.length > 2 ? [line] : rows;
 }
 
-function waitingLine({ text, isLast }: Waiting, width: number): Line {
-  const words = say(isLast ? "queue.last" : "queue.next", { text: shownText(text) });
-  return cutLine([{ text: `  ${words}`, style: "dim" }], width);
+function waitingLines(waiting: readonly Waiting[], width: number): Line[] {
+  const texts = waiting.map(({ text, isLast }) =>
+    say(isLast ? "queue.last" : "queue.next", { text: shownText(text) }),
+  );
+  const all = texts.length === 0 ? [] : [...texts, say("queue.hint")];
+  return all.map((text) => cutLine([{ text: `  ${text}`, style: "dim" }], width));
 }
