@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
@@ -39,8 +39,7 @@ describe("terminals that are not as one would like", () => {
       [{ text: "Emoji \u{1f600} and \u{1f468}\u200d\u{1f469}\u200d\u{1f467}." }],
       { isSilent: true },
     );
-    terminal.type("go \u{1f600}\r");
-    await terminal.shows("Emoji");
+    await terminal.enter("go \u{1f600}\r", "Emoji");
     terminal.type("\u0004");
     expect(await terminal.ended()).toBe(0);
   });
@@ -48,8 +47,7 @@ describe("terminals that are not as one would like", () => {
   it("a dumb one gets no colours, and can be used", async () => {
     const env = { TERM: "dumb", NO_COLOR: "" };
     const terminal = await room.open([{ text: "It says **alpha**." }], { env });
-    terminal.type("go\r");
-    await terminal.shows("It says **alpha**.");
+    await terminal.enter("go\r", "It says **alpha**.");
     expect(terminal.written).not.toMatch(COLOR);
     terminal.type("\u0004");
     expect(await terminal.ended()).toBe(0);
@@ -74,34 +72,26 @@ describe("terminals that are not as one would like", () => {
   it("P13 one that is closed in the middle of a reply leaves a session that can be resumed", async () => {
     const hanging: FakeReply = { raw: (_request, response) => void response.writeHead(200).flushHeaders() };
     const terminal = await room.open([{ text: "I know alpha." }, hanging, { text: "It was alpha." }]);
-    terminal.type("remember alpha\r");
-    await terminal.shows("I know alpha.");
-    await terminal.shows("? for keys");
-    terminal.type("and now?\r");
-    await terminal.shows("esc to interrupt");
+    await terminal.enter("remember alpha\r", "I know alpha.", "? for keys");
+    await terminal.enter("and now?\r", "esc to interrupt");
     terminal.hangUp();
     // Not the signal with which Node would end for want of its terminal.
     expect(await terminal.ended()).toBe(129);
     const again = await room.start({ args: ["-c"] });
     await again.shows("I know alpha.");
-    again.type("what was it?\r");
-    await again.shows("It was alpha.");
+    await again.enter("what was it?\r", "It was alpha.");
   });
 });
 
 describe("input that is not as one would like", () => {
   it("P43 a paste of megabytes, with sequences in it and cut anywhere, is text and nothing else", async () => {
-    await mkdir(join(room.root, ".home"));
-    await writeFile(join(room.root, ".home/settings.json"), '{ "model": { "contextWindow": 10000000 } }');
+    await room.set('{ "model": { "contextWindow": 10000000 } }');
     const terminal = await room.open([{ text: "So much." }]);
     const bomb = `${"0123456789 \u001b]0;owned\u0007\u001b[2J\u202e\n".repeat(40_000)}the end`;
-    terminal.type(`\u001b[200~${bomb}\u001b[201~`);
-    await terminal.shows("[pasted: 40001 lines]");
-    terminal.type(" what is it?");
-    await terminal.shows("what is it?");
+    await terminal.enter(`\u001b[200~${bomb}\u001b[201~`, "[pasted: 40001 lines]");
+    await terminal.enter(" what is it?", "what is it?");
     expect(terminal.written).not.toContain("owned");
-    terminal.type("\r");
-    await terminal.shows("So much.");
+    await terminal.enter("\r", "So much.");
     expect(terminal.written).not.toContain("owned\u0007");
     const sent = JSON.stringify(room.server.requests[0]?.body.messages);
     expect(sent).toContain("the end what is it?");
@@ -112,10 +102,8 @@ describe("input that is not as one would like", () => {
     terminal.send(Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0xed, 0xa0, 0x80]));
     terminal.type("\u001b[999999;99999;9999~\u001b[?1;2;3q\u001b[<0;10;10M\u001bP+q544e\u001b\\");
     terminal.type(`\u001b]52;c;${"A".repeat(5000)}\u0007\u001b]11;rgb:no/such/colour\u0007`);
-    terminal.type("\u0015good words");
-    await terminal.shows("> good words");
-    terminal.type("\r");
-    await terminal.shows("Fine.");
+    await terminal.enter("\u0015good words", "> good words");
+    await terminal.enter("\r", "Fine.");
     expect(terminal.all()).toContain("> good words");
   });
 
@@ -137,14 +125,11 @@ describe("input that is not as one would like", () => {
       args: ["--approval-mode", "yolo"],
       rows: 50,
     });
-    terminal.type("go\r");
-    await terminal.shows("Done.");
-    terminal.type("\u000f");
-    await terminal.shows("esc closes");
+    await terminal.enter("go\r", "Done.");
+    await terminal.enter("\u000f", "esc closes");
     terminal.type("\u001b");
     await terminal.until(() => !terminal.text().includes("esc closes"), "the prompt");
-    terminal.type("@e");
-    await terminal.shows("› ");
+    await terminal.enter("@e", "› ");
     for (const power of ["owned\u0007", "\u009b", "\u202e"]) expect(terminal.written).not.toContain(power);
     expect(terminal.written).not.toContain("\u001b[2J");
   });

@@ -43,8 +43,7 @@ describe("how many colours a terminal has", () => {
     ];
     const env = { NO_COLOR: "", ...environment };
     const terminal = await room.open([{ text: REPLY, calls }], { env, rows: 45 });
-    terminal.type("go\r");
-    await terminal.shows("Make this change?");
+    await terminal.enter("go\r", "Make this change?");
     await terminal.settled();
     const rows = terminal.styledRows();
     const from = rows.findIndex((row) => row.includes("go"));

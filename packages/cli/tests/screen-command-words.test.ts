@@ -75,9 +75,7 @@ describe("a command", () => {
     "/%s takes words, and says which are wrong",
     async (_name, { right, wrong }) => {
       const terminal = await room.open([{ text: "Answer." }, { text: "Made." }]);
-      terminal.type("ask\r");
-      await terminal.shows("Answer.");
-      await terminal.shows("? for keys");
+      await terminal.enter("ask\r", "Answer.", "? for keys");
       for (const [typed, shown] of wrong === undefined ? right : [wrong, ...right]) {
         const text = typeof typed === "string" ? typed : await typed();
         if (text !== "") terminal.type(`${text}\r`);
@@ -89,28 +87,22 @@ describe("a command", () => {
   it("stays what was chosen for this run where the settings cannot be written, which is said", async () => {
     const env = { BURIN_HOME: join(room.root, "a.txt/home") };
     const terminal = await room.open([], { env });
-    terminal.type("/language fr\r");
-    await terminal.shows(/settings\.json n’a pas été écrit/);
-    await terminal.shows("? pour les touches");
+    await terminal.enter("/language fr\r", /settings\.json n’a pas été écrit/, "? pour les touches");
   });
 
   it("is one of many, and the list says where in it the user is", async () => {
     const terminal = await room.open();
     const all = SCREEN_COMMANDS.length;
-    terminal.type("/");
-    await terminal.shows(`1/${all}`);
+    await terminal.enter("/", `1/${all}`);
     expect(terminal.text().match(/^(?:›| ) \/\w+/gm)).toHaveLength(7);
-    terminal.type("\u001b[A");
-    await terminal.shows(/› \/undo/);
-    await terminal.shows(`${all}/${all}`);
+    await terminal.enter("\u001b[A", /› \/undo/, `${all}/${all}`);
     terminal.type("und");
     await terminal.until(() => !terminal.text().includes(`/${all}`), "a list that fits");
   });
 
   it("/keys has a row for nearly every key in 80 columns", async () => {
     const terminal = await room.open([], { columns: 80, rows: 60 });
-    terminal.type("/keys \r");
-    await terminal.shows("remember a fact");
+    await terminal.enter("/keys \r", "remember a fact");
     expect(terminal.rows()).toContain(
       "ctrl+k, ctrl+u, ctrl+w, alt+d   cut to the end, to the beginning, a word back, a",
     );

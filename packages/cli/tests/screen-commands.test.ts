@@ -56,27 +56,19 @@ describe("a command", () => {
 
   it.each(Object.entries(SHOWN))("/%s works", async (name, wanted) => {
     const terminal = await room.open([{ text: "Answer." }, { text: "Made." }]);
-    terminal.type("ask\r");
-    await terminal.shows("Answer.");
-    await terminal.shows("? for keys");
-    terminal.type(`/${name} `);
-    await terminal.shows(`> /${name}`);
+    await terminal.enter("ask\r", "Answer.", "? for keys");
+    await terminal.enter(`/${name} `, `> /${name}`);
     // What was there before the command proves nothing of it.
     expect(terminal.text()).not.toMatch(wanted);
-    terminal.type("\r");
-    await terminal.shows(wanted);
+    await terminal.enter("\r", wanted);
   });
 
   it("is completed, with what it does", async () => {
     const terminal = await room.open();
-    terminal.type("/appr");
-    await terminal.shows("› /approval [mode]  how much runs without asking");
-    terminal.type("\r");
-    await terminal.shows("What may run without asking?");
-    terminal.type("auto\r");
-    await terminal.shows("fake-model · auto-edit");
-    terminal.type("\u001b[Z");
-    await terminal.shows("fake-model · plan");
+    await terminal.enter("/appr", "› /approval [mode]  how much runs without asking");
+    await terminal.enter("\r", "What may run without asking?");
+    await terminal.enter("auto\r", "fake-model · auto-edit");
+    await terminal.enter("\u001b[Z", "fake-model · plan");
   });
 
   it("/changes takes one place back, and spares what somebody changed since", async () => {
@@ -90,19 +82,14 @@ describe("a command", () => {
     const terminal = await room.open([{ calls: [edit] }, { text: "Edited." }], {
       args: ["--approval-mode", "auto-edit"],
     });
-    terminal.type("edit\r");
-    await terminal.shows("Edited.");
-    await terminal.shows("? for keys");
-    terminal.type("/changes \r");
-    await terminal.shows("1 of 2");
-    terminal.type("t");
-    await terminal.shows("1 of 2  taken back");
+    await terminal.enter("edit\r", "Edited.", "? for keys");
+    await terminal.enter("/changes \r", "1 of 2");
+    await terminal.enter("t", "1 of 2  taken back");
     expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe(
       `${lines.join("\n")}\n`.replace("row 25\n", "row twenty-five\n"),
     );
     await writeFile(join(room.root, "rows.txt"), "all of it is other now\n");
-    terminal.type("a");
-    await terminal.shows("left alone: rows.txt");
+    await terminal.enter("a", "left alone: rows.txt");
     expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe("all of it is other now\n");
   });
 
@@ -120,17 +107,11 @@ describe("a command", () => {
     const terminal = await room.open([{ calls }, { text: "Edited." }], {
       args: ["--approval-mode", "auto-edit"],
     });
-    terminal.type("edit\r");
-    await terminal.shows("Edited.");
-    await terminal.shows("? for keys");
-    terminal.type("/changes \r");
-    await terminal.shows("rows.txt  1 of 3");
-    terminal.type("f");
-    await terminal.shows("rows.txt  1 of 3  taken back");
-    terminal.type("\u001b[B");
-    await terminal.shows("rows.txt  2 of 3  taken back");
-    terminal.type("\u001b[B");
-    await terminal.shows(/new\.txt {2}3 of 3$/m);
+    await terminal.enter("edit\r", "Edited.", "? for keys");
+    await terminal.enter("/changes \r", "rows.txt  1 of 3");
+    await terminal.enter("f", "rows.txt  1 of 3  taken back");
+    await terminal.enter("\u001b[B", "rows.txt  2 of 3  taken back");
+    await terminal.enter("\u001b[B", /new\.txt {2}3 of 3$/m);
     expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe(`${lines.join("\n")}\n`);
     expect(await readFile(join(room.root, "new.txt"), "utf8")).toBe("new\n");
   });
@@ -143,38 +124,25 @@ describe("a command", () => {
     const terminal = await room.open([{ calls: [edit] }, { text: "Edited." }], {
       args: ["--approval-mode", "auto-edit"],
     });
-    terminal.type("edit\r");
-    await terminal.shows("Edited.");
-    await terminal.shows("? for keys");
-    terminal.type("/undo \r");
-    await terminal.shows("taken back: a.txt");
+    await terminal.enter("edit\r", "Edited.", "? for keys");
+    await terminal.enter("/undo \r", "taken back: a.txt");
     expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
-    terminal.type("/changes \r");
-    await terminal.shows("a.txt  1 of 1  taken back");
-    terminal.type("\u001b");
-    await terminal.shows("? for keys");
-    terminal.type("/undo \r");
-    await terminal.shows("There is nothing to undo.");
-    terminal.type("/redo \r");
-    await terminal.shows("put back: a.txt");
+    await terminal.enter("/changes \r", "a.txt  1 of 1  taken back");
+    await terminal.enter("\u001b", "? for keys");
+    await terminal.enter("/undo \r", "There is nothing to undo.");
+    await terminal.enter("/redo \r", "put back: a.txt");
     expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
-    terminal.type("/redo \r");
-    await terminal.shows("There is nothing to put back.");
-    terminal.type("/changes \r");
-    await terminal.shows(/a\.txt {2}1 of 1$/m);
+    await terminal.enter("/redo \r", "There is nothing to put back.");
+    await terminal.enter("/changes \r", /a\.txt {2}1 of 1$/m);
   });
 
   it("/rename gives the session a name, which lists show", async () => {
     const terminal = await room.open([{ text: "Known." }]);
-    terminal.type("the old question\r");
-    await terminal.shows("Known.");
-    await terminal.shows("? for keys");
-    terminal.type("/rename the better name\r");
-    await terminal.shows("This session is now called: the better name");
+    await terminal.enter("the old question\r", "Known.", "? for keys");
+    await terminal.enter("/rename the better name\r", "This session is now called: the better name");
     terminal.type("/clear \r");
     await terminal.until(() => !terminal.text().includes("Known."), "an empty window");
-    terminal.type("/resume \r");
-    await terminal.shows("› the better name");
+    await terminal.enter("/resume \r", "› the better name");
     expect(terminal.text()).not.toContain("the old question");
   });
 
@@ -184,14 +152,9 @@ describe("a command", () => {
       { text: "What was summed up." },
       { text: "On it." },
     ]);
-    terminal.type("the old question\r");
-    await terminal.shows("Known.");
-    await terminal.shows("? for keys");
-    terminal.type("/compact \r");
-    await terminal.shows("The conversation was shortened to a summary:");
-    await terminal.shows("? for keys");
-    terminal.type("go on\r");
-    await terminal.shows("On it.");
+    await terminal.enter("the old question\r", "Known.", "? for keys");
+    await terminal.enter("/compact \r", "The conversation was shortened to a summary:", "? for keys");
+    await terminal.enter("go on\r", "On it.");
     const messages = JSON.stringify(room.server.requests.at(-1)?.body.messages);
     expect(messages).toContain("What was summed up.");
     expect(messages).not.toContain("Known.");
@@ -202,15 +165,10 @@ describe("a command", () => {
     const terminal = await room.open([{ calls: [sleeping] }, { text: "It sleeps." }], {
       args: ["--approval-mode", "yolo"],
     });
-    terminal.type("sleep\r");
-    await terminal.shows("It sleeps.");
-    await terminal.shows("? for keys");
-    terminal.type("/tasks \r");
-    await terminal.shows("› bg_1  sleep 600");
-    terminal.type("\r");
-    await terminal.shows("bg_1 was ended.");
-    terminal.type("/tasks \r");
-    await terminal.shows("Nothing runs in the background.");
+    await terminal.enter("sleep\r", "It sleeps.", "? for keys");
+    await terminal.enter("/tasks \r", "› bg_1  sleep 600");
+    await terminal.enter("\r", "bg_1 was ended.");
+    await terminal.enter("/tasks \r", "Nothing runs in the background.");
   });
 
   it("/agents and /skills begin the next prompt with the chosen one", async () => {
@@ -218,26 +176,18 @@ describe("a command", () => {
     await mkdir(join(room.root, ".home/skills/release"), { recursive: true });
     await writeFile(join(room.root, ".home/skills/release/SKILL.md"), skill);
     const terminal = await room.open();
-    terminal.type("/agents \r");
-    await terminal.shows("› explore");
-    terminal.type("gen\r");
-    await terminal.shows("> Let the subagent general do this:");
-    terminal.type("\u0015/skills \r");
-    await terminal.shows("› release  how to release");
-    terminal.type("\r");
-    await terminal.shows("> Use the skill release:");
+    await terminal.enter("/agents \r", "› explore");
+    await terminal.enter("gen\r", "> Let the subagent general do this:");
+    await terminal.enter("\u0015/skills \r", "› release  how to release");
+    await terminal.enter("\r", "> Use the skill release:");
   });
 
   it("adds up what requests cost, where prices are known", async () => {
-    await mkdir(join(room.root, ".home"), { recursive: true });
     const prices = { "fake-model": { input: 1000, output: 1000 } };
-    await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ model: { prices } }));
+    await room.set({ model: { prices } });
     const terminal = await room.open([{ text: "Dear.", usage: { inputTokens: 1000, outputTokens: 500 } }]);
-    terminal.type("ask\r");
-    await terminal.shows("Dear.");
-    await terminal.shows("% of window · $1.50");
-    terminal.type("/cost \r");
-    await terminal.shows(/money +\$1\.5/);
+    await terminal.enter("ask\r", "Dear.", "% of window · $1.50");
+    await terminal.enter("/cost \r", /money +\$1\.5/);
   });
 
   it("P29 /cost tells what the cache lost, and why", async () => {
@@ -246,33 +196,20 @@ describe("a command", () => {
       { text: "First.", usage },
       { text: "Second.", usage: { ...usage, cachedTokens: 0 } },
     ]);
-    terminal.type("ask\r");
-    await terminal.shows("First.");
-    await terminal.shows("? for keys");
-    terminal.type("/model other-model\r");
-    await terminal.shows("other-model · default");
-    terminal.type("again\r");
-    await terminal.shows("Second.");
-    terminal.type("/cost \r");
-    await terminal.shows(/cached before, read again +8,000: another model/);
+    await terminal.enter("ask\r", "First.", "? for keys");
+    await terminal.enter("/model other-model\r", "other-model · default");
+    await terminal.enter("again\r", "Second.");
+    await terminal.enter("/cost \r", /cached before, read again +8,000: another model/);
   });
 
   it("/back goes on in a copy from before an earlier prompt, which is there to be changed", async () => {
     const terminal = await room.open([{ text: "One." }, { text: "Two." }, { text: "Other." }]);
-    terminal.type("first\r");
-    await terminal.shows("One.");
-    await terminal.shows("? for keys");
-    terminal.type("second\r");
-    await terminal.shows("Two.");
-    await terminal.shows("? for keys");
-    terminal.type("\u001b");
-    await terminal.shows("Press esc again");
-    terminal.type("\u001b");
-    await terminal.shows("Go back to which prompt?");
-    terminal.type("second\r");
-    await terminal.shows(/> second\n +fake-model/);
-    terminal.type(" time\r");
-    await terminal.shows("Other.");
+    await terminal.enter("first\r", "One.", "? for keys");
+    await terminal.enter("second\r", "Two.", "? for keys");
+    await terminal.enter("\u001b", "Press esc again");
+    await terminal.enter("\u001b", "Go back to which prompt?");
+    await terminal.enter("second\r", /> second\n +fake-model/);
+    await terminal.enter(" time\r", "Other.");
     const messages = JSON.stringify(room.server.requests.at(-1)?.body.messages);
     expect(messages).toContain("first");
     expect(messages).toContain("second time");
@@ -281,13 +218,9 @@ describe("a command", () => {
 
   it("/model asks another model from then on, with the session as it is", async () => {
     const terminal = await room.open([{ text: "One." }, { text: "Two." }]);
-    terminal.type("first\r");
-    await terminal.shows("One.");
-    await terminal.shows("? for keys");
-    terminal.type("/model other-model\r");
-    await terminal.shows("other-model · default");
-    terminal.type("second\r");
-    await terminal.shows("Two.");
+    await terminal.enter("first\r", "One.", "? for keys");
+    await terminal.enter("/model other-model\r", "other-model · default");
+    await terminal.enter("second\r", "Two.");
     const body = room.server.requests.at(-1)?.body;
     expect(body?.model).toBe("other-model");
     expect(JSON.stringify(body?.messages)).toContain("first");
@@ -296,21 +229,14 @@ describe("a command", () => {
   it("P54 /model offers the models that settings name, and asks the one that is chosen", async () => {
     const other = await startFakeModelServer([{ text: "Two." }]);
     try {
-      await mkdir(join(room.root, ".home"), { recursive: true });
       const models = { "my-fast-one": { baseUrl: other.baseUrl, model: "little" } };
-      await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ models }));
+      await room.set({ models });
       const terminal = await room.open([{ text: "One." }]);
-      terminal.type("first\r");
-      await terminal.shows("One.");
-      await terminal.shows("? for keys");
-      terminal.type("/model \r");
-      await terminal.shows("Which model?");
-      await terminal.shows("my-fast-one");
+      await terminal.enter("first\r", "One.", "? for keys");
+      await terminal.enter("/model \r", "Which model?", "my-fast-one");
       terminal.type("my-fast");
-      terminal.type("\r");
-      await terminal.shows(/(?:little|my-fast-one) · default/);
-      terminal.type("second\r");
-      await terminal.shows("Two.");
+      await terminal.enter("\r", /(?:little|my-fast-one) · default/);
+      await terminal.enter("second\r", "Two.");
       expect(other.requests[0]?.body.model).toBe("little");
       expect(JSON.stringify(other.requests[0]?.body.messages)).toContain("first");
     } finally {
@@ -320,29 +246,20 @@ describe("a command", () => {
 
   it("P13 /resume with a name that no session has leaves the session that is open", async () => {
     const terminal = await room.open([{ text: "I know alpha." }, { text: "It was alpha." }]);
-    terminal.type("remember alpha\r");
-    await terminal.shows("I know alpha.");
-    await terminal.shows("? for keys");
-    terminal.type("/resume nosuch\r");
-    await terminal.shows('There is no session "nosuch"');
-    terminal.type("what was it?\r");
-    await terminal.shows("It was alpha.");
+    await terminal.enter("remember alpha\r", "I know alpha.", "? for keys");
+    await terminal.enter("/resume nosuch\r", 'There is no session "nosuch"');
+    await terminal.enter("what was it?\r", "It was alpha.");
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("remember alpha");
   });
 
   it("/resume lists earlier sessions, and goes on with the chosen one", async () => {
     const terminal = await room.open([{ text: "Known." }, { text: "Still known." }]);
-    terminal.type("the old question\r");
-    await terminal.shows("Known.");
-    await terminal.shows("? for keys");
+    await terminal.enter("the old question\r", "Known.", "? for keys");
     terminal.type("/clear \r");
     await terminal.until(() => !terminal.text().includes("Known."), "an empty window");
-    terminal.type("/resume \r");
-    await terminal.shows("Which session?");
-    terminal.type("old\r");
-    await terminal.shows("Known.");
-    terminal.type("and now?\r");
-    await terminal.shows("Still known.");
+    await terminal.enter("/resume \r", "Which session?");
+    await terminal.enter("old\r", "Known.");
+    await terminal.enter("and now?\r", "Still known.");
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("the old question");
   });
 
@@ -361,26 +278,21 @@ describe("a command", () => {
     ["/new", /^\s*> Ask anything/],
   ])("%s does what users of other agents mean by it", async (typed, wanted) => {
     const terminal = await room.open([{ text: "Answer." }, { text: "Made." }]);
-    terminal.type("ask\r");
-    await terminal.shows("Answer.");
-    await terminal.shows("? for keys");
+    await terminal.enter("ask\r", "Answer.", "? for keys");
     expect(terminal.text()).not.toMatch(wanted);
-    terminal.type(`${typed}\r`);
-    await terminal.shows(wanted);
+    await terminal.enter(`${typed}\r`, wanted);
   });
 
   it("of the user's own stays theirs, whatever other agents mean by its name", async () => {
     await mkdir(join(room.root, ".home/commands"), { recursive: true });
     await writeFile(join(room.root, ".home/commands/diff.md"), "Draw the difference.");
     const terminal = await room.open([{ text: "Drawn." }]);
-    terminal.type("/diff\r");
-    await terminal.shows("Drawn.");
+    await terminal.enter("/diff\r", "Drawn.");
   });
 
   it("/help names every command and every key", async () => {
     const terminal = await room.open([], { rows: 90 });
-    terminal.type("/help \r");
-    await terminal.shows("remember a fact");
+    await terminal.enter("/help \r", "remember a fact");
     const shown = terminal.all().join("\n");
     for (const { name } of SCREEN_COMMANDS) expect(shown).toContain(`/${name}`);
     for (const [keys] of KEY_LIST) for (const key of keys.split(", ")) expect(shown).toContain(key);
@@ -390,11 +302,8 @@ describe("a command", () => {
     const terminal = await room.open([
       { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
     ]);
-    terminal.type("go\r");
-    await terminal.shows("esc to interrupt");
-    terminal.type("/clear \r");
-    await terminal.shows("Wait until the current work is done");
-    terminal.type("/cost \r");
-    await terminal.shows("tokens sent");
+    await terminal.enter("go\r", "esc to interrupt");
+    await terminal.enter("/clear \r", "Wait until the current work is done");
+    await terminal.enter("/cost \r", "tokens sent");
   });
 });

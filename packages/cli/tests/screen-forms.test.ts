@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
@@ -12,15 +10,12 @@ const room = new ScreenRoom({ "a.txt": "alpha\n" }, { columns: 90 });
 
 /** The form of the server as it stands, heard already. */
 async function form(): Promise<ScreenTerminal> {
-  await mkdir(join(room.root, ".home"));
   const mcpServers = { forms: { command: process.execPath, args: [SERVER] } };
-  await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ mcpServers }));
+  await room.set({ mcpServers });
   const terminal = await room.open([ASK, { text: "Booked." }], { args: ["--approval-mode", "yolo"] });
-  terminal.type("go\r");
-  await terminal.shows("Whose seat is it");
+  await terminal.enter("go\r", "Whose seat is it");
   await answer(terminal, "\t", "› Name");
-  terminal.type("\u001b[Z");
-  await terminal.shows("› Name");
+  await terminal.enter("\u001b[Z", "› Name");
   return terminal;
 }
 
@@ -35,24 +30,15 @@ async function told(terminal: ScreenTerminal): Promise<unknown> {
 describe("a form of an MCP server", () => {
   it("R24 is filled in: text, number, choices, several, yes and no; defaults are there already", async () => {
     const terminal = await form();
-    terminal.type("Ada\r");
-    await terminal.shows("› Seats: 1");
-    terminal.type("\u00152\r");
-    await terminal.shows("› Class");
-    terminal.type("  ");
-    await terminal.shows("(•) Second");
-    terminal.type("\r");
-    await terminal.shows("› Meals");
-    terminal.type("\u001b[C\u001b[C ");
-    await terminal.shows("[ ] Breakfast  [x] Dinner");
-    terminal.type("\r");
-    await terminal.shows("› At the window");
-    terminal.type(" ");
-    await terminal.shows("(•) no");
-    terminal.type("\r");
-    await terminal.shows("› Mail");
-    terminal.type("\r");
-    await terminal.shows("› Send");
+    await terminal.enter("Ada\r", "› Seats: 1");
+    await terminal.enter("\u00152\r", "› Class");
+    await terminal.enter("  ", "(•) Second");
+    await terminal.enter("\r", "› Meals");
+    await terminal.enter("\u001b[C\u001b[C ", "[ ] Breakfast  [x] Dinner");
+    await terminal.enter("\r", "› At the window");
+    await terminal.enter(" ", "(•) no");
+    await terminal.enter("\r", "› Mail");
+    await terminal.enter("\r", "› Send");
     terminal.type("\r");
     expect(await told(terminal)).toEqual({
       action: "accept",
@@ -62,26 +48,16 @@ describe("a form of an MCP server", () => {
 
   it("R24 says what does not fit, beside its field, and sends nothing until it does", async () => {
     const terminal = await form();
-    terminal.type("A\r");
-    await terminal.shows(/"name" .*2/);
-    terminal.type("da\r");
-    await terminal.shows("› Seats");
-    terminal.type("0\r");
-    await terminal.shows(/"seats" .*9/);
-    terminal.type("\u0015\r");
-    await terminal.shows("› Class");
-    terminal.type("\r");
-    await terminal.shows("This is required.");
-    terminal.type(" ");
-    await terminal.shows("(•) First");
-    terminal.type("\t\t\t");
-    await terminal.shows("› Mail");
-    terminal.type("nobody\r");
-    await terminal.shows("This must be of the format email.");
-    terminal.type("@example.org");
-    await terminal.shows("nobody@example.org");
-    terminal.type("\r");
-    await terminal.shows("› Send");
+    await terminal.enter("A\r", /"name" .*2/);
+    await terminal.enter("da\r", "› Seats");
+    await terminal.enter("0\r", /"seats" .*9/);
+    await terminal.enter("\u0015\r", "› Class");
+    await terminal.enter("\r", "This is required.");
+    await terminal.enter(" ", "(•) First");
+    await terminal.enter("\t\t\t", "› Mail");
+    await terminal.enter("nobody\r", "This must be of the format email.");
+    await terminal.enter("@example.org", "nobody@example.org");
+    await terminal.enter("\r", "› Send");
     terminal.type("\r");
     expect(await told(terminal)).toMatchObject({
       action: "accept",

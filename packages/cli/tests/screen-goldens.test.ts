@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Confirmation, ToolDisplay } from "@burin/core";
 import type { FakeReply } from "@burin/core/testing";
@@ -118,8 +118,7 @@ async function configure(mode: keyof typeof MODES): Promise<void> {
     model: { contextWindow: 1_000_000 },
   };
   await writeFile(join(room.root, "server.mjs"), `import ${JSON.stringify(SERVER.href)};`);
-  await mkdir(join(room.root, ".home"));
-  await writeFile(join(room.root, ".home/settings.json"), JSON.stringify(settings));
+  await room.set(settings);
 }
 
 /** Without what differs from run to run: places, times, and the line of the model. */
@@ -198,8 +197,7 @@ describe("the screen, kept as text", () => {
       await ask(kind);
     }
     await terminal.shows("見ました。");
-    terminal.type(`${CLEAR}/approval plan\r`);
-    await terminal.shows(/· plan|^Approval mode: plan$/m);
+    await terminal.enter(`${CLEAR}/approval plan\r`, /· plan|^Approval mode: plan$/m);
     terminal.type("go on\r");
     await ask("plan");
     await terminal.shows("始めます。");

@@ -38,10 +38,8 @@ describe("images at the prompt", () => {
     const terminal = await room.open([{ text: "A dot." }]);
     const path = join(room.root, "one dot.png");
     await writeFile(path, PNG);
-    terminal.type(pasted(written(path)));
-    await terminal.shows("> [image 1]");
-    terminal.type("what is it?\r");
-    await terminal.shows("A dot.");
+    await terminal.enter(pasted(written(path)), "> [image 1]");
+    await terminal.enter("what is it?\r", "A dot.");
     expect(terminal.all()).toContain("> [image 1] what is it?");
     expect(sentImages()).toEqual([DOT]);
   });
@@ -50,17 +48,13 @@ describe("images at the prompt", () => {
     const terminal = await room.open([{ text: "One." }]);
     const paths = ["a.png", "b.png"].map((name) => join(room.root, name));
     for (const path of paths) await writeFile(path, PNG);
-    terminal.type(pasted(paths.join(" ")));
-    await terminal.shows("> [image 1] [image 2]");
+    await terminal.enter(pasted(paths.join(" ")), "> [image 1] [image 2]");
     terminal.type("\u0017\u0017");
     await terminal.until(() => !terminal.text().includes("[image 2]"), "one image");
-    terminal.type(pasted(join(room.root, "a.txt")));
-    await terminal.shows("a.txt");
+    await terminal.enter(pasted(join(room.root, "a.txt")), "a.txt");
     await writeFile(join(room.root, "false.png"), "no picture");
-    terminal.type(pasted(` ${join(room.root, "false.png")}`));
-    await terminal.shows("false.png");
-    terminal.type("\r");
-    await terminal.shows("One.");
+    await terminal.enter(pasted(` ${join(room.root, "false.png")}`), "false.png");
+    await terminal.enter("\r", "One.");
     expect(sentImages()).toEqual([DOT]);
   });
 
@@ -72,19 +66,15 @@ describe("images at the prompt", () => {
     await chmod(join(bin, "wl-paste"), 0o755);
     const env = { PATH: `${bin}${delimiter}${process.env.PATH}`, WAYLAND_DISPLAY: "wayland-0" };
     const terminal = await room.open([{ text: "Two." }], { env });
-    terminal.type("\u0016");
-    await terminal.shows("> [image 1]");
-    terminal.type(pasted(""));
-    await terminal.shows("> [image 1] [image 2]");
-    terminal.type("\r");
-    await terminal.shows("Two.");
+    await terminal.enter("\u0016", "> [image 1]");
+    await terminal.enter(pasted(""), "> [image 1] [image 2]");
+    await terminal.enter("\r", "Two.");
     expect(sentImages()).toEqual([DOT, DOT]);
   });
 
   it("says so where the clipboard has none", async () => {
     const terminal = await room.open([]);
-    terminal.type("\u0016");
-    await terminal.shows("No image in the clipboard");
+    await terminal.enter("\u0016", "No image in the clipboard");
   });
 
   it("one that is given while the model works goes with the next run", async () => {
@@ -98,12 +88,9 @@ describe("images at the prompt", () => {
     };
     const terminal = await room.open([first, { text: "Second." }]);
     await writeFile(join(room.root, "a.png"), PNG);
-    terminal.type("go\r");
-    await terminal.shows("esc to interrupt");
-    terminal.type(pasted(join(room.root, "a.png")));
-    await terminal.shows("> [image 1]");
-    terminal.type("and this?\r");
-    await terminal.shows("with the next turn: [image 1] and this?");
+    await terminal.enter("go\r", "esc to interrupt");
+    await terminal.enter(pasted(join(room.root, "a.png")), "> [image 1]");
+    await terminal.enter("and this?\r", "with the next turn: [image 1] and this?");
     release();
     await terminal.shows("Second.");
     expect(sentImages()).toEqual([DOT]);
@@ -142,9 +129,7 @@ describe("images in the transcript", () => {
     await writeFile(join(room.root, "wide.png"), WIDE);
     const terminal = await room.open(replies, options);
     await terminal.settled();
-    terminal.type("look\r");
-    await terminal.shows("It is black.");
-    await terminal.shows("? for keys");
+    await terminal.enter("look\r", "It is black.", "? for keys");
     await terminal.settled();
     return terminal;
   }
@@ -197,12 +182,10 @@ describe("images in the transcript", () => {
   });
 
   it("a screen reader gets none", async () => {
-    await mkdir(join(room.root, ".home"), { recursive: true });
-    await writeFile(join(room.root, ".home/settings.json"), '{ "ui": { "screenReader": true } }');
+    await room.set('{ "ui": { "screenReader": true } }');
     await writeFile(join(room.root, "wide.png"), WIDE);
     const terminal = await room.open([reading, { text: "It is black." }], { named: "kitty(0.36.4)" });
-    terminal.type("look\r");
-    await terminal.shows("The work is done.");
+    await terminal.enter("look\r", "The work is done.");
     expect(terminal.written).not.toContain("\u001b_G");
   });
 
@@ -227,8 +210,7 @@ describe("images in the transcript", () => {
       ),
     );
     await terminal.shows("[image 3]");
-    terminal.type("\r");
-    await terminal.shows("One is there.");
+    await terminal.enter("\r", "One is there.");
     await terminal.settled();
     expect(terminal.images.map(({ sequence }) => sequence.replace(/:.*/, ""))).toEqual([
       `File=inline=1;size=${tall.length};width=24;height=12`,
@@ -239,25 +221,20 @@ describe("images in the transcript", () => {
     const terminal = await look({ named: "WezTerm 20240203" });
     for (const columns of [60, 120, 90]) {
       terminal.resize(columns, 24);
-      terminal.type("x");
-      await terminal.shows("> x");
-      terminal.type("\u007f\u000c");
-      await terminal.shows("> Ask anything");
+      await terminal.enter("x", "> x");
+      await terminal.enter("\u007f\u000c", "> Ask anything");
     }
     expect(terminal.images.length).toBe(1);
     terminal.type("/clear\r");
     await terminal.until(() => !terminal.text().includes("It is black."), "a new session");
-    terminal.type("/resume\r");
-    await terminal.shows("› look");
-    terminal.type("\r");
-    await terminal.shows("It is black.");
+    await terminal.enter("/resume\r", "› look");
+    await terminal.enter("\r", "It is black.");
     expect(terminal.images.length).toBe(2);
   });
 
   it("one that a tool of an MCP server gives is shown, too", async () => {
-    await mkdir(join(room.root, ".home"), { recursive: true });
     const mcpServers = { forms: { command: process.execPath, args: [SERVER] } };
-    await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ mcpServers }));
+    await room.set({ mcpServers });
     const text = `data:image/png;base64,${WIDE.toString("base64")}`;
     const noting: FakeReply = { calls: [{ name: "forms__note", args: { text } }] };
     const options = { named: "iTerm2 3.5.4", args: ["--approval-mode", "yolo"] };

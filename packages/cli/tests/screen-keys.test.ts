@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { KEY_LIST } from "../src/ui/key-list.ts";
-import { ScreenRoom } from "./screen-room.ts";
+import { running, ScreenRoom } from "./screen-room.ts";
 import type { ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
 
 const room = new ScreenRoom({ "a.txt": "alpha\n" }, { columns: 100, rows: 40 });
@@ -23,9 +23,6 @@ const ASK: Step = ["ask\r", /Answer\.[\s\S]*\? for keys/];
 const SILENT: FakeReply = {
   raw: (_request, response) =>
     void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),
-};
-const SLEEPING: FakeReply = {
-  calls: [{ name: "run_shell_command", args: { command: "echo begun; sleep 60" } }],
 };
 
 /** What is typed, and what the screen shows then. */
@@ -94,7 +91,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     ],
   },
   "ctrl+b": {
-    replies: [SLEEPING, { text: "It goes on." }],
+    replies: [running("echo begun; sleep 60"), { text: "It goes on." }],
     options: { args: ["--approval-mode", "yolo"] },
     steps: [
       ["go\r", /^ +begun$/m],
@@ -212,8 +209,7 @@ describe("a key", () => {
     const { steps, replies = [{ text: "Answer." }], options, meanwhile } = proof;
     const terminal = await open(replies, options);
     for (const [index, [typed, shown]] of steps.entries()) {
-      terminal.type(typed);
-      await terminal.shows(shown);
+      await terminal.enter(typed, shown);
       if (index === 0) await meanwhile?.(terminal);
     }
   });
@@ -221,8 +217,7 @@ describe("a key", () => {
   it("e has the proposed content edited in the user's editor, and that is what is written", async () => {
     const args = { file_path: join(room.root, "new.txt"), content: "begun" };
     const terminal = await open([{ calls: [{ name: "write_file", args }] }, { text: "Written." }]);
-    terminal.type("write\r");
-    await terminal.shows("e edit it first");
+    await terminal.enter("write\r", "e edit it first");
     await terminal.until(() => {
       if (terminal.text().includes("e edit it first")) terminal.type("e");
       return terminal.text().includes("Written.");

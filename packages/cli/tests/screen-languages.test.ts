@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
@@ -10,19 +10,13 @@ const room = new ScreenRoom({ "a.txt": "alpha\n" });
 const CALL = { name: "run_shell_command", args: { command: "touch made.txt" } };
 const REPLIES: readonly FakeReply[] = [{ text: "見ました。", calls: [CALL] }, { text: ANSWER }];
 
-async function set(ui: object): Promise<void> {
-  await mkdir(join(room.root, ".home"));
-  await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ ui }));
-}
-
 describe("for a screen reader", () => {
   it("nothing is framed or drawn over, and what happens is said in words", async () => {
-    await set({ screenReader: true });
+    await room.set({ ui: { screenReader: true } });
     const terminal = await room.open(REPLIES);
     await terminal.shows("> Ask anything");
     await terminal.until(() => !terminal.text().includes("? for keys"), "its own look");
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     await terminal.until(() => {
       if (terminal.text().includes("Run this command?")) terminal.type("y");
       return terminal.all().includes("The work is done.");
@@ -47,22 +41,20 @@ describe("for a screen reader", () => {
   });
 
   it("the caret stands behind what was typed in a list", async () => {
-    await set({ screenReader: true });
+    await room.set({ ui: { screenReader: true } });
     const terminal = await room.open();
-    terminal.type("\u0012xyz");
-    await terminal.shows("> xyz");
+    await terminal.enter("\u0012xyz", "> xyz");
     await terminal.settled();
     expect(terminal.caretFollows("z")).toBe(true);
   });
 
   it("the approval mode that counts after a plan was approved is said as one", async () => {
-    await set({ screenReader: true });
+    await room.set({ ui: { screenReader: true } });
     const plan = { name: "exit_plan_mode", args: { plan: "1. look" } };
     const terminal = await room.open([{ calls: [plan] }, { text: "I begin." }], {
       args: ["--approval-mode", "plan"],
     });
-    terminal.type("go\r");
-    await terminal.shows("Carry out this plan?");
+    await terminal.enter("go\r", "Carry out this plan?");
     await terminal.until(() => {
       if (terminal.text().includes("Carry out this plan?")) terminal.type("a");
       return terminal.all().includes("The work is done.");
@@ -79,17 +71,14 @@ describe("the language of the screen", () => {
     ["ru_RU.UTF-8", "Выполнить эту команду?"],
   ])("is that of the locale %s", async (LANG, question) => {
     const terminal = await room.open(REPLIES, { env: { LANG } });
-    terminal.type("go\r");
-    await terminal.shows(question);
+    await terminal.enter("go\r", question);
   });
 
   it("is chosen with /language, and stays chosen, in Japanese of three widths", async () => {
     const terminal = await room.open(REPLIES);
-    terminal.type("/language ja\r");
-    await terminal.shows("? でキー一覧");
+    await terminal.enter("/language ja\r", "? でキー一覧");
     await terminal.until(() => terminal.text().includes("質問を入力"), "a Japanese prompt");
-    terminal.type("go\r");
-    await terminal.shows("このコマンドを実行しますか？");
+    await terminal.enter("go\r", "このコマンドを実行しますか？");
     for (const columns of [80, 50, 34]) {
       terminal.resize(columns, 24);
       await terminal.until(() => terminal.rows().every((row) => row.length <= columns), "the width");
@@ -100,7 +89,7 @@ describe("the language of the screen", () => {
   });
 
   it("is what the settings say, before the locale", async () => {
-    await set({ language: "fr" });
+    await room.set({ ui: { language: "fr" } });
     const terminal = await room.open(REPLIES, { env: { LANG: "ru_RU.UTF-8" } });
     await terminal.shows("? pour les touches");
   });

@@ -1,21 +1,12 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { answer, ScreenRoom } from "./screen-room.ts";
+import { answer, running, ScreenRoom } from "./screen-room.ts";
 
 const room = new ScreenRoom(
   { "src/tally.js": "export function tally(text) {\n  return text.split(/\\s+/).length;\n}\n" },
   { columns: 120, rows: 30 },
 );
-const running = (command: string): FakeReply => ({
-  calls: [{ name: "run_shell_command", args: { command } }],
-});
-
-async function set(ui: object): Promise<void> {
-  await mkdir(join(room.root, ".home"), { recursive: true });
-  await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ ui }));
-}
 
 function editing(): FakeReply {
   const file_path = join(room.root, "src/tally.js");
@@ -38,10 +29,9 @@ function bellsIn(written: string): number {
 
 describe("settings of the look", () => {
   it("sideBySide has changes beside what was, in a window that is wide enough", async () => {
-    await set({ sideBySide: true });
+    await room.set({ ui: { sideBySide: true } });
     const terminal = await room.open([editing(), { text: "Done." }]);
-    terminal.type("go\r");
-    await terminal.shows("Make this change?");
+    await terminal.enter("go\r", "Make this change?");
     await terminal.shows(
       /2 - {3}return text\.split\(\/\\s\+\/\)\.length; +│ 2 \+ {3}return .*filter\(Boolean\)\.length;/,
     );
@@ -53,29 +43,24 @@ describe("settings of the look", () => {
   });
 
   it("colors are the user's own, and what is none of them is said", async () => {
-    await set({ colors: { added: "#102030", no: "red" } });
+    await room.set({ ui: { colors: { added: "#102030", no: "red" } } });
     const args = ["--approval-mode", "yolo"];
     const terminal = await room.open([editing(), { text: "Done." }], {
       args,
       env: { NO_COLOR: "", FORCE_COLOR: "3" },
     });
     await terminal.shows("Not a style or a look: ui.colors.no: red");
-    terminal.type("go\r");
-    await terminal.shows("Done.");
+    await terminal.enter("go\r", "Done.");
     expect(terminal.written).toContain("\u001b[38;2;16;32;48m");
   });
 
   it("vim has the keys of vi at the prompt, and says in which of its modes they are", async () => {
-    await set({ vim: true });
+    await room.set({ ui: { vim: true } });
     const terminal = await room.open([{ text: "Done." }]);
-    terminal.type("one two three");
-    await terminal.shows("> one two three");
-    terminal.type("\u001b");
-    await terminal.shows("NORMAL");
-    terminal.type("bcwtwo");
-    await terminal.shows("> one two two");
-    terminal.type("\r");
-    await terminal.shows("Done.");
+    await terminal.enter("one two three", "> one two three");
+    await terminal.enter("\u001b", "NORMAL");
+    await terminal.enter("bcwtwo", "> one two two");
+    await terminal.enter("\r", "Done.");
     expect(terminal.all()).toContain("> one two two");
   });
 });
@@ -83,15 +68,11 @@ describe("settings of the look", () => {
 describe("a question", () => {
   it("says after w why it is asked, part by part, and with another w no more", async () => {
     const terminal = await room.open([running("ls && touch made.txt"), { text: "Done." }]);
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     // There and back: then it is heard.
     await answer(terminal, "a", "y yes");
-    terminal.type("\u001b");
-    await terminal.shows("y yes");
-    terminal.type("w");
-    await terminal.shows(/allow +ls/);
-    await terminal.shows(/ask +touch made\.txt +\(/);
+    await terminal.enter("\u001b", "y yes");
+    await terminal.enter("w", /allow +ls/, /ask +touch made\.txt +\(/);
     expect(terminal.text().split("is not known to be").length).toBe(2);
     await terminal.shows('"always" would allow: run_shell_command(touch made.txt)');
     terminal.type("w");
@@ -102,8 +83,7 @@ describe("a question", () => {
 
   it("stands without counting as time at work", async () => {
     const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     const asked = performance.now();
     const time = (): number => Number(/ · (\d+) s {2}/.exec(terminal.text())?.[1] ?? 0);
     const before = time();
@@ -130,8 +110,7 @@ describe("a question", () => {
   ])("calls a user who looks elsewhere with %s", async (_how, env, notice) => {
     const terminal = await room.open([running("touch made.txt")], { env });
     terminal.type("\u001b[O");
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     await terminal.until(() => terminal.written.includes(notice), "the notice");
   });
 
@@ -139,17 +118,15 @@ describe("a question", () => {
     const terminal = await room.open([running("touch made.txt"), running("touch other.txt")]);
     const bells = (): number => bellsIn(terminal.written);
     terminal.type("\u001b[O");
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     expect(bells()).toBe(1);
     terminal.type("\u001b[I");
     await answer(terminal, "y", "│ touch made.txt");
     await terminal.shows("│ touch other.txt");
     expect(bells()).toBe(1);
-    await set({ notify: "off" });
+    await room.set({ ui: { notify: "off" } });
     const quiet = await room.open([running("touch made.txt")]);
-    quiet.type("go\r");
-    await quiet.shows("Run this command?");
+    await quiet.enter("go\r", "Run this command?");
     expect(bellsIn(quiet.written)).toBe(0);
   });
 });

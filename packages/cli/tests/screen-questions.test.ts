@@ -2,15 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { answer, ScreenRoom } from "./screen-room.ts";
+import { answer, running, ScreenRoom } from "./screen-room.ts";
 
 const LINES = Array.from({ length: 40 }, (_, n) => `line ${n}`);
 
 const room = new ScreenRoom({ "a.txt": "alpha\n", "long.txt": `${LINES.join("\n")}\n` }, { columns: 90 });
-
-function running(command: string): FakeReply {
-  return { calls: [{ name: "run_shell_command", args: { command } }] };
-}
 
 function editing(file: string, pairs: readonly (readonly [string, string])[]): FakeReply {
   const edits = pairs.map(([old_string, new_string]) => ({ old_string, new_string }));
@@ -26,8 +22,7 @@ function lastAnswer(): string {
 describe("a question", () => {
   it("shows the whole command, and runs it after y", async () => {
     const terminal = await room.open([running("touch made.txt && rm a.txt"), { text: "Done." }]);
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     expect(terminal.text()).toContain("│ touch made.txt && rm a.txt");
     expect(terminal.text()).toContain("y yes");
     expect(terminal.written).toContain("\u0007");
@@ -38,8 +33,7 @@ describe("a question", () => {
 
   it("P42 is answered without a change of the keyboard's layout or of an input method", async () => {
     const terminal = await room.open([running("touch one.txt"), running("touch two.txt"), { text: "Done." }]);
-    terminal.type("go\r");
-    await terminal.shows("│ touch one.txt");
+    await terminal.enter("go\r", "│ touch one.txt");
     await answer(terminal, "Н", "│ touch one.txt");
     await terminal.shows("│ touch two.txt");
     await answer(terminal, "ｙ", "│ touch two.txt");
@@ -57,15 +51,13 @@ describe("a question", () => {
     expect(terminal.text()).toContain("Run this command?");
     await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
     await answer(terminal, "n", "y yes");
-    terminal.type("\r");
-    await terminal.shows("Done.");
+    await terminal.enter("\r", "Done.");
   });
 
   it("P11 is not answered by a sentence that is still being written, which is whole at the prompt", async () => {
     const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
     const sentence = "yes, my answer is nearly ready, but try any other way";
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     for (const letter of sentence) {
       terminal.type(letter);
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -74,16 +66,14 @@ describe("a question", () => {
     expect(terminal.text()).toContain("y yes");
     await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
     await answer(terminal, "n", "y yes");
-    terminal.type("\r");
-    await terminal.shows(`> ${sentence} of yours`);
+    await terminal.enter("\r", `> ${sentence} of yours`);
   });
 
   it("leaves calls that wait behind it in words, not by the names that models use", async () => {
     const reading = { name: "read_file", args: { absolute_path: join(room.root, "a.txt") } };
     const asking = { name: "run_shell_command", args: { command: "touch made.txt" } };
     const terminal = await room.open([{ calls: [asking, reading] }, { text: "Done." }]);
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     expect(terminal.all()).toContain("○ Read file");
     await answer(terminal, "y", "Run this command?");
     await terminal.shows(/● Read a\.txt[\s\S]*Done\./);
@@ -91,20 +81,17 @@ describe("a question", () => {
 
   it("is refused with words, which the model reads", async () => {
     const terminal = await room.open([running("rm a.txt"), { text: "All right." }]);
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     await answer(terminal, "n", "y yes");
     await terminal.shows("Say what to do instead");
-    terminal.type("keep the file, move it\r");
-    await terminal.shows("All right.");
+    await terminal.enter("keep the file, move it\r", "All right.");
     expect(lastAnswer()).toContain("keep the file, move it");
     await expect(readFile(join(room.root, "a.txt"), "utf8")).resolves.toBe("alpha\n");
   });
 
   it("ends the run after escape", async () => {
     const terminal = await room.open([running("rm a.txt"), { text: "never said" }]);
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     await answer(terminal, "\u001b", "Run this command?");
     await terminal.shows("Stopped.");
     expect(room.server.requests).toHaveLength(1);
@@ -116,12 +103,10 @@ describe("a question", () => {
       running("touch one.txt two.txt"),
       { text: "Both." },
     ]);
-    terminal.type("go\r");
-    await terminal.shows("a always: run_shell_command(touch");
+    await terminal.enter("go\r", "a always: run_shell_command(touch");
     await answer(terminal, "a", "y yes");
     await terminal.shows("s this session");
-    terminal.type("s");
-    await terminal.shows(/Run this command\?\s[\s\S]*two\.txt|Both\./);
+    await terminal.enter("s", /Run this command\?\s[\s\S]*two\.txt|Both\./);
     expect(terminal.text()).toContain("Both.");
     await expect(readFile(join(room.root, "two.txt"), "utf8")).resolves.toBe("");
   });
@@ -132,14 +117,11 @@ describe("a question", () => {
       ["line 30\n", "line thirty\n"],
     ]);
     const terminal = await room.open([edit, { text: "Half." }], { rows: 40 });
-    terminal.type("go\r");
-    await terminal.shows("Make this change?");
+    await terminal.enter("go\r", "Make this change?");
     await answer(terminal, "h", "y yes");
     await terminal.shows("[x] 2/2");
-    terminal.type("\u001b[B ");
-    await terminal.shows("[ ] 2/2");
-    terminal.type("\r");
-    await terminal.shows("Half.");
+    await terminal.enter("\u001b[B ", "[ ] 2/2");
+    await terminal.enter("\r", "Half.");
     const text = await readFile(join(room.root, "long.txt"), "utf8");
     expect(text).toContain("line three\n");
     expect(text).toContain("line 30\n");
@@ -153,35 +135,27 @@ describe("a question", () => {
       ["line 30\n", "line thirty\n"],
     ]);
     const terminal = await room.open([edit, { text: "One." }], { rows: 18, env: { NO_COLOR: "1" } });
-    terminal.type("go\r");
-    await terminal.shows("Make this change?");
+    await terminal.enter("go\r", "Make this change?");
     await answer(terminal, "h", "y yes");
     await terminal.shows("› [x] 1/3");
     expect(terminal.text()).toContain("page up and page down to scroll");
-    terminal.type("\u001b[B \u001b[B ");
-    await terminal.shows("› [ ] 3/3");
+    await terminal.enter("\u001b[B \u001b[B ", "› [ ] 3/3");
     expect(terminal.text()).toContain("line thirty");
-    terminal.type("\u001b[5~\u001b[5~");
-    await terminal.shows("  [x] 1/3");
-    terminal.type("\u001b[A");
-    await terminal.shows("› [ ] 2/3");
-    terminal.type("\r");
-    await terminal.shows("One.");
+    await terminal.enter("\u001b[5~\u001b[5~", "  [x] 1/3");
+    await terminal.enter("\u001b[A", "› [ ] 2/3");
+    await terminal.enter("\r", "One.");
     const text = await readFile(join(room.root, "long.txt"), "utf8");
     expect(text.match(/line [a-z]+/g)).toEqual(["line three"]);
   });
 
   it("says in full what its keys do in a narrow window, and nothing beside says another thing", async () => {
     const terminal = await room.open([running("rm a.txt"), { text: "All right." }], { columns: 45 });
-    terminal.type("go\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "Run this command?");
     expect(terminal.text()).not.toContain("esc to interrupt");
     await answer(terminal, "n", "y yes");
     await terminal.shows(/Say what to do instead, then press enter[\s│]+\(esc: just no\)/);
-    terminal.type("\r");
-    await terminal.shows("All right.");
-    terminal.type("\u0015/theme\r");
-    await terminal.shows(/type to filter, enter chooses, esc[\s│]+closes/);
+    await terminal.enter("\r", "All right.");
+    await terminal.enter("\u0015/theme\r", /type to filter, enter chooses, esc[\s│]+closes/);
     expect(terminal.text()).not.toContain("? for keys");
   });
 
@@ -191,8 +165,7 @@ describe("a question", () => {
       calls: [{ name: "write_file", args: { file_path: join(room.root, "new.txt"), content } }],
     };
     const terminal = await room.open([write, { text: "Written." }]);
-    terminal.type("go\r");
-    await terminal.shows("Make this change?");
+    await terminal.enter("go\r", "Make this change?");
     expect(terminal.text()).not.toContain("new 99");
     await terminal.until(() => {
       terminal.type("\u001b[6~");
@@ -205,8 +178,7 @@ describe("a question", () => {
   it("shows a plan, and goes on in the way that was chosen", async () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look\n2. mend" } }] };
     const terminal = await room.open([plan, { text: "I begin." }], { args: ["--approval-mode", "plan"] });
-    terminal.type("go\r");
-    await terminal.shows("Carry out this plan?");
+    await terminal.enter("go\r", "Carry out this plan?");
     expect(terminal.text()).toContain("│ 2. mend");
     await answer(terminal, "y", "Carry out this plan?");
     await terminal.shows("I begin.");
@@ -217,22 +189,18 @@ describe("a question", () => {
     const steps = Array.from({ length: 40 }, (_, n) => `${n + 1}. step **${n + 1}**`);
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: `# The plan\n\n${steps.join("\n")}` } }] };
     const terminal = await room.open([plan, { text: "I begin." }], { args: ["--approval-mode", "plan"] });
-    terminal.type("go\r");
-    await terminal.shows("Carry out this plan?");
+    await terminal.enter("go\r", "Carry out this plan?");
     await answer(terminal, "a", "Carry out this plan?");
     await terminal.shows("I begin.");
     const shown = /● Show the plan and ask to carry it out\n {4}The plan\n\s*\n {4}1\. step 1\n/;
     const left = "… 18 more lines (ctrl+o shows all)";
     expect(terminal.all().join("\n")).toMatch(shown);
     expect(terminal.text()).toContain(left);
-    terminal.type("\u000f");
-    await terminal.shows("Results of the last calls");
-    terminal.type("\u001b[F");
-    await terminal.shows("40. step 40");
+    await terminal.enter("\u000f", "Results of the last calls");
+    await terminal.enter("\u001b[F", "40. step 40");
     terminal.type("\u001b");
     await terminal.until(() => !terminal.text().includes("40. step 40"), "the prompt");
-    terminal.type("\u0015");
-    await terminal.shows("> Ask anything");
+    await terminal.enter("\u0015", "> Ask anything");
     terminal.type("\u0004");
     await terminal.ended();
     const again = await room.start({ args: ["-c"] });
@@ -244,11 +212,9 @@ describe("a question", () => {
   it("goes on with what was said to a plan that was not approved", async () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look" } }] };
     const terminal = await room.open([plan, { text: "Then so." }], { args: ["--approval-mode", "plan"] });
-    terminal.type("go\r");
-    await terminal.shows("Carry out this plan?");
+    await terminal.enter("go\r", "Carry out this plan?");
     await answer(terminal, "n", "y yes");
-    terminal.type("leave out the first step\r");
-    await terminal.shows("Then so.");
+    await terminal.enter("leave out the first step\r", "Then so.");
     expect(terminal.all()).toContain("> leave out the first step");
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("leave out the first step");
   });
@@ -266,8 +232,7 @@ describe("a question", () => {
     const each = making as FakeReply;
     const two = { calls: [task("one"), task("two")] };
     const terminal = await room.open([two, each, each, each, each, { text: "Both." }]);
-    terminal.type("go\r");
-    await terminal.shows("Run this command? (1 more waiting)");
+    await terminal.enter("go\r", "Run this command? (1 more waiting)");
     const askers = new Set<string>();
     await terminal.until(() => {
       for (const [asker] of terminal.text().matchAll(/the subagent .* asks/g)) askers.add(asker);
@@ -286,10 +251,8 @@ describe("a question", () => {
   it("gives no text from outside power over the terminal", async () => {
     const evil = "echo \u001b]0;owned\u0007\u001b[2J\u202e";
     const terminal = await room.open([{ text: `say ${evil}` }, running(evil), { text: "Done." }]);
-    terminal.type("go\r");
-    await terminal.shows("say echo \\x1b]0;owned\\x07\\x1b[2J\\u{202e}");
-    terminal.type("again\r");
-    await terminal.shows("Run this command?");
+    await terminal.enter("go\r", "say echo \\x1b]0;owned\\x07\\x1b[2J\\u{202e}");
+    await terminal.enter("again\r", "Run this command?");
     expect(terminal.text()).toContain("\\x1b[2J");
     expect(terminal.written).not.toContain("owned\u0007");
     expect(terminal.written).not.toContain("\u202e");
@@ -298,11 +261,8 @@ describe("a question", () => {
   it("gives the name of a tool that only the model made up no power over the terminal either", async () => {
     const evil = "none\u001b]0;owned\u0007\u202e";
     const terminal = await room.open([{ calls: [{ name: evil, args: {} }] }, { text: "Done." }]);
-    terminal.type("go\r");
-    await terminal.shows("Done.");
-    terminal.type("/context\r");
-    await terminal.shows("results of");
-    await terminal.shows("none\\x1b]0;owned");
+    await terminal.enter("go\r", "Done.");
+    await terminal.enter("/context\r", "results of", "none\\x1b]0;owned");
     expect(terminal.written).not.toContain("owned\u0007");
     expect(terminal.written).not.toContain("\u202e");
   });

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach } from "vitest";
 import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
@@ -29,6 +31,13 @@ export class ScreenRoom {
     return this.#server;
   }
 
+  /** The user's own settings. */
+  async set(settings: object | string): Promise<void> {
+    const text = typeof settings === "string" ? settings : JSON.stringify(settings);
+    await mkdir(join(this.root, ".home"), { recursive: true });
+    await writeFile(join(this.root, ".home/settings.json"), text);
+  }
+
   /** A model that gives these replies. */
   async serve(replies: readonly FakeReply[]): Promise<void> {
     await this.#server?.close();
@@ -58,6 +67,11 @@ export class ScreenRoom {
     this.#screens.push(screen);
     return screen;
   }
+}
+
+/** A reply with one command. */
+export function running(command: string): FakeReply {
+  return { calls: [{ name: "run_shell_command", args: { command } }] };
 }
 
 /** Keys count only when a question has stood a while: they are typed again until they do. */

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { ScreenRoom } from "./screen-room.ts";
+import { running, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
 
 const LINES = Array.from({ length: 30 }, (_, n) => `line ${n}`);
@@ -18,8 +18,7 @@ const screens: string[] = [];
 /** The same, with nothing at the prompt: keys that came too early for a question may be there. */
 async function keep(name: string, prompt = "> Ask anything"): Promise<void> {
   if (!terminal.text().includes("└──")) {
-    terminal.type(CLEAR);
-    await terminal.shows(prompt);
+    await terminal.enter(CLEAR, prompt);
   }
   await look(name);
 }
@@ -42,8 +41,7 @@ async function look(name: string): Promise<void> {
 
 async function ask(prompt: string, shown: string): Promise<void> {
   await terminal.shows("? for keys");
-  terminal.type(`${prompt === "" ? "" : CLEAR}${prompt}\r`);
-  await terminal.shows(shown);
+  await terminal.enter(`${prompt === "" ? "" : CLEAR}${prompt}\r`, shown);
 }
 
 /** Keys count only when the question has stood a while. */
@@ -53,10 +51,6 @@ async function answer(keys: string): Promise<void> {
     return !terminal.text().includes("y yes");
   }, `an answer to the question with ${keys}`);
 }
-
-const running = (command: string): FakeReply => ({
-  calls: [{ name: "run_shell_command", args: { command } }],
-});
 
 /** Of a subagent: the command first, then a word. */
 const helping: FakeReply = ({ body }) => {
@@ -102,65 +96,50 @@ function script(released: Promise<void>): FakeReply[] {
 async function firstStart(): Promise<void> {
   terminal = room.begin();
   await terminal.shows("Which model service?");
-  terminal.type("another");
-  await terminal.shows("› Another service");
+  await terminal.enter("another", "› Another service");
   await look("the first start: a service is chosen");
-  terminal.type("\r");
-  await terminal.shows("Where is the service?");
-  terminal.type(room.server.baseUrl);
-  await terminal.shows(room.server.baseUrl);
+  await terminal.enter("\r", "Where is the service?");
+  await terminal.enter(room.server.baseUrl, room.server.baseUrl);
   await look("its address");
-  terminal.type("\r");
-  await terminal.shows("press enter if it needs none");
+  await terminal.enter("\r", "press enter if it needs none");
   await look("its key");
-  terminal.type("\r");
-  await terminal.shows("› fake-model");
+  await terminal.enter("\r", "› fake-model");
   await look("its model");
-  terminal.type("\r");
-  await terminal.shows("fake-model · default");
-  await terminal.shows("Burin works in");
+  await terminal.enter("\r", "fake-model · default", "Burin works in");
 }
 
 async function promptAndQuestions(): Promise<void> {
-  terminal.type("what is in @a.t");
-  await terminal.shows("› a.txt");
+  await terminal.enter("what is in @a.t", "› a.txt");
   await look("a path is completed");
-  terminal.type("\t");
-  await terminal.shows(/> what is in @a\.txt\s*\n/);
+  await terminal.enter("\t", /> what is in @a\.txt\s*\n/);
   await ask("", "It says alpha.");
   await keep("a prompt that names a file");
   await ask("remove it", "Run this command?");
   await look("a question");
   await answer("n");
   await terminal.shows("Say what to do instead");
-  terminal.type(`${CLEAR}keep the file`);
-  await terminal.shows("> keep the file");
+  await terminal.enter(`${CLEAR}keep the file`, "> keep the file");
   await look("words for a no");
-  terminal.type("\r");
-  await terminal.shows("All right, it stays.");
+  await terminal.enter("\r", "All right, it stays.");
   await keep("a command refused with words");
   await ask("change two lines", "Make this change?");
   await answer("h");
   await terminal.shows("[x] 2/2");
-  terminal.type("\u001b[B ");
-  await terminal.shows("[ ] 2/2");
+  await terminal.enter("\u001b[B ", "[ ] 2/2");
   await keep("an edit, place by place");
-  terminal.type("\r");
-  await terminal.shows("One of two places.");
+  await terminal.enter("\r", "One of two places.");
   expect(await readFile(join(room.root, "rows.txt"), "utf8")).toContain("line three\nline 4\n");
 }
 
 async function reviewAndPlan(): Promise<void> {
   await ask("/changes ", "1 of 1");
-  terminal.type("t");
-  await terminal.shows("1 of 1  taken back");
+  await terminal.enter("t", "1 of 1  taken back");
   await keep("a change taken back");
   expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe(`${LINES.join("\n")}\n`);
   terminal.type("\u001b");
   await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
   await terminal.shows("taken back: rows.txt");
-  terminal.type("\u001b[Z\u001b[Z");
-  await terminal.shows("fake-model · plan");
+  await terminal.enter("\u001b[Z\u001b[Z", "fake-model · plan");
   await ask("plan it", "Carry out this plan?");
   await keep("a plan");
   await answer("a");
@@ -177,8 +156,7 @@ async function subagentsAndSteering(release: () => void): Promise<void> {
   }, "both answers");
   for (const name of ["one.txt", "two.txt"]) expect(await readFile(join(room.root, name), "utf8")).toBe("");
   await ask("take your time", "esc to interrupt");
-  terminal.type(`${CLEAR}and do that, too\r`);
-  await terminal.shows("with the next turn: and do that, too");
+  await terminal.enter(`${CLEAR}and do that, too\r`, "with the next turn: and do that, too");
   await keep("words while it works", "> Say more");
   release();
   await terminal.shows("And that, too.");

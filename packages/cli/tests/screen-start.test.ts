@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
-import { ScreenRoom } from "./screen-room.ts";
+import { running, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
 
 const room = new ScreenRoom({ "a.txt": "alpha\n" });
@@ -21,18 +21,16 @@ function modeOf(terminal: ScreenTerminal): string {
 /** Chooses another service than those that are listed, up to the question for its key. */
 async function nameAddress(terminal: ScreenTerminal, address: string): Promise<void> {
   await terminal.shows("Which model service?");
-  terminal.type("another\r");
-  await terminal.shows("Where is the service?");
-  terminal.type(`${address}\r`);
-  await terminal.shows("press enter if it needs none");
+  await terminal.enter("another\r", "Where is the service?");
+  await terminal.enter(`${address}\r`, "press enter if it needs none");
 }
 
 const MODE = new RegExp(`${"\u001b"}\\[\\?(\\d+)([hl])`, "g");
 
-/** Switched on and not off again. */
 /** The caret, and rows that are wrapped. */
 const ON = new Set(["7", "25"]);
 
+/** Switched on and not off again. */
 function leftOn(written: string): string[] {
   const modes = [...written.matchAll(MODE)];
   const state = new Map(modes.map(([, mode = "", letter]) => [mode, letter === "h"]));
@@ -53,49 +51,30 @@ function sleepsOf({ pid }: ScreenTerminal): number {
 describe("the first start", () => {
   it("leads to a model that answers, and writes it into the settings with comments kept", async () => {
     await room.serve([{ text: "ok" }, { text: "Hello." }]);
-    await mkdir(join(room.root, ".home"));
-    await writeFile(join(room.root, ".home/settings.json"), '{\n  // mine\n  "loop": {}\n}\n');
+    await room.set('{\n  // mine\n  "loop": {}\n}\n');
     const terminal = room.begin({ columns: 100 });
     await nameAddress(terminal, room.server.baseUrl);
-    terminal.type("secret-key");
-    await terminal.shows("••••••••••");
-    terminal.type("\r");
-    await terminal.shows("fake-model");
-    terminal.type("\r");
-    await terminal.shows("fake-model · default");
+    await terminal.enter("secret-key", "••••••••••");
+    await terminal.enter("\r", "fake-model");
+    await terminal.enter("\r", "fake-model · default");
     expect(terminal.all().join("\n")).not.toContain("secret-key");
     const settings = await readFile(join(room.root, ".home/settings.json"), "utf8");
     expect(settings).toContain("// mine");
     expect(settings).toContain('"name": "fake-model"');
     expect(settings).not.toContain("secret-key");
-    terminal.type("hello\r");
-    await terminal.shows("Hello.");
+    await terminal.enter("hello\r", "Hello.");
     expect(room.server.requests.at(-1)?.headers.authorization).toBe("Bearer secret-key");
   });
 
   it("says why a service cannot be had, and asks again", async () => {
     const terminal = room.begin({ columns: 100 });
-    await terminal.shows("Which model service?");
-    terminal.type("another\r");
-    await terminal.shows("Where is the service?");
-    terminal.type("http://127.0.0.1:1/v1\r");
-    await terminal.shows("press enter if it needs none");
-    terminal.type("\r");
-    await terminal.shows("http://127.0.0.1:1/v1 cannot be reached:");
-    await terminal.shows("Which model service?");
-    terminal.type("another\r");
-    await terminal.shows("Where is the service?");
-    terminal.type("localhost:1\r");
-    await terminal.shows("press enter if it needs none");
-    terminal.type("\r");
-    await terminal.shows("http://localhost:1 cannot be reached:");
-    await terminal.shows("Which model service?");
-    terminal.type("\u001b");
-    await terminal.shows("No model is set.");
-    terminal.type("keep this\r");
-    await terminal.shows("Which model service?");
-    terminal.type("\u001b");
-    await terminal.shows("> keep this");
+    await nameAddress(terminal, "http://127.0.0.1:1/v1");
+    await terminal.enter("\r", "http://127.0.0.1:1/v1 cannot be reached:", "Which model service?");
+    await nameAddress(terminal, "localhost:1");
+    await terminal.enter("\r", "http://localhost:1 cannot be reached:", "Which model service?");
+    await terminal.enter("\u001b", "No model is set.");
+    await terminal.enter("keep this\r", "Which model service?");
+    await terminal.enter("\u001b", "> keep this");
     expect(terminal.all().join("\n").split("Welcome to Burin").length).toBe(2);
     terminal.type("\u0015/quit\r");
     expect(await terminal.ended()).toBe(0);
@@ -105,18 +84,15 @@ describe("the first start", () => {
     await room.serve([{ text: "Yes." }]);
     const terminal = room.begin({ columns: 100 });
     await nameAddress(terminal, room.server.baseUrl.replace("http://", "").replace("/v1", ""));
-    terminal.type("\r");
-    await terminal.shows("› fake-model");
-    terminal.type("\r");
-    await terminal.shows("It works.");
+    await terminal.enter("\r", "› fake-model");
+    await terminal.enter("\r", "It works.");
     const written = await readFile(join(room.root, ".home/settings.json"), "utf8");
     expect(written).toContain(`"baseUrl": "${room.server.baseUrl}"`);
   });
 
   it("P13 ends and says why, where nothing can be kept and the folder above is said to be missing", async () => {
     const terminal = await room.open([{ text: "Hello." }], { env: { BURIN_HOME: "/proc/none/burin" } });
-    terminal.type("hi\r");
-    await terminal.shows("The log of this session cannot be written");
+    await terminal.enter("hi\r", "The log of this session cannot be written");
     terminal.type("/quit\r");
     expect(await terminal.ended()).toBe(0);
   });
@@ -132,11 +108,8 @@ describe("the first start", () => {
       const { port } = models.address() as AddressInfo;
       const terminal = room.begin({ columns: 100 });
       await nameAddress(terminal, `http://127.0.0.1:${port}/v1`);
-      terminal.type("wrong\r");
-      await terminal.shows("The service refuses this key.");
-      await terminal.shows("press enter if it needs none");
-      terminal.type("right\r");
-      await terminal.shows("first-model");
+      await terminal.enter("wrong\r", "The service refuses this key.", "press enter if it needs none");
+      await terminal.enter("right\r", "first-model");
     } finally {
       models.close();
     }
@@ -149,31 +122,22 @@ describe("the first start", () => {
         env: { OPENAI_API_KEY: "first-key" },
         columns: 130,
       });
-      terminal.type("first\r");
-      await terminal.shows("One.");
-      await terminal.shows("? for keys");
-      terminal.type("/model \r");
-      await terminal.shows("(Another service)");
-      terminal.type("another\r");
-      await terminal.shows("Which model service?");
+      await terminal.enter("first\r", "One.", "? for keys");
+      await terminal.enter("/model \r", "(Another service)");
+      await terminal.enter("another\r", "Which model service?");
       expect(terminal.text()).not.toContain("Just show me");
       await nameAddress(terminal, other.baseUrl);
-      terminal.type("second-key\r");
-      await terminal.shows("› fake-model");
-      terminal.type("\r");
-      await terminal.shows(/export KEY_OF_127_0_0_1_\d+=…[\s\S]*\? for keys/);
-      terminal.type("second\r");
-      await terminal.shows("Two.");
+      await terminal.enter("second-key\r", "› fake-model");
+      await terminal.enter("\r", /export KEY_OF_127_0_0_1_\d+=…[\s\S]*\? for keys/);
+      await terminal.enter("second\r", "Two.");
       expect(other.requests.map(({ headers }) => headers.authorization)).toEqual(
         Array(2).fill("Bearer second-key"),
       );
       expect(JSON.stringify(other.requests[1]?.body.messages)).toContain("first");
       const { models } = JSON.parse(await readFile(join(room.root, ".home/settings.json"), "utf8"));
       expect(models["fake-model"]).toMatchObject({ provider: "openai", baseUrl: other.baseUrl });
-      terminal.type("/model fake-model-1\r");
-      await terminal.shows("fake-model-1 · default");
-      terminal.type("third\r");
-      await terminal.shows("Three.");
+      await terminal.enter("/model fake-model-1\r", "fake-model-1 · default");
+      await terminal.enter("third\r", "Three.");
       expect(room.server.requests.at(-1)?.headers.authorization).toBe("Bearer first-key");
     } finally {
       await other.close();
@@ -183,23 +147,18 @@ describe("the first start", () => {
   it("shows the demo with no model at all", async () => {
     const terminal = room.begin({ columns: 100, rows: 40 });
     await terminal.shows("Which model service?");
-    terminal.type("just show\r");
-    await terminal.shows("The demo:");
+    await terminal.enter("just show\r", "The demo:");
     const questions = ["Carry out this plan?", "Run this command?"];
     await terminal.until(() => {
       if (questions.some((question) => terminal.text().includes(question))) terminal.type("y");
       return terminal.all().join("\n").includes("An empty text counts 0 words now");
     }, "the end of the demo");
     await terminal.shows("? for keys");
-    terminal.type("\u0015/changes\r");
-    await terminal.shows("Changes of this session");
-    await terminal.shows("return words.length;");
+    await terminal.enter("\u0015/changes\r", "Changes of this session", "return words.length;");
     terminal.type("\u001b");
     await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
-    terminal.type("and now?\r");
-    await terminal.shows("The demo answers no prompts.");
-    terminal.type("/model\r");
-    await terminal.shows("Which model service?");
+    await terminal.enter("and now?\r", "The demo answers no prompts.");
+    await terminal.enter("/model\r", "Which model service?");
     terminal.type("\u0003\u0003");
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text()).not.toContain("burin -r");
@@ -210,8 +169,7 @@ describe("the end", () => {
   it("P11 the first ctrl+c never ends it, and says what a second one does", async () => {
     const terminal = await room.open([]);
     expect(modeOf(terminal)).toContain("-icanon");
-    terminal.type("some words\u0003");
-    await terminal.shows("Press ctrl+c again to quit");
+    await terminal.enter("some words\u0003", "Press ctrl+c again to quit");
     expect(terminal.text()).not.toContain("some words");
     terminal.type("\u0003");
     expect(await terminal.ended()).toBe(0);
@@ -227,8 +185,7 @@ describe("the end", () => {
     const terminal = await room.open([
       { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
     ]);
-    terminal.type("go\r");
-    await terminal.shows("esc to interrupt");
+    await terminal.enter("go\r", "esc to interrupt");
     process.kill(terminal.pid, signal);
     expect(await terminal.ended()).toBe(code);
     expect(leftOn(terminal.written)).toEqual([]);
@@ -269,9 +226,7 @@ describe("the end", () => {
   });
 
   it("stays as it is when a command that runs is killed", async () => {
-    const command = "echo $$ > pid; sleep 60";
-    const call = { calls: [{ name: "run_shell_command", args: { command } }] };
-    const terminal = await room.open([call, { text: "It was killed." }], {
+    const terminal = await room.open([running("echo $$ > pid; sleep 60"), { text: "It was killed." }], {
       args: ["--approval-mode", "yolo"],
     });
     terminal.type("go\r");
@@ -297,18 +252,12 @@ describe("the end", () => {
 
   it("is put aside with ctrl+z, and goes on after fg", async () => {
     const terminal = await room.open([{ text: "Still here." }], { isInShell: true });
-    terminal.type("half a prompt\u001a");
-    await terminal.shows("Stopped");
-    terminal.type("echo in-the-shell-$((1+1))\r");
-    await terminal.shows("in-the-shell-2");
-    terminal.type("fg\r");
-    await terminal.shows("> half a prompt");
-    terminal.type("\r");
-    await terminal.shows("Still here.");
-    terminal.type("\u0004");
-    await terminal.shows("To continue this session");
-    terminal.type("stty -a | grep -c -- '-icanon'\r");
-    await terminal.shows(/^0$/m);
+    await terminal.enter("half a prompt\u001a", "Stopped");
+    await terminal.enter("echo in-the-shell-$((1+1))\r", "in-the-shell-2");
+    await terminal.enter("fg\r", "> half a prompt");
+    await terminal.enter("\r", "Still here.");
+    await terminal.enter("\u0004", "To continue this session");
+    await terminal.enter("stty -a | grep -c -- '-icanon'\r", /^0$/m);
   });
 
   it("is still there after ctrl+z where there is no shell to go back to", async () => {
@@ -317,22 +266,18 @@ describe("the end", () => {
     await terminal.until(() => terminal.written.split("\u001b[>5u").length === 3, "its return");
     await terminal.shows(/^> words\n.*default {2}\? for keys$/m);
     expect(terminal.text().match(/> words/g)).toHaveLength(1);
-    terminal.type("\r");
-    await terminal.shows("Still here.");
+    await terminal.enter("\r", "Still here.");
   });
 
   it("P13 a session that was killed goes on, and shows what it held", async () => {
     const terminal = await room.open([{ text: "I know **alpha**." }]);
-    terminal.type("remember alpha\r");
-    await terminal.shows("I know");
-    await terminal.shows("? for keys");
+    await terminal.enter("remember alpha\r", "I know", "? for keys");
     process.kill(terminal.pid, "SIGKILL");
     await terminal.ended();
     const again = await room.open([{ text: "It was alpha." }], { args: ["-c"] });
     await again.shows("I know **alpha**.");
     expect(again.all()).toContain("> remember alpha");
-    again.type("what was it?\r");
-    await again.shows("It was alpha.");
+    await again.enter("what was it?\r", "It was alpha.");
   });
 });
 
@@ -348,8 +293,7 @@ describe("the clock", () => {
     };
     const terminal = await room.open([slow]);
     await sleepsThrough(terminal);
-    terminal.type("go\r");
-    await terminal.shows(/ · 2 s/);
+    await terminal.enter("go\r", / · 2 s/);
     release();
     await terminal.shows("Done.");
     await sleepsThrough(terminal);

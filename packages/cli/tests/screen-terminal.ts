@@ -82,6 +82,12 @@ export class ScreenTerminal {
     this.#pty.write(text);
   }
 
+  /** Types that, and resolves when the window has shown what is wanted, one after the other. */
+  async enter(text: string, ...wanted: readonly (string | RegExp)[]): Promise<void> {
+    this.type(text);
+    for (const one of wanted) await this.shows(one);
+  }
+
   /** Bytes that need not be text, which the types leave out. */
   send(bytes: Buffer): void {
     this.#pty.write(bytes as unknown as string);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
@@ -14,9 +14,7 @@ const room = new ScreenRoom(
 
 /** What stands on the screen when the reply that ends so is there. */
 async function answered(terminal: ScreenTerminal, last: string): Promise<string[]> {
-  terminal.type("go\r");
-  await terminal.shows(last);
-  await terminal.shows("? for keys");
+  await terminal.enter("go\r", last, "? for keys");
   await terminal.settled();
   const lines = terminal.all();
   return lines.slice(
@@ -97,9 +95,7 @@ describe("the transcript", () => {
     });
     const lines = await answered(terminal, "Done.");
     expect(lines.join("\n").replaceAll(room.root, "ROOT")).toMatchSnapshot();
-    terminal.type("\u000f");
-    await terminal.shows("Results of the last calls");
-    await terminal.shows("esc closes");
+    await terminal.enter("\u000f", "Results of the last calls", "esc closes");
     expect(terminal.text()).toContain("two");
     terminal.type("\u001b");
     await terminal.until(() => !terminal.text().includes("Results of the last calls"), "the prompt");
@@ -209,17 +205,13 @@ describe("the transcript", () => {
       terminal.type("x");
     }
     await terminal.shows("> wordsxxxx");
-    terminal.type("\r");
-    await terminal.shows("All of it.");
+    await terminal.enter("\r", "All of it.");
   });
 
   it.each(["talk.md", "talk.html"])("P19 leaves no password in %s when it is exported", async (file) => {
     const terminal = await room.open([{ text: "Cloned." }]);
-    terminal.type("clone https://ada:hunter22@example.org/a.git\r");
-    await terminal.shows("Cloned.");
-    await terminal.shows("? for keys");
-    terminal.type(`/export ${file}\r`);
-    await terminal.shows("Written: ");
+    await terminal.enter("clone https://ada:hunter22@example.org/a.git\r", "Cloned.", "? for keys");
+    await terminal.enter(`/export ${file}\r`, "Written: ");
     const written = await readFile(join(room.root, file), "utf8");
     expect(written).toContain("https://ada:[redacted: password]@example.org/a.git");
     expect(written).not.toContain("hunter22");
@@ -227,8 +219,7 @@ describe("the transcript", () => {
 
   it("shows a session of thousands of events when it is taken up", async () => {
     const text = Array.from({ length: 3000 }, (_, n) => `row ${n}`).join("\n");
-    await mkdir(join(room.root, ".home"), { recursive: true });
-    await writeFile(join(room.root, ".home/settings.json"), '{ "model": { "contextWindow": 1000000 } }');
+    await room.set('{ "model": { "contextWindow": 1000000 } }');
     const terminal = await room.open([{ text }]);
     await answered(terminal, "row 2999");
     terminal.type("\u0004");

@@ -6,14 +6,10 @@ const room = new ScreenRoom({ "a.txt": "alpha\n", "src/tally.js": "export const 
 describe("the screen", () => {
   it("answers a prompt, and leaves the terminal as it was found", async () => {
     const terminal = await room.open([{ text: "It says **alpha**.\n\n- one\n- two\n" }]);
-    terminal.type("what does a.txt say?");
-    await terminal.shows("> what does a.txt say?");
+    await terminal.enter("what does a.txt say?", "> what does a.txt say?");
     expect(terminal.caret.column).toBe(22);
-    terminal.type("\r");
-    await terminal.shows("• two");
-    await terminal.shows("? for keys");
-    terminal.type("\u0003");
-    await terminal.shows("Press ctrl+c again to quit");
+    await terminal.enter("\r", "• two", "? for keys");
+    await terminal.enter("\u0003", "Press ctrl+c again to quit");
     terminal.type("\u0003");
     expect(await terminal.ended()).toBe(0);
     expect(terminal.all().filter((line) => line !== "")).toEqual([
