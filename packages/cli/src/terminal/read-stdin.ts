@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { fstatSync } from "node:fs";
 
 /** A shell's pipe may be slow to start; a program that started us and left its end open may never write. */
@@ -36,13 +35,13 @@ function stdinKind(): "none" | "file" | "pipe" | "socket" {
 }
 
 /** Whether there is data, or the other end is closed, within that time. */
-async function speaksWithin(stream: NodeJS.ReadStream, milliseconds: number): Promise<boolean> {
-  const signal = AbortSignal.timeout(milliseconds);
-  try {
-    await once(stream, "readable", { signal });
-    return true;
-  } catch (error) {
-    if (signal.aborted) return false;
-    throw error;
-  }
+function speaksWithin(stream: NodeJS.ReadStream, milliseconds: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), milliseconds);
+    // The end of a stream makes it readable too.
+    stream.once("readable", () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
 }

@@ -10,57 +10,57 @@ export type ThemeName = (typeof THEMES)[number];
 type Look = readonly [on: string, off: string];
 export type Theme = Readonly<Partial<Record<Style, Look | null>>>;
 /** Looks in the words of settings, such as `bold #88c0d0 on black`. */
-type Words = Readonly<Partial<Record<Style, string>>>;
+type Words = Readonly<Partial<Record<Style, readonly string[]>>>;
 
 /** The user has chosen the sixteen colours, so they suit the background. */
 const PLAIN: Words = {
-  strong: "bold",
-  emphasis: "italic",
-  dim: "dim",
-  heading: "bold underline",
-  code: "cyan",
-  link: "underline",
-  person: "bold",
-  good: "green",
-  bad: "red",
-  warning: "yellow",
-  accent: "cyan",
-  added: "green",
-  removed: "red",
-  addedWord: "green reverse",
-  removedWord: "red reverse",
-  comment: "dim",
-  string: "green",
-  keyword: "magenta",
-  number: "yellow",
-  chosen: "reverse",
+  strong: ["bold"],
+  emphasis: ["italic"],
+  dim: ["dim"],
+  heading: ["bold", "underline"],
+  code: ["cyan"],
+  link: ["underline"],
+  person: ["bold"],
+  good: ["green"],
+  bad: ["red"],
+  warning: ["yellow"],
+  accent: ["cyan"],
+  added: ["green"],
+  removed: ["red"],
+  addedWord: ["green", "reverse"],
+  removedWord: ["red", "reverse"],
+  comment: ["dim"],
+  string: ["green"],
+  keyword: ["magenta"],
+  number: ["yellow"],
+  chosen: ["reverse"],
 };
 
 /** How themes differ from that. */
 const OWN: Readonly<Record<Exclude<ThemeName, "auto">, Words>> = {
   // With more than sixteen colours, changed words get a background of their own.
-  dark: { addedWord: "#befabe on #14501e", removedWord: "#ffc8c8 on #6e191e" },
-  light: { addedWord: "on #aaebaa", removedWord: "on #ffbebe" },
+  dark: { addedWord: ["#befabe", "on", "#14501e"], removedWord: ["#ffc8c8", "on", "#6e191e"] },
+  light: { addedWord: ["on", "#aaebaa"], removedWord: ["on", "#ffbebe"] },
   contrast: {
-    dim: "",
-    comment: "",
-    good: "bold green",
-    bad: "bold red",
-    warning: "bold yellow",
-    added: "bold green",
-    removed: "bold red",
-    addedWord: "bold reverse",
-    removedWord: "bold reverse",
+    dim: [],
+    comment: [],
+    good: ["bold", "green"],
+    bad: ["bold", "red"],
+    warning: ["bold", "yellow"],
+    added: ["bold", "green"],
+    removed: ["bold", "red"],
+    addedWord: ["bold", "reverse"],
+    removedWord: ["bold", "reverse"],
   },
   // Blue and orange, which are easy to tell apart.
   colorblind: {
-    good: "blue",
-    bad: "yellow",
-    added: "blue",
-    removed: "yellow",
-    addedWord: "blue reverse",
-    removedWord: "yellow reverse",
-    string: "blue",
+    good: ["blue"],
+    bad: ["yellow"],
+    added: ["blue"],
+    removed: ["yellow"],
+    addedWord: ["blue", "reverse"],
+    removedWord: ["yellow", "reverse"],
+    string: ["blue"],
   },
 };
 
@@ -115,18 +115,18 @@ export function mixTheme(
   const theme = Object.fromEntries(words.map(([style, look]) => [style, lookOf(look, depth)]));
   const faults: string[] = [];
   for (const [style, look] of Object.entries(colors)) {
-    const found = Object.hasOwn(PLAIN, style) ? lookOf(look, depth) : null;
+    const found = Object.hasOwn(PLAIN, style) ? lookOf(look.trim().toLowerCase().split(/\s+/), depth) : null;
     if (found === null) faults.push(`ui.colors.${style}: ${look}`);
     else theme[style] = found;
   }
   return { theme, faults };
 }
 
-function lookOf(words: string, depth: ColorDepth): Look | null {
+function lookOf(words: readonly string[], depth: ColorDepth): Look | null {
   const on: string[] = [];
   const off: string[] = [];
   let isBack = false;
-  for (const word of words.trim().toLowerCase().split(/\s+/)) {
+  for (const word of words) {
     const effect = EFFECTS[word];
     const color = colorOf(word, depth, isBack);
     if (word === "on") isBack = true;
