@@ -20,3 +20,10 @@ export interface Ground {
   /** Aborts when the user interrupts. */
   readonly signal: AbortSignal;
 }
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

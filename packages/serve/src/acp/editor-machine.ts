@@ -48,33 +48,23 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
     async read(file, range, signal) {
       const saved = await disk.read(file, range, signal);
       if (saved.kind !== "text") return saved;
-      const text = await unsaved.of(file, await disk.snapshot(file));
-      if (text === null) {
-        unsaved.note(await disk.resolve(file), null);
-        return saved;
-      }
-      const shown = linesIn(text, range);
-      unsaved.note(await disk.resolve(file), shown.linesCut === 0 && shown.text === text ? text : null);
+      const { path, text } = await unsaved.look(file);
+      const shown = text === null ? saved : linesIn(text, range);
+      unsaved.note(path, shown.linesCut === 0 && shown.text === text ? text : null);
       return shown;
     },
     async snapshot(file, changes) {
-      const saved = await disk.snapshot(file, changes);
-      const text = await unsaved.of(file, saved);
-      const path = await disk.resolve(file);
+      const { saved, path, text } = await unsaved.look(file, changes);
       if (text !== null) return unsaved.snapshot(path, text);
       return unsaved.wasShown(path, saved.text) ? { ...saved, seen: "older" } : saved;
     },
     async preview(file, content, basis) {
-      const saved = await disk.snapshot(file);
-      const text = await unsaved.of(file, saved);
+      const { path: realPath, text } = await unsaved.look(file);
       if (text === null) return disk.preview(file, content, basis);
-      const realPath = await disk.resolve(file);
       return { realPath, before: unsaved.snapshot(realPath, text), after: content };
     },
     async write(change, signal) {
-      const saved = await disk.snapshot(change.file);
-      const text = await unsaved.of(change.file, saved);
-      const path = await disk.resolve(change.file);
+      const { saved, path, text } = await unsaved.look(change.file);
       const isUnsavedBasis = change.basis.startsWith(MARK);
       if (text === null && !isUnsavedBasis) {
         if (!change.isBasisAgreed && unsaved.wasShown(path, saved.text)) throw notRead(change.file);
@@ -100,12 +90,14 @@ class UnsavedFiles {
     this.#disk = disk;
   }
 
-  /** Returns null when it equals the saved content, apart from line ends. */
-  async of(file: string, saved: FileSnapshot): Promise<string | null> {
-    if (saved.text === null || saved.firstLine !== undefined) return null;
-    const given = await this.#buffers.read(await this.#disk.resolve(file));
-    const text = given === null ? null : withLastLineEnd(given, saved.text);
-    return text === null || plain(text) === plain(saved.text) ? null : text;
+  /** What the disk has, and the editor's text: null when it equals the saved content, apart from line ends. */
+  async look(file: string, changes?: Parameters<Workspace["snapshot"]>[1]) {
+    const saved = await this.#disk.snapshot(file, changes);
+    const path = await this.#disk.resolve(file);
+    const isWhole = saved.text !== null && saved.firstLine === undefined;
+    const given = isWhole ? await this.#buffers.read(path) : null;
+    const text = given === null ? null : withLastLineEnd(given, saved.text ?? "");
+    return { saved, path, text: text === null || plain(text) === plain(saved.text ?? "") ? null : text };
   }
 
   /** Editors cannot list their open files, so they are asked for those that the model has seen and those with hits. */
@@ -117,7 +109,7 @@ class UnsavedFiles {
       const news = files.filter((file) => !asked.has(file)).slice(0, MOST_ASKED - asked.size);
       for (const file of news) asked.add(file);
       const answers = news.map(async (file) => {
-        const text = await this.of(file, await this.#disk.snapshot(file));
+        const { text } = await this.look(file);
         if (text !== null) texts.set(file, text);
       });
       await Promise.allSettled(answers);

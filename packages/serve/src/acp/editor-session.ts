@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import {
   type AgentContext,
   type AvailableCommand,
@@ -17,16 +18,17 @@ import {
   APPROVAL_MODES,
   type ApprovalMode,
   type Decision,
+  messageOf,
   type Part,
   type Question,
   type Session,
   type Settings,
 } from "@burin/core";
 import { askedCall, choicesOf, decisionOf } from "./permission.ts";
-import { promptParts } from "./prompt-parts.ts";
 import { SessionUpdates, said } from "./session-updates.ts";
 
 type RunEnd = Extract<AgentEvent, { type: "done" }>;
+type Form = Extract<Question["confirmation"], { kind: "form" }>;
 
 const MODE_TEXTS: Readonly<Record<ApprovalMode, string>> = {
   plan: "Looks and plans; changes nothing.",
@@ -37,6 +39,12 @@ const MODE_TEXTS: Readonly<Record<ApprovalMode, string>> = {
 const OWN_COMMANDS: readonly AvailableCommand[] = [
   { name: "compact", description: "Replace the conversation so far by a summary." },
 ];
+/** Separates attachments from the user's own text. */
+const ATTACHED = "\n\nWhat the editor has attached:\n\n";
+
+export function invalid(message: string): RequestError {
+  return RequestError.invalidParams(undefined, message);
+}
 
 /** The connection and settings of an editor's session. */
 export interface Editor {
@@ -68,9 +76,11 @@ export class EditorSession {
     void this.#followQuestions();
   }
 
-  get modes(): SessionModeState {
+  /** What the editor shows beside the conversation, and lets its user change. */
+  get shown() {
     const availableModes = APPROVAL_MODES.map((id) => ({ id, name: id, description: MODE_TEXTS[id] }));
-    return { currentModeId: this.#session.approvalMode, availableModes };
+    const modes: SessionModeState = { currentModeId: this.#session.approvalMode, availableModes };
+    return { modes, configOptions: this.configOptions };
   }
 
   /** The models in settings; the service may have others, but only these are known to be wanted. */
@@ -85,15 +95,13 @@ export class EditorSession {
 
   setMode(modeId: string): void {
     const mode = APPROVAL_MODES.find((one) => one === modeId);
-    if (mode === undefined)
-      throw RequestError.invalidParams(undefined, `the modes are ${APPROVAL_MODES.join(", ")}`);
+    if (mode === undefined) throw invalid(`the modes are ${APPROVAL_MODES.join(", ")}`);
     this.#session.approvalMode = mode;
     void this.#tell({ sessionUpdate: "current_mode_update", currentModeId: mode });
   }
 
   setModel(name: string | boolean): void {
-    if (typeof name !== "string" || name.trim() === "")
-      throw RequestError.invalidParams(undefined, "a model is chosen by its name");
+    if (typeof name !== "string" || name.trim() === "") throw invalid("a model is chosen by its name");
     this.#session.useModel(name);
     this.#model = name;
   }
@@ -119,8 +127,7 @@ export class EditorSession {
 
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
     const parts = promptParts(blocks);
-    if (parts.every(({ text }) => text?.trim() === ""))
-      throw RequestError.invalidParams(undefined, "the prompt is empty");
+    if (parts.every(({ text }) => text?.trim() === "")) throw invalid("the prompt is empty");
     const stop = new AbortController();
     this.#stops.add(stop);
     try {
@@ -158,7 +165,7 @@ export class EditorSession {
       return "end_turn";
     } catch (error) {
       if (signal.aborted) return "cancelled";
-      throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+      throw RequestError.internalError(undefined, messageOf(error));
     }
   }
 
@@ -190,7 +197,8 @@ export class EditorSession {
 
   async #ask(question: Question, cancellationSignal: AbortSignal): Promise<Decision | null> {
     const { client, root } = this.#editor;
-    if (question.confirmation.kind === "form") return this.#askForm(question, cancellationSignal);
+    const { confirmation } = question;
+    if (confirmation.kind === "form") return this.#askForm(confirmation, cancellationSignal);
     const choices = choicesOf(question);
     const options = choices.map(({ decision: _, ...option }) => option);
     const toolCall = askedCall(question, root);
@@ -201,10 +209,12 @@ export class EditorSession {
   }
 
   /** Asks the form of an MCP server; null when the editor does not support forms. */
-  async #askForm({ confirmation }: Question, cancellationSignal: AbortSignal): Promise<Decision | null> {
+  async #askForm(
+    { server, message, schema }: Form,
+    cancellationSignal: AbortSignal,
+  ): Promise<Decision | null> {
     const { client, capabilities } = this.#editor;
-    if (confirmation.kind !== "form" || !capabilities.elicitation?.form) return null;
-    const { server, message, schema } = confirmation;
+    if (!capabilities.elicitation?.form) return null;
     const told = { message: `${server}: ${message}`, requestedSchema: schema };
     const asked = { mode: "form", sessionId: this.id, ...told } as CreateElicitationRequest;
     const { create } = methods.client.elicitation;
@@ -219,4 +229,35 @@ export class EditorSession {
       .notify(methods.client.session.update, { sessionId: this.id, update })
       .catch(() => {});
   }
+}
+
+/** A prompt for the model: files by their paths, attachments after the text, images and documents as media. */
+function promptParts(blocks: readonly ContentBlock[]): Part[] {
+  const attached: string[] = [];
+  const media: Part[] = [];
+  const words: string[] = [];
+  for (const block of blocks) {
+    if (block.type === "text") words.push(block.text);
+    else if (block.type === "resource_link") words.push(nameOf(block.uri));
+    else if (block.type !== "resource") media.push(mediaPart(block.mimeType, block.data));
+    else if ("text" in block.resource) {
+      const name = nameOf(block.resource.uri);
+      words.push(name);
+      attached.push(`--- ${name} ---\n${block.resource.text}`);
+    } else media.push(mediaPart(block.resource.mimeType, block.resource.blob));
+  }
+  const text = words.join("") + (attached.length === 0 ? "" : ATTACHED + attached.join("\n\n"));
+  return [{ text }, ...media];
+}
+
+function nameOf(uri: string): string {
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return uri;
+  }
+}
+
+function mediaPart(mimeType: string | null | undefined, data: string): Part {
+  return { inlineData: { mimeType: mimeType ?? "application/octet-stream", data } };
 }

@@ -24,10 +24,10 @@ import {
   type Settings,
   sessionSummaries,
 } from "@burin/core";
-import type { Ground } from "../ground.ts";
+import { type Ground, untilAborted } from "../ground.ts";
 import { messageStream } from "../message-lines.ts";
 import { editorMachine } from "./editor-machine.ts";
-import { EditorSession } from "./editor-session.ts";
+import { EditorSession, invalid } from "./editor-session.ts";
 
 const PAGE = 50;
 /** Per message, which may contain images of a prompt. */
@@ -44,11 +44,7 @@ export async function serveAcp(ground: Ground): Promise<void> {
   const sessions = new EditorSessions(ground);
   const stream = messageStream<AnyMessage>(process.stdin, process.stdout, MOST_BYTES);
   const connection = routes(sessions, ground.version).connect(stream);
-  const interrupted = new Promise((resolve) => {
-    if (ground.signal.aborted) resolve(null);
-    ground.signal.addEventListener("abort", resolve, { once: true });
-  });
-  await Promise.race([connection.closed, interrupted]);
+  await Promise.race([connection.closed, untilAborted(ground.signal)]);
   await sessions.close();
 }
 
@@ -72,17 +68,17 @@ function routes(sessions: EditorSessions, version: string) {
     })
     .onRequest(session.new, async ({ params, client }) => {
       const opened = await sessions.open(params, client);
-      return { sessionId: opened.id, modes: opened.modes, configOptions: opened.configOptions };
+      return { sessionId: opened.id, ...opened.shown };
     })
     .onRequest(session.load, async ({ params, client }) => {
       const past = await sessions.past(params.sessionId, params.cwd);
       const opened = await sessions.open(params, client, params.sessionId);
       await opened.replay(past);
-      return { modes: opened.modes, configOptions: opened.configOptions };
+      return opened.shown;
     })
     .onRequest(session.resume, async ({ params, client }) => {
       const opened = await sessions.open(params, client, params.sessionId);
-      return { modes: opened.modes, configOptions: opened.configOptions };
+      return opened.shown;
     })
     .onRequest(session.list, ({ params }) => sessions.list(params.cwd ?? null, params.cursor ?? null))
     .onRequest(session.close, async ({ params }) => {
@@ -99,8 +95,7 @@ function routes(sessions: EditorSessions, version: string) {
     })
     .onRequest(session.setConfigOption, ({ params }) => {
       const opened = sessions.named(params.sessionId);
-      if (params.configId !== "model")
-        throw RequestError.invalidParams(undefined, "the only option is model");
+      if (params.configId !== "model") throw invalid("the only option is model");
       opened.setModel(params.value);
       return { configOptions: opened.configOptions };
     })
@@ -156,10 +151,10 @@ class EditorSessions {
 
   async #rootOf(cwd: string): Promise<string> {
     const { isRootFixed, root } = this.#ground;
-    if (!isAbsolute(cwd)) throw RequestError.invalidParams(undefined, `cwd must be absolute, not "${cwd}"`);
+    if (!isAbsolute(cwd)) throw invalid(`cwd must be absolute, not "${cwd}"`);
     const real = await asAnswer(realpath(cwd));
     if (!isRootFixed || real === (await realpath(root))) return real;
-    throw RequestError.invalidParams(undefined, `this agent was started for ${root} only`);
+    throw invalid(`this agent was started for ${root} only`);
   }
 
   /** Through the editor's buffers, if it lets others read and write them. */
@@ -200,7 +195,7 @@ class EditorSessions {
     const { path } = await this.#placeOf(await this.#rootOf(cwd), id);
     const events = [...readLog(path)].map(({ event }) => event);
     if (events.length > 0) return events;
-    throw RequestError.invalidParams(undefined, `nothing of the session ${id} can be read`);
+    throw invalid(`nothing of the session ${id} can be read`);
   }
 
   async list(cwd: string | null, cursor: string | null) {
@@ -208,7 +203,7 @@ class EditorSessions {
     // A damaged record may lack the folder, and without it no editor can open the session.
     const all = (await sessionSummaries(this.#home, root)).filter((one) => (cwd ?? one.root) !== null);
     const from = Number(cursor ?? 0);
-    if (!/^\d*$/.test(cursor ?? "")) throw RequestError.invalidParams(undefined, "the cursor is not known");
+    if (!/^\d*$/.test(cursor ?? "")) throw invalid("the cursor is not known");
     const sessions = all.slice(from, from + PAGE).map(({ id, root: itsRoot, prompt, changed }) => ({
       sessionId: id,
       cwd: itsRoot ?? cwd ?? "",
@@ -244,7 +239,7 @@ async function asAnswer<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw RequestError.invalidParams(undefined, error instanceof Error ? error.message : String(error));
+    throw invalid(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -86,8 +86,7 @@ export class Place {
   async #open(folders = this.#folders): Promise<ServedTools> {
     const { options, notices } = await this.#ground.open(folders);
     for (const notice of notices) this.#note(notice);
-    const tools = new ServedTools(options);
-    tools.onChange(this.#tell);
+    const tools = new ServedTools(options, this.#tell);
     void tools.discover().then((failures) => {
       for (const failure of failures) this.#note(failure);
     });
@@ -104,7 +103,7 @@ export class Place {
 
 /** What the protocol's library says of an answer of another shape is a list of its checks. */
 function reasonOf(error: unknown): string {
-  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
-    return "its answer has no roots";
+  const isOtherShape = error instanceof SdkError && error.code === SdkErrorCode.InvalidResult;
+  if (isOtherShape) return "its answer has no roots";
   return error instanceof Error ? error.message : String(error);
 }

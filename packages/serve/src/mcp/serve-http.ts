@@ -19,7 +19,7 @@ import {
   readRequestBody,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import type { Ground } from "../ground.ts";
+import { type Ground, untilAborted } from "../ground.ts";
 import { faultLine, INVALID_REQUEST } from "../message-lines.ts";
 import { Place } from "./place.ts";
 import { tellOfChanges, toolServer } from "./tool-server.ts";
@@ -67,8 +67,7 @@ export async function serveMcpOverHttp(
   ground.note(
     `MCP server at http://${HOST}:${address}${PATH}; clients send this header: Authorization: Bearer ${token}`,
   );
-  if (!ground.signal.aborted)
-    await new Promise((resolve) => ground.signal.addEventListener("abort", resolve, { once: true }));
+  await untilAborted(ground.signal);
   server.close();
   await clients.close();
   server.closeAllConnections();

@@ -1,29 +1,72 @@
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Ground } from "../ground.ts";
+import { type Ground, untilAborted } from "../ground.ts";
+import { messagesIn, writeLine } from "../message-lines.ts";
 import { Place } from "./place.ts";
-import { StdioTransport } from "./stdio-transport.ts";
 import { tellOfChanges, toolServer } from "./tool-server.ts";
 
-export type { Ground, OpenedFolder } from "../ground.ts";
+/** The limit of the protocol's own library for one message. */
+const MOST_BYTES = 10 * 1024 * 1024;
 
 /** Serves the client at the other end of stdin and stdout until it disconnects or the user interrupts. */
 export async function serveMcp(ground: Ground): Promise<void> {
   const place = new Place(ground);
   const { version, signal, isRootFixed } = ground;
-  await new Promise<void>((resolve) => {
-    const transport = new StdioTransport(process.stdin, process.stdout, resolve);
-    const heedsRoots = !isRootFixed;
-    const serverFor = () => {
-      const server = toolServer({ version, place, heedsRoots });
-      tellOfChanges(server, place);
-      return server;
-    };
-    serveStdio(serverFor, {
-      transport,
-      onerror: (error) => ground.note(error.message),
-    });
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
+  const serverFor = () => {
+    const server = toolServer({ version, place, heedsRoots: !isRootFixed });
+    tellOfChanges(server, place);
+    return server;
+  };
+  const onerror = ({ message }: Error) => ground.note(message);
+  const ended = new Promise<void>((resolve) => {
+    serveStdio(serverFor, { transport: new StdioTransport(resolve), onerror });
   });
+  await Promise.race([ended, untilAborted(signal)]);
   await place.close();
+}
+
+/** One message per line. Unlike the protocol's library, it answers each line that is not a message. */
+class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #onEnd: () => void;
+  #isClosed = false;
+
+  /** `onEnd` is called when the client is gone or the connection was closed. */
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  async start(): Promise<void> {
+    const end = () => void this.close();
+    process.stdout.on("error", end);
+    void this.#follow().then(end, end);
+  }
+
+  async #follow(): Promise<void> {
+    const form = { mostBytes: MOST_BYTES, read: deserializeMessage };
+    for await (const message of messagesIn(process.stdin, process.stdout, form)) {
+      if (this.#isClosed) return;
+      this.onmessage?.(message);
+    }
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error("The connection is closed.");
+    await writeLine(process.stdout, serializeMessage(message));
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    process.stdin.destroy();
+    this.onclose?.();
+    this.#onEnd();
+  }
 }

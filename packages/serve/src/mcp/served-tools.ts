@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
 import {
   type AnsweredCall,
+  BaseTool,
   burinHome,
+  type CallContext,
   chooseModel,
+  createSession,
   createToolbox,
   type OnCall,
+  type OnUpdate,
   type Session,
   type SessionOptions,
   type Settings,
@@ -23,7 +27,6 @@ import type {
 import { type Answers, Approvals, howToAllow } from "./approvals.ts";
 import { callResult, OUTPUT_SCHEMAS, textBlock } from "./call-result.ts";
 import { LongOutputs } from "./long-outputs.ts";
-import { openTask } from "./served-task.ts";
 
 /** Readers are fast and harmless; each of the others may be a process. */
 const MOST_READING = 32;
@@ -44,10 +47,12 @@ export class ServedTools {
   readonly #outputs = new LongOutputs(burinHome(process.env));
   readonly #reading = new CallSlots(MOST_READING);
   readonly #others = new CallSlots(MOST_OTHERS);
-  readonly #listeners = new Set<(what: "tools" | "resources") => void>();
+  /** Hears that tools or resources have changed. */
+  readonly #changed: (what: "tools" | "resources") => void;
   readonly #calls = new Set<Promise<unknown>>();
 
-  constructor(options: SessionOptions) {
+  constructor(options: SessionOptions, changed: (what: "tools" | "resources") => void) {
+    this.#changed = changed;
     const settings = ownSettings(options.settings as Settings);
     const { confirm } = this.#approvals;
     this.#toolbox = createToolbox({ ...options, settings, confirm, record: true });
@@ -57,15 +62,9 @@ export class ServedTools {
     if (registry.getTool("task") === undefined) return;
     registry.unregisterTool("task");
     if (chooseModel(settings, process.env) === null) return;
-    const task = openTask({ ...options, settings, record: true });
-    registry.registerTool(task.tool);
-    this.#session = task.session;
-  }
-
-  /** Calls the listener when tools or resources have changed; returns a function that stops this. */
-  onChange(listener: (what: "tools" | "resources") => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#session = createSession({ ...options, settings, record: true });
+    const task = this.#session.registry.getTool("task");
+    if (task !== undefined) registry.registerTool(new ServedTask(task) as Tool);
   }
 
   /** Starts the tool sources; returns their failures. */
@@ -78,10 +77,6 @@ export class ServedTools {
 
   get #names(): string {
     return this.tools.map(({ name }) => name).join();
-  }
-
-  #changed(what: "tools" | "resources"): void {
-    for (const listener of this.#listeners) listener(what);
   }
 
   get tools(): McpTool[] {
@@ -140,8 +135,45 @@ export class ServedTools {
   }
 
   async close(): Promise<void> {
-    this.#listeners.clear();
     await Promise.allSettled([this.#toolbox.close(), this.#session?.close()]);
+  }
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Subagents belong to a session. No background tasks: the client could not be informed of their end. */
+class ServedTask extends BaseTool<Params> {
+  readonly name: string;
+  readonly displayName: string;
+  readonly kind = "delegate";
+  readonly #task: Tool;
+
+  constructor(task: Tool) {
+    super();
+    this.name = task.name;
+    this.displayName = task.displayName;
+    this.#task = task;
+  }
+
+  get description(): string {
+    return this.#task.description;
+  }
+
+  get parameterSchema() {
+    const { is_background: _, ...properties } = this.#task.parameterSchema.properties ?? {};
+    return { ...this.#task.parameterSchema, properties };
+  }
+
+  getDescription(params: Params): string {
+    return this.#task.getDescription(params);
+  }
+
+  override checkParams(params: Params): string | null {
+    return this.#task.validateToolParams(params);
+  }
+
+  execute(params: Params, signal: AbortSignal, ...rest: [onUpdate?: OnUpdate, context?: CallContext]) {
+    return this.#task.execute(params, signal, ...rest);
   }
 }
 
