@@ -2,13 +2,14 @@ import { existsSync } from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { APPROVAL_MODES, type ApprovalMode, messageOf, parseBudget, SANDBOX_MODES } from "@burin/core";
 import {
+  asUsage,
   type CommonOptions,
   LANGUAGE_CODES,
   OUTPUT_FORMATS,
   type OutputFormat,
   type SessionChoice,
 } from "./request/options.ts";
-import { existingFolder, type SubcommandRequest } from "./request/subcommand.ts";
+import { existingFolder, type SubcommandRequest, wholeNumber } from "./request/subcommand.ts";
 import type { SubcommandName } from "./request/usages.ts";
 import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
@@ -134,6 +135,8 @@ function literalStart(
 }
 
 function commonOptions(values: Values): CommonOptions {
+  const { budget } = values;
+  if (budget !== undefined) asUsage("--budget", () => parseBudget(budget));
   return {
     root: existingFolder(values.root ?? "."),
     isRootNamed: values.root !== undefined,
@@ -154,7 +157,7 @@ function commonOptions(values: Values): CommonOptions {
     check: values.check,
     model: values.model,
     maxTurns: values["max-turns"] === undefined ? undefined : wholeNumber("--max-turns", values["max-turns"]),
-    budget: values.budget === undefined ? undefined : budgetText(values.budget),
+    budget,
   };
 }
 
@@ -211,19 +214,4 @@ function oneOf<T extends string>(option: string, value: string, known: readonly 
   if (found === undefined)
     throw new UsageError(`${option} must be one of ${known.join(", ")}, not "${value}".`);
   return found;
-}
-
-function budgetText(text: string): string {
-  try {
-    parseBudget(text);
-    return text;
-  } catch (error) {
-    throw new UsageError(`--budget: ${messageOf(error)}`);
-  }
-}
-
-function wholeNumber(option: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new UsageError(`${option} must be a whole number above 0, not "${text}".`);
-  return Number(text);
 }

@@ -62,10 +62,7 @@ function keepChunks(module: typeof import("node:module"), folder: string): void 
 function compiled(source: string, filename: string, kept: string): import("node:vm").Script {
   const { Script } = process.getBuiltinModule("node:vm");
   const cachedData = bytesOf(kept);
-  return new Script(source, {
-    filename,
-    ...(cachedData ? { cachedData } : {}),
-  });
+  return new Script(source, { filename, ...(cachedData && { cachedData }) });
 }
 
 /** V8 does not verify the bytes, so the file contains them twice: comparing is cheaper than a checksum. */

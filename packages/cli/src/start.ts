@@ -1,8 +1,8 @@
 import { messageOf } from "@burin/core";
 import { type Request, readArgs } from "./args.ts";
 import { closeSession, documentSoFar, runPrint } from "./modes/print/print.ts";
-import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
-import { type CommonOptions, openSettings } from "./request/options.ts";
+import { onePrompt } from "./modes/print/prompt-input.ts";
+import { openSettings } from "./request/options.ts";
 import type { Io } from "./request/subcommand.ts";
 import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
@@ -40,12 +40,8 @@ export async function start(argv: readonly string[]): Promise<void> {
     setTimeout(leave, MOST_CLOSING_MS, EXIT.failed);
     void failed(error).then((code) => closeSession().finally(() => leave(code)));
   });
-  leave(
-    await Promise.resolve(argv)
-      .then(readArgs)
-      .then((request) => run(request, output))
-      .catch(failed),
-  );
+  const ended = readArgs(argv).then((request) => run(request, output));
+  leave(await ended.catch(failed));
 }
 
 async function run(request: Request, output: Output): Promise<ExitCode> {
@@ -71,7 +67,10 @@ async function runPrompt(
   if (!isPrint && /^[a-z-]+$/i.test(firstWord)) {
     (await import("./help.ts")).assertNoMistypedCommand(firstWord, prompt === firstWord);
   }
-  if (options.isStreamInput) return runPrint(await streamInput(prompt, options, io), options, io);
+  if (options.isStreamInput) {
+    const { StreamInput } = await import("./modes/print/stream-input.ts");
+    return runPrint(new StreamInput(prompt, options, io), options, io);
+  }
   const isTakenUp = options.session.kind === "take-up";
   if (!isPrint && options.outputFormat === "text" && process.stdin.isTTY && process.stdout.isTTY) {
     return (await import("./modes/interactive/interactive.ts")).runInteractive(prompt, options, io);
@@ -101,9 +100,4 @@ async function readPiped(isOptional: boolean) {
   // The beginning of a PDF may look like text.
   if (!/[\0\ufffd]/.test(text) && !text.startsWith("%PDF-")) return { text, files: [] };
   return (await import("./modes/print/piped-file.ts")).readPipedFile(bytes);
-}
-
-async function streamInput(first: string, options: CommonOptions, io: Io): Promise<PromptInput> {
-  const { StreamInput } = await import("./modes/print/stream-input.ts");
-  return new StreamInput(first, options, io);
 }

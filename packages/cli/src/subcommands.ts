@@ -9,10 +9,7 @@ const TEXTS = { type: "string", multiple: true } as const;
 export const SUBCOMMANDS: Readonly<Record<SubcommandName, Subcommand>> = {
   call: { load: async () => (await import("./modes/call.ts")).runCall },
   tools: { load: async () => (await import("./modes/tools.ts")).runTools },
-  models: {
-    ownOptions: { online: FLAG },
-    load: async () => (await import("./modes/models.ts")).runModels,
-  },
+  models: { ownOptions: { online: FLAG }, load: async () => (await import("./modes/models.ts")).runModels },
   explain: { load: async () => (await import("./modes/explain.ts")).runExplain },
   grants: { load: async () => (await import("./modes/grants.ts")).runGrants },
   sessions: {

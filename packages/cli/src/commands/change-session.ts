@@ -1,5 +1,6 @@
 import {
   APPROVAL_MODES,
+  type ApprovalMode,
   chooseModel,
   findSession,
   forkSession,
@@ -16,7 +17,7 @@ import { sessionPlace } from "../request/options.ts";
 import { wordsOf } from "../state/transcript.ts";
 import { shownText } from "../terminal/styled-line.ts";
 import { choose } from "../ui/choice-panel.ts";
-import { THEMES } from "../ui/theme.ts";
+import { THEMES, type ThemeName } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const LONGEST_TITLE = 80;
@@ -40,16 +41,27 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
 ];
 
+interface WordChoice<Word> {
+  readonly title: string;
+  readonly choices: readonly { readonly value: Word; readonly label: string; readonly more: string }[];
+  readonly current: string;
+  readonly chosen: (value: Word) => void;
+}
+
 /** Chooses by the word after a command; without a word, lets the user choose. */
-function chooseWord(desk: CommandDesk, word: string, choosing: Parameters<typeof choose>[1]): void {
-  const { choices = [], chosen } = choosing;
-  if (word === "") choose(desk, choosing);
-  else if (choices.some(({ value }) => value === word)) chosen(word);
-  else
-    desk.note(
-      say("command.unknownWord", { word, known: choices.map(({ value }) => value).join(", ") }),
-      true,
-    );
+function chooseWord<Word extends string>(desk: CommandDesk, word: string, choosing: WordChoice<Word>): void {
+  const { choices } = choosing;
+  const take = (value: string): void => {
+    const found = choices.find((one) => one.value === value);
+    if (found !== undefined) choosing.chosen(found.value);
+    else
+      desk.note(
+        say("command.unknownWord", { word, known: choices.map((one) => one.value).join(", ") }),
+        true,
+      );
+  };
+  if (word === "") choose(desk, { ...choosing, chosen: take });
+  else take(word);
 }
 
 async function changeModel(desk: CommandDesk, word: string): Promise<void> {
@@ -96,22 +108,19 @@ function changeMode(desk: CommandDesk, word: string): void {
   const { session } = desk;
   if (session === null) return;
   const choices = APPROVAL_MODES.map((mode) => ({ value: mode, label: mode, more: say(`mode.${mode}`) }));
-  const take = (value: string): void => {
-    const mode = APPROVAL_MODES.find((one) => one === value);
-    if (mode !== undefined) session.approvalMode = mode;
+  const chosen = (mode: ApprovalMode): void => {
+    session.approvalMode = mode;
   };
-  chooseWord(desk, word, { title: say("mode.title"), choices, current: session.approvalMode, chosen: take });
+  chooseWord(desk, word, { title: say("mode.title"), choices, current: session.approvalMode, chosen });
 }
 
 function changeTheme(desk: CommandDesk, word: string): void {
   const choices = THEMES.map((name) => ({ value: name, label: name, more: say(`theme.${name}`) }));
-  const take = (value: string): void => {
-    const theme = THEMES.find((one) => one === value);
-    if (theme === undefined) return;
+  const chosen = (theme: ThemeName): void => {
     desk.view.theme = theme;
     void desk.keep(["ui", "theme"], theme);
   };
-  chooseWord(desk, word, { title: say("theme.title"), choices, current: desk.view.theme, chosen: take });
+  chooseWord(desk, word, { title: say("theme.title"), choices, current: desk.view.theme, chosen });
 }
 
 function changeLanguage(desk: CommandDesk, word: string): void {

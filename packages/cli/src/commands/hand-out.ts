@@ -11,17 +11,19 @@ export const handOutCommands: readonly ScreenCommand[] = [
 
 /** The chosen subagent starts the next prompt. */
 async function showAgents(desk: CommandDesk): Promise<void> {
-  const known = (await desk.session?.agents()) ?? [];
-  const choices = known.map(({ name, description }) => ({ value: name, label: name, more: description }));
+  const choices = choicesOf(await desk.session?.agents());
   choose(desk, { title: say("agents.title"), choices, chosen: (name) => desk.buffer.set(useAgent(name)) });
 }
 
 async function showSkills(desk: CommandDesk): Promise<void> {
-  const known = (await desk.session?.skills()) ?? [];
-  const choices = known.map(({ name, description }) => ({ value: name, label: name, more: description }));
+  const choices = choicesOf(await desk.session?.skills());
   if (choices.length === 0) desk.note(say("skills.none"));
   else
     choose(desk, { title: say("skills.title"), choices, chosen: (name) => desk.buffer.set(useSkill(name)) });
+}
+
+function choicesOf(known: readonly { readonly name: string; readonly description: string }[] = []) {
+  return known.map(({ name, description }) => ({ value: name, label: name, more: description }));
 }
 
 /** Ends the chosen task with everything that it has started. */
@@ -31,11 +33,9 @@ async function showTasks(desk: CommandDesk): Promise<void> {
   const tasks = (session?.tasks.list() ?? []).filter(({ status }) => status === "running");
   const choices = [
     ...commands.map(({ id, command }) => ({ value: id, label: id, more: command })),
-    ...tasks.map(({ id, subagent, description }) => ({
-      value: id,
-      label: id,
-      more: `${subagent}: ${description}`,
-    })),
+    ...tasks.map(({ id, subagent, description: what }) => {
+      return { value: id, label: id, more: `${subagent}: ${what}` };
+    }),
   ];
   const end = async (id: string): Promise<void> => {
     const isEnded = (await session?.commands.end(id)) || (await session?.tasks.stop(id));

@@ -1,7 +1,7 @@
 import { burinHome } from "@burin/core";
 import type { FleetRequest, Ground } from "@burin/fleet";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
-import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
+import { type Io, readPort, type SubcommandRequest, wholeNumber } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
@@ -63,10 +63,7 @@ function textOf(value: SubcommandRequest["own"][string]): string | undefined {
 
 function countOf(own: SubcommandRequest["own"], name: string): number | undefined {
   const value = own[name];
-  if (value === undefined) return undefined;
-  const count = Number(value);
-  if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new UsageError(`--${name} must be a whole number above 0, not "${value}".`);
+  return value === undefined ? undefined : wholeNumber(`--${name}`, String(value));
 }
 
 function groundOf(options: CommonOptions, { output, signal }: Io): Ground {

@@ -58,7 +58,7 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
   }
   // Its tools are then known from the first session on, and problems are reported now.
   const { settings } = await openSettings(options);
-  return tried(alias, only(settings, alias), { options, output, signal });
+  return tried({ alias, settings, options }, { output, signal });
 }
 
 function definitionOf(target: string, args: readonly string[], own: Own): Record<string, unknown> {
@@ -101,7 +101,7 @@ async function remove({ words, own, options }: SubcommandRequest, { output }: Io
   const alias = oneWord(words, "remove");
   const { file } = scopeOf(own, options);
   const { settings } = await openSettings(options);
-  if (settings.mcpServers[alias] === undefined) throw unknown(alias, settings);
+  serverIn(settings, alias);
   await changeSettings(file, ["mcpServers", alias], undefined);
   const left = (await openSettings(options)).settings.mcpServers[alias];
   if (left !== undefined)
@@ -138,14 +138,12 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   return EXIT.done;
 }
 
-interface ServerState {
-  readonly connected: boolean;
-  readonly tools?: number;
-  readonly error?: string;
-}
-
 /** Whether it can be reached now; a program is started for it and ended again. */
-async function stateOf(door: McpDoor, alias: string, signal: AbortSignal): Promise<ServerState> {
+async function stateOf(
+  door: McpDoor,
+  alias: string,
+  signal: AbortSignal,
+): Promise<{ connected: boolean; tools?: number; error?: string }> {
   const time = AbortSignal.timeout(MOST_START_MS);
   try {
     const { tools } = await door.test(alias, AbortSignal.any([signal, time]));
@@ -168,38 +166,24 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
   if (aliases.length === 0) output.note(NO_SERVERS);
   let code: ExitCode = EXIT.done;
   for (const alias of aliases) {
-    if (settings.mcpServers[alias] === undefined) throw unknown(alias, settings);
-    const one = await tried(alias, only(settings, alias), { options, output, signal });
+    const one = await tried({ alias, settings, options }, { output, signal });
     if (one !== EXIT.done) code = one;
   }
   return code;
 }
 
-interface Place {
-  readonly options: CommonOptions;
-  readonly output: Output;
-  readonly signal: AbortSignal;
-}
-
-function tried(alias: string, settings: Settings, { options, output, signal }: Place): Promise<ExitCode> {
-  return withDoor(settings, options, async (door) => {
-    try {
-      const { tools, prompts, resources } = await door.test(alias, signal);
-      const head = `${alias}: ${tools.length} tools, ${prompts} prompts, ${resources} resources`;
-      output.out(lines(head, ...tools.map((name) => `  ${name}`)));
-      return EXIT.done;
-    } catch (error) {
-      output.note(noteText(messageOf(error)));
-      return EXIT.failed;
-    }
+function tried(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
+  return withServer(server, output, async (door) => {
+    const { tools, prompts, resources } = await door.test(server.alias, signal);
+    const head = `${server.alias}: ${tools.length} tools, ${prompts} prompts, ${resources} resources`;
+    output.out(lines(head, ...tools.map((name) => `  ${name}`)));
   });
 }
 
 async function login({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const alias = oneWord(words, "login");
   const { settings } = await openSettings(options);
-  if (settings.mcpServers[alias] === undefined) throw unknown(alias, settings);
-  return withDoor(only(settings, alias), options, async (door) => {
+  return withServer({ alias, settings, options }, output, async (door) => {
     const onAddress = (url: URL) => {
       output.out(`${visible(url.href)}\n`);
       output.note(
@@ -214,10 +198,6 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
           ? `burin: you are logged in to ${alias}.`
           : `burin: ${alias} does not require a login.`,
       );
-      return EXIT.done;
-    } catch (error) {
-      output.note(noteText(messageOf(error)));
-      return EXIT.failed;
     } finally {
       line.close();
     }
@@ -232,13 +212,35 @@ function firstLine() {
       if (line.trim() !== "") resolve(line);
     });
   });
-  return {
-    text,
-    close: () => {
-      lines.close();
-      process.stdin.destroy();
-    },
+  const close = () => {
+    lines.close();
+    process.stdin.destroy();
   };
+  return { text, close };
+}
+
+interface NamedServer {
+  readonly alias: string;
+  readonly settings: Settings;
+  readonly options: CommonOptions;
+}
+
+/** Does something with one server alone, and tells what failed. Throws UsageError when there is none of that name. */
+async function withServer(
+  { alias, settings, options }: NamedServer,
+  output: Output,
+  work: (door: McpDoor) => Promise<void>,
+): Promise<ExitCode> {
+  const server = serverIn(settings, alias);
+  return withDoor({ ...settings, mcpServers: { [alias]: server } }, options, async (door) => {
+    try {
+      await work(door);
+      return EXIT.done;
+    } catch (error) {
+      output.note(noteText(messageOf(error)));
+      return EXIT.failed;
+    }
+  });
 }
 
 async function withDoor<T>(
@@ -252,12 +254,6 @@ async function withDoor<T>(
   } finally {
     await toolbox.close();
   }
-}
-
-/** The same settings with only this server. */
-function only(settings: Settings, alias: string): Settings {
-  const server = settings.mcpServers[alias];
-  return { ...settings, mcpServers: server === undefined ? {} : { [alias]: server } };
 }
 
 function scopeOf(own: Own, { root }: CommonOptions): { readonly file: string; readonly isProject: boolean } {
@@ -275,9 +271,11 @@ function oneWord(words: readonly string[], form: string): string {
   return alias;
 }
 
-function unknown(alias: string, { mcpServers }: Settings): UsageError {
+function serverIn({ mcpServers }: Settings, alias: string): Server {
+  const server = mcpServers[alias];
+  if (server !== undefined) return server;
   const known = Object.keys(mcpServers).join(", ");
-  return new UsageError(
+  throw new UsageError(
     `there is no MCP server "${alias}"; ${known === "" ? "settings contain none" : `settings contain: ${known}`}.`,
   );
 }

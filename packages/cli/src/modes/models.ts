@@ -13,7 +13,7 @@ import { openSettings } from "../request/options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { report, visible } from "../terminal/output.ts";
-import { withoutLogin } from "./doctor/examine-model.ts";
+import { withoutLogin } from "./doctor/examine.ts";
 
 interface Listed {
   /** The value for -m or `model.name`. */

@@ -8,13 +8,13 @@ import {
   type ChatModel,
   createToolbox,
   defineTool,
+  type ForkOptions,
   findSession,
   forkSession,
   isAnswered,
   openSession,
   type RecordedSession,
   readRecordedSession,
-  type SessionPlace,
   scriptedModel,
   type Tool,
   undoInCopy,
@@ -49,21 +49,19 @@ export async function runReplay(request: SubcommandRequest, io: Io): Promise<Exi
   const { home, root } = sessionPlace(options);
   const place = await findSession(home, root, id);
   if (typeof own.fork === "string")
-    return fork({ place, home, root, turn: own.fork }, prompt.join(" "), { options, io });
+    return fork({ place, home, root, turn: turnIn(own.fork) }, prompt.join(" "), { options, io });
   if (prompt.length > 0)
     throw new UsageError(`burin replay takes one session, and "${prompt[0]}" is a second word.`);
   const recorded = readRecordedSession(place.path);
   const report: Report = { id: place.id, calls: 0, fromRecord: 0, divergences: [] };
-  if (own.tools === true) await replayInCopy({ recorded, place, home }, report, { options, io });
+  if (own.tools === true) await replayInCopy({ recorded, id: place.id, home }, report, { options, io });
   else await play(recorded, report, { io, answer: async (_name, _args, recordedAnswer) => recordedAnswer });
   return told(report, options, io);
 }
 
-interface ForkRequest {
-  readonly place: SessionPlace;
-  readonly home: string;
-  readonly root: string;
-  readonly turn: string;
+function turnIn(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new UsageError(`--fork takes the number of a turn (burin sessions show), not "${text}".`);
 }
 
 interface Surroundings {
@@ -71,11 +69,8 @@ interface Surroundings {
   readonly io: Io;
 }
 
-async function fork(request: ForkRequest, prompt: string, { options, io }: Surroundings): Promise<ExitCode> {
-  if (!/^\d{1,6}$/.test(request.turn)) {
-    throw new UsageError(`--fork takes the number of a turn (burin sessions show), not "${request.turn}".`);
-  }
-  const id = await forkSession({ ...request, turn: Number(request.turn) });
+async function fork(request: ForkOptions, prompt: string, { options, io }: Surroundings): Promise<ExitCode> {
+  const id = await forkSession(request);
   if (prompt === "" && options.model === undefined) {
     io.output.out(`${id}\n`);
     io.output.note(`burin: to continue it: burin -r ${id}`);
@@ -86,15 +81,9 @@ async function fork(request: ForkRequest, prompt: string, { options, io }: Surro
   return runPrint(onePrompt(prompt === "" ? null : prompt), { ...options, session }, io);
 }
 
-interface Replayed {
-  readonly recorded: RecordedSession;
-  readonly place: SessionPlace;
-  readonly home: string;
-}
-
 /** Copies the folder and restores what the session found there, as far as undo can. */
 async function replayInCopy(
-  { recorded, place, home }: Replayed,
+  { recorded, id, home }: { recorded: RecordedSession; id: string; home: string },
   report: Report,
   { options, io }: Surroundings,
 ): Promise<void> {
@@ -103,7 +92,7 @@ async function replayInCopy(
   const copy = await realpath(await mkdtemp(join(tmpdir(), "burin-replay-")));
   try {
     await cp(root, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
-    for (const { file, reason } of await undoInCopy(copy, { home, root, session: place.id })) {
+    for (const { file, reason } of await undoInCopy(copy, { home, root, session: id })) {
       io.output.note(`burin: ${visible(`${file} is not as the session found it: ${reason}`)}`);
     }
     const toolbox = createToolbox({ root: copy, settings, approvalMode: "yolo" });
@@ -113,10 +102,8 @@ async function replayInCopy(
         report.fromRecord += 1;
         return recordedAnswer;
       }
-      const answered = await toolbox.run(name, moved(args, root, copy) as object as Record<string, unknown>, {
-        signal: io.signal,
-      });
-      return moved(answered, copy, root) as AnsweredCall;
+      const answered = await toolbox.run(name, moved({ ...args }, root, copy), { signal: io.signal });
+      return moved(answered, copy, root);
     };
     await play(recorded, report, { io, answer }).finally(() => toolbox.close());
   } finally {
@@ -143,7 +130,7 @@ const NEVER_RAN = new Set([
 ]);
 
 /** Returns the value with one path replaced by another in all its texts. */
-function moved(value: unknown, from: string, to: string): unknown {
+function moved<T>(value: T, from: string, to: string): T {
   return JSON.parse(
     JSON.stringify(value).replaceAll(JSON.stringify(from).slice(1, -1), JSON.stringify(to).slice(1, -1)),
   );
@@ -207,9 +194,8 @@ function compare(event: AgentEvent, recorded: RecordedSession, report: Report): 
   const { callId, name } = event.call;
   const known = recorded.answers.get(callId);
   if (known === undefined) return;
-  const [before, now] = [known.call, event.call].map(textOf);
-  if (before === now || before === undefined || now === undefined) return;
-  report.divergences.push({ turn: known.turn, callId, name, recorded: before, now });
+  const [before, now] = [textOf(known.call), textOf(event.call)];
+  if (before !== now) report.divergences.push({ turn: known.turn, callId, name, recorded: before, now });
 }
 
 /** Times in the text are masked, because they differ each time. */

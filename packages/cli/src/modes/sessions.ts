@@ -107,9 +107,8 @@ function short(text: string): string {
 
 function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, output: Output): void {
   if (outputFormat === "json") {
-    output.out(
-      `${JSON.stringify({ id, path, parked: parkedQuestion(path), records: [...readLog(path)] })}\n`,
-    );
+    const document = { id, path, parked: parkedQuestion(path), records: [...readLog(path)] };
+    output.out(`${JSON.stringify(document)}\n`);
     return;
   }
   const count = new TurnCount();
@@ -148,6 +147,7 @@ export function recordText({ at, event }: LogRecord): string {
     case "subagent_call":
       return labelled(`(${event.agent})`, subagentText(event.call));
     case "notice":
+    case "input_error":
       return labelled("note", event.message);
     case "mode":
       return labelled("mode", event.mode);
@@ -157,8 +157,6 @@ export function recordText({ at, event }: LogRecord): string {
       return labelled("name", event.name);
     case "question_answered":
       return labelled("answer", event.decision?.outcome ?? "none");
-    case "input_error":
-      return labelled("note", event.message);
     case "done":
       return labelled(`${at} `, `${event.status}${event.error ? `: ${event.error.message}` : ""}`);
     case "compaction":

@@ -32,9 +32,9 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
     output.note("burin: some servers did not start within 10 s; their tools are missing here");
   noteFailures(failures ?? toolbox.discoveryFailures, output);
   if (signal.aborted) return EXIT.interrupted;
-  const tools = registry.getAllTools().map(({ name, description, parameterSchema: parameters, missing }) => ({
-    ...{ name, description, parameters, source: registry.sourceOf(name) ?? "", missing },
-  }));
+  const tools = registry.getAllTools().map(({ name, description, parameterSchema: parameters, missing }) => {
+    return { name, description, parameters, source: registry.sourceOf(name) ?? "", missing };
+  });
   // Does not wait again for a server that does not start.
   await Promise.race([toolbox.close(), limit]);
   clearTimeout(timer);

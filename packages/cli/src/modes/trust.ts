@@ -1,5 +1,12 @@
 import { resolve } from "node:path";
-import { burinHome, type FolderTrust, folderTrust, openTrust, type TrustState } from "@burin/core";
+import {
+  burinHome,
+  type FolderTrust,
+  folderTrust,
+  openTrust,
+  type TrustAnswer,
+  type TrustState,
+} from "@burin/core";
 import { existingFolder, type Io, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { lines, type Output, report } from "../terminal/output.ts";
@@ -28,7 +35,7 @@ export async function runTrust({ words, options }: SubcommandRequest, { output }
     }
     case "yes":
     case "no":
-      return answer({ home, root, trusted: action === "yes", output });
+      return answer({ home, root }, action === "yes", output);
     case "forget": {
       const wasThere = await (await openTrust(home)).forget(root);
       const message = wasThere
@@ -42,16 +49,14 @@ export async function runTrust({ words, options }: SubcommandRequest, { output }
   }
 }
 
-interface Answer {
-  readonly home: string;
-  readonly root: string;
-  readonly trusted: boolean;
-  readonly output: Output;
-}
-
 /** The answer is stored with the printed list, not with what the file contains a moment later. */
-async function answer({ home, root, trusted, output }: Answer): Promise<ExitCode> {
-  const found = await folderTrust({ home, root });
+async function answer(
+  place: Parameters<typeof folderTrust>[0],
+  trusted: boolean,
+  output: Output,
+): Promise<ExitCode> {
+  const { home, root } = place;
+  const found = await folderTrust(place);
   if (trusted && found?.fault !== undefined) throw new UsageError(`nothing was trusted: ${found.fault}`);
   const effects = found?.effects ?? [];
   await (await openTrust(home)).answer(root, trusted, effects);
@@ -66,9 +71,7 @@ async function answer({ home, root, trusted, output }: Answer): Promise<ExitCode
   return EXIT.done;
 }
 
-type Answered = Awaited<ReturnType<Awaited<ReturnType<typeof openTrust>>["all"]>>[number];
-
-function rowOf({ folder, trusted, effects, when }: Answered): string {
+function rowOf({ folder, trusted, effects, when }: TrustAnswer): string {
   const what = trusted ? `trusted, ${effects.length} to run` : "never followed";
   return `${folder}  (${what}, ${when.slice(0, 10)})`;
 }

@@ -97,16 +97,17 @@ export async function readSettings(
       deny: [...permissions.deny, ...options.deny],
     },
   };
-  for (const list of ["allow", "deny"] as const) checkRules(`--${list}`, options[list]);
+  for (const list of ["allow", "deny"] as const) asUsage(`--${list}`, () => options[list].map(parseRule));
   const { isTrusted, notices, variables } = loaded;
   return { settings, isTrusted, notices, variables };
 }
 
-function checkRules(place: string, rules: readonly string[]): void {
+/** What fails in the work is a mistake of the user in that option. */
+export function asUsage(option: string, work: () => unknown): void {
   try {
-    rules.map(parseRule);
+    work();
   } catch (error) {
-    throw new UsageError(`${place}: ${messageOf(error)}`);
+    throw new UsageError(`${option}: ${messageOf(error)}`);
   }
 }
 

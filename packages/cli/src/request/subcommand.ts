@@ -49,6 +49,11 @@ function wholePath(path: string): string {
   }
 }
 
+export function wholeNumber(option: string, text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`${option} must be a whole number above 0, not "${text}".`);
+}
+
 const MOST_PORT = 65_535;
 
 /** The port that `--port` names. */

@@ -163,19 +163,14 @@ export function optionsOf(name: SubcommandName): string {
 
 export interface CompletedOption {
   readonly long: string;
-  readonly short?: string;
+  readonly short: string | undefined;
   /** Its value, as named in the help. */
-  readonly value?: string;
+  readonly value: string | undefined;
   readonly meaning: string;
 }
 
-/** The commands and options of the help, for shell completion. */
-export function completedWords(): {
-  readonly commands: readonly { readonly name: string; readonly meaning: string }[];
-  /** The words that can follow the name of a command. */
-  readonly actions: readonly (readonly [name: string, words: string])[];
-  readonly options: readonly CompletedOption[];
-} {
+/** The commands and options of the help, for shell completion, and the words that can follow a command's name. */
+export function completedWords() {
   const commands = Object.entries(USAGES).map(([name, [first]]) => ({ name, meaning: first?.[1] ?? "" }));
   const actions = Object.entries(USAGES).flatMap(([name, forms]) => {
     const ways = forms.flatMap(([form]) => form.slice(name.length + 1).split(" | "));
@@ -183,11 +178,13 @@ export function completedWords(): {
     return words.length === 0 ? [] : [[name, words.join(" ")] as const];
   });
   const found = OPTIONS.matchAll(/^ +(?:(-\w), )?--([a-z-]+)(?: ([A-Z][A-Z,]*))? +(.+)$/gm);
-  const options = [...found].map(([, short, long = "", value, meaning = ""]) => ({
-    long: `--${long}`,
-    ...(short !== undefined && { short }),
-    ...(value !== undefined && { value }),
-    meaning,
-  }));
+  const options = [...found].map(
+    ([, short, long = "", value, meaning = ""]): CompletedOption => ({
+      long: `--${long}`,
+      short,
+      value,
+      meaning,
+    }),
+  );
   return { commands, actions, options };
 }

@@ -12,9 +12,14 @@ import { type CommonOptions, type Opened, openSettings } from "../../request/opt
 import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import { report } from "../../terminal/output.ts";
-import { examineHome } from "./examine-home.ts";
-import { examineLocalServers, examineModel, withoutLogin } from "./examine-model.ts";
-import { type Finding, findings } from "./finding.ts";
+import {
+  examineHome,
+  examineLocalServers,
+  examineModel,
+  type Finding,
+  findings,
+  withoutLogin,
+} from "./examine.ts";
 
 const LEAST_NODE = [20, 19] as const;
 const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
@@ -26,9 +31,8 @@ export async function runDoctor(request: SubcommandRequest, { output, signal }: 
   const all = [nodeFinding(), examineHome(burinHome(process.env))];
   const { opened, finding } = await settingsFinding(options);
   all.push(finding);
-  if (opened !== null) {
-    all.push(...(await settled({ options, opened, isOnline: own.online === true }, signal)));
-  }
+  const isOnline = own.online === true;
+  if (opened !== null) all.push(...(await settled({ options, opened, isOnline }, signal)));
   all.push(await examineLocalServers(signal));
   if (signal.aborted) return EXIT.interrupted;
   const isWell = all.every(({ state }) => state !== "fail");
@@ -52,11 +56,8 @@ async function settingsFinding(options: CommonOptions): Promise<{ opened: Opened
   const { ok, warn, fail } = findings("settings");
   try {
     const opened = await openSettings(options);
-    const { notices } = opened;
-    return {
-      opened,
-      finding: notices.length > 0 ? warn(notices.join(" ")) : ok("Every settings file can be read."),
-    };
+    const told = opened.notices.join(" ");
+    return { opened, finding: told === "" ? ok("Every settings file can be read.") : warn(told) };
   } catch (error) {
     const message = messageOf(error);
     return { opened: null, finding: fail(`${message} Checks that need the settings were skipped.`) };

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import { addPolicies, addPrefixRules, addRules } from "./foreign-rules.ts";
-import { addServers } from "./foreign-servers.ts";
-import { addPermissions, addSettings, fileNamesIn, inGroups } from "./foreign-settings.ts";
+import { addPermissions, addServers, addSettings, fileNamesIn, inGroups } from "./foreign-settings.ts";
 import { Found, fields, type Places, text } from "./found.ts";
 import { entriesOf, filesBelow, settingsIn, textOf } from "./read-files.ts";
 import { addRecords, type Records, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
