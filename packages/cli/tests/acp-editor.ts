@@ -9,7 +9,7 @@ import {
   type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { BURIN } from "./burin.ts";
+import { BURIN, environmentIn } from "./burin.ts";
 
 export interface EditorOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -38,10 +38,9 @@ export interface Editor {
 
 /** The protocol's own client as an editor with `burin serve acp`, the command line as it ships. */
 export async function openEditor(cwd: string, options: EditorOptions = {}): Promise<Editor> {
-  const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [BURIN, "serve", "acp", ...(options.args ?? [])], {
     cwd,
-    env: { PATH, HOME: cwd, BURIN_HOME: `${cwd}/.home`, ...options.env },
+    env: environmentIn(cwd, options.env),
     stdio: ["pipe", "pipe", "ignore"],
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));

@@ -1,30 +1,19 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
-let root: string;
-let server: FakeModelServer;
+let env: Record<string, string>;
 
 beforeEach(async () => {
-  root = temporaryFolder();
-  server = await startFakeModelServer([{ text: "ok" }]);
+  env = await modelEnv({ text: "ok" });
 });
-
-afterEach(async () => {
-  await server.close();
-});
-
-async function made(path: string, text: string): Promise<void> {
-  await mkdir(dirname(join(root, path)), { recursive: true });
-  await writeFile(join(root, path), text);
-}
 
 /** What the model is sent for the prompt. */
 async function sent(prompt: string, ...args: string[]): Promise<string> {
-  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
   const { code, stderr } = await burin(["-p", prompt, ...args], { cwd: root, env });
   expect({ code, stderr }).toMatchObject({ code: 0 });
   const { messages } = JSON.parse(JSON.stringify(server.requests[0])).body;
@@ -33,9 +22,9 @@ async function sent(prompt: string, ...args: string[]): Promise<string> {
 
 describe("@ mentions", () => {
   it("R40 P41 files are read and joined, whatever their names", async () => {
-    await made("a.txt", "alpha\n");
-    await made("sub/b c.txt", "beta\n");
-    await made("数据 1.md", "gamma\n");
+    put("a.txt", "alpha\n");
+    put("sub/b c.txt", "beta\n");
+    put("数据 1.md", "gamma\n");
     const text = await sent('compare @a.txt, @"sub/b c.txt" and @数据\\ 1.md.');
     expect(text).toMatch(/^compare @a\.txt/);
     for (const content of ["alpha", "beta", "gamma"]) expect(text).toContain(content);
@@ -43,7 +32,7 @@ describe("@ mentions", () => {
   });
 
   it("P48 a folder gives its list, never its files", async () => {
-    for (let index = 0; index < 300; index += 1) await made(`many/f${index}.txt`, "content\n");
+    for (let index = 0; index < 300; index += 1) put(`many/f${index}.txt`, "content\n");
     const text = await sent("what is in @many?");
     expect(text).toContain(`Directory listing for ${join(root, "many")}:`);
     expect(text).toContain("f299.txt");
@@ -70,8 +59,8 @@ describe("@ mentions", () => {
   });
 
   it("R40 a glob reads what it matches", async () => {
-    await made("src/a.ts", "const a = 1;\n");
-    await made("src/b.js", "const b = 2;\n");
+    put("src/a.ts", "const a = 1;\n");
+    put("src/b.js", "const b = 2;\n");
     const text = await sent("look at @src/*.ts");
     expect(text).toContain("const a");
     expect(text).not.toContain("const b");
@@ -80,16 +69,16 @@ describe("@ mentions", () => {
   it.each(["mail me@a.txt about it", "@nobody said so", "a @ b", "see @../outside", "@@a.txt"])(
     "%j mentions no file and is sent as it is",
     async (prompt) => {
-      await made("a.txt", "alpha\n");
+      put("a.txt", "alpha\n");
       expect(await sent(prompt)).toBe(prompt);
     },
   );
 
   it("P39 a file that git ignores can be mentioned, one of .burinignore cannot", async () => {
-    await made(".gitignore", "built.txt\n");
-    await made(".burinignore", "hidden.txt\n");
-    await made("built.txt", "built content\n");
-    await made("hidden.txt", "hidden content\n");
+    put(".gitignore", "built.txt\n");
+    put(".burinignore", "hidden.txt\n");
+    put("built.txt", "built content\n");
+    put("hidden.txt", "hidden content\n");
     const text = await sent("@built.txt @hidden.txt");
     expect(text).toContain("built content");
     expect(text).not.toContain("hidden content");
@@ -97,7 +86,7 @@ describe("@ mentions", () => {
   });
 
   it("P19 P38 a denied file and one outside are named, not shown", async () => {
-    await made(".env", "KEY=canary\n");
+    put(".env", "KEY=canary\n");
     const other = temporaryFolder();
     await writeFile(join(other, "secret.txt"), "outside\n");
     await symlink(join(other, "secret.txt"), join(root, "link.txt"));
@@ -106,8 +95,7 @@ describe("@ mentions", () => {
   });
 
   it("P41 a mention that names nothing, or lies outside, is told to the user at once", async () => {
-    await made("README.md", "alpha\n");
-    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
+    put("README.md", "alpha\n");
     const args = ["-p", "see @REDAME.md, @sub/nothing and @/etc/hostname"];
     const { stderr } = await burin(args, { cwd: root, env });
     expect(stderr).toContain("@REDAME.md names no file or folder");
@@ -119,12 +107,10 @@ describe("@ mentions", () => {
 });
 
 describe("words with an @ that mean no file", () => {
-  const env = () => ({ OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" });
-
   it("P44 of a text from a pipe are neither looked up nor told, and the text goes behind the prompt", async () => {
-    await made("a.txt", "canary\n");
+    put("a.txt", "canary\n");
     const diff = "@@ -1,2 +1,2 @@\n+ see @a.txt and @b.txt\n";
-    const { stderr } = await burin(["-p", "review"], { cwd: root, env: env(), stdin: diff });
+    const { stderr } = await burin(["-p", "review"], { cwd: root, env, stdin: diff });
     expect(stderr).not.toContain("@");
     const messages = server.requests[0]?.body.messages as { content: string }[];
     expect(messages.at(-1)?.content).toBe(`review\n\n${diff}`);
@@ -132,20 +118,18 @@ describe("words with an @ that mean no file", () => {
 
   it("P44 are told only where they look like a path", async () => {
     const args = ["-p", "/** @param one\n * @returns {@link two} */ @Get() @@ @a/b.ts"];
-    const { stderr } = await burin(args, { cwd: root, env: env() });
+    const { stderr } = await burin(args, { cwd: root, env });
     expect(stderr.match(/@\S+ names no file/g)).toEqual(["@a/b.ts names no file"]);
   });
 });
 
 describe("/commands", () => {
-  const env = () => ({ OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" });
-
   it("P44 an unknown one is an error that names the near one, and no model is asked", async () => {
-    await made(".home/commands/review.md", "Review it.\n");
-    const near = await burin(["-p", "/reveiw now"], { cwd: root, env: env() });
+    put(".home/commands/review.md", "Review it.\n");
+    const near = await burin(["-p", "/reveiw now"], { cwd: root, env });
     expect(near).toMatchObject({ code: 2, stdout: "" });
     expect(near.stderr).toContain("there is no command /reveiw; did you mean /review?");
-    const far = await burin(["-p", "/nosuch", "--output-format", "json"], { cwd: root, env: env() });
+    const far = await burin(["-p", "/nosuch", "--output-format", "json"], { cwd: root, env });
     expect(JSON.parse(far.stdout).error.message).toContain("known: /review");
     expect(server.requests).toHaveLength(0);
   });

@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
 
 export const BURIN = fileURLToPath(new URL("../dist/burin.cjs", import.meta.url));
 
@@ -11,7 +12,7 @@ export interface Ended {
 
 export interface RunOptions {
   readonly cwd: string;
-  /** Added to an environment that names no model and no home of the person who runs the tests. */
+  /** Added to that of the folder. */
   readonly env?: Readonly<Record<string, string>>;
   /** Written to stdin, which is then closed; without it stdin is at its end. */
   readonly stdin?: string | Uint8Array;
@@ -19,15 +20,29 @@ export interface RunOptions {
   readonly openStdin?: boolean;
 }
 
+/** What ended with this code, with these words on stderr. */
+export const failed = (code: number, words: string) =>
+  expect.objectContaining({ code, stderr: expect.stringContaining(words) });
+
+/** An environment that names no model, and in which the folder is the home. */
+export function environmentIn(folder: string, more: object = {}): Record<string, string> {
+  const { PATH = "" } = process.env;
+  return { PATH, HOME: folder, BURIN_HOME: `${folder}/.home`, ...more };
+}
+
 /** The command line as it ships, as a process of its own. */
 export async function burin(args: readonly string[], options: RunOptions): Promise<Ended> {
-  const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [BURIN, ...args], {
     cwd: options.cwd,
-    env: { PATH, HOME: options.cwd, BURIN_HOME: `${options.cwd}/.home`, ...options.env },
+    env: environmentIn(options.cwd, options.env),
     stdio: [options.stdin === undefined && !options.openStdin ? "ignore" : "pipe", "pipe", "pipe"],
   });
   if (options.stdin !== undefined) child.stdin?.end(options.stdin);
+  return endOf(child);
+}
+
+/** What a process has written and its exit code, once it has ended. */
+export async function endOf(child: ChildProcess): Promise<Ended> {
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (chunk) => {

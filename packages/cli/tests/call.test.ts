@@ -4,10 +4,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeAll, describe, expect, it } from "vitest";
-import { BURIN, burin } from "./burin.ts";
+import { BURIN, burin, environmentIn } from "./burin.ts";
 
 let root: string;
 const run = (...args: string[]) => burin(args, { cwd: root });
+const readFive = (more: object = {}) => [
+  "call",
+  "read_file",
+  JSON.stringify({ path: join(root, "five.txt"), ...more }),
+];
 
 beforeAll(async () => {
   root = temporaryFolder();
@@ -24,24 +29,14 @@ describe("burin call", () => {
   });
 
   it("R60 R63 reads a range and says what it shows", async () => {
-    const { stdout } = await run(
-      "call",
-      "read_file",
-      JSON.stringify({ path: join(root, "five.txt"), offset: 1, limit: 2 }),
-    );
+    const { stdout } = await run(...readFive({ offset: 1, limit: 2 }));
     expect(stdout).toMatch(
       /^\[File content truncated: showing lines 2-3 of 5 total lines[^\n]*\]\ntwo\nthree\n$/,
     );
   });
 
   it("prints the whole result as JSON", async () => {
-    const { code, stdout } = await run(
-      "call",
-      "read_file",
-      JSON.stringify({ path: join(root, "five.txt") }),
-      "--output-format",
-      "json",
-    );
+    const { code, stdout } = await run(...readFive(), "--output-format", "json");
     expect(JSON.parse(stdout)).toEqual({
       status: "success",
       llmContent: "one\ntwo\nthree\nfour\nfive\n",
@@ -56,13 +51,7 @@ describe("burin call", () => {
   });
 
   it("a missing approval runs nothing: exit code 3, and the question in the document", async () => {
-    const args = [
-      "call",
-      "read_file",
-      JSON.stringify({ path: join(root, "five.txt") }),
-      "--settings",
-      join(root, "settings.json"),
-    ];
+    const args = [...readFive(), "--settings", join(root, "settings.json")];
     const asJson = await run(...args, "--output-format", "json");
     expect(JSON.parse(asJson.stdout)).toMatchObject({
       status: "needs_confirmation",
@@ -110,17 +99,9 @@ describe("burin call", () => {
 
   /** `burin call` behind another program that prepares the surroundings. */
   const callBehind = (prefix: readonly string[], tool: string, params: object) => {
-    const [program = "", ...words] = [
-      ...prefix,
-      process.execPath,
-      BURIN,
-      "call",
-      tool,
-      JSON.stringify(params),
-      "-y",
-    ];
-    const env = { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home") };
-    return spawnSync(program, words, { cwd: root, env, encoding: "utf8" });
+    const called = [process.execPath, BURIN, "call", tool, JSON.stringify(params), "-y"];
+    const [program = "", ...words] = [...prefix, ...called];
+    return spawnSync(program, words, { cwd: root, env: environmentIn(root), encoding: "utf8" });
   };
 
   it.runIf(process.platform === "linux")(

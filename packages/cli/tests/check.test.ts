@@ -1,20 +1,10 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
-
-let root = "";
-let server: FakeModelServer | undefined;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-afterEach(async () => {
-  await server?.close();
-});
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
 const writing = (content: string): FakeReply => ({
   calls: [{ name: "write_file", args: { file_path: join(root, "a.txt"), content } }],
@@ -25,12 +15,11 @@ const running = (command: string): FakeReply => ({
 const SAYING: FakeReply = { text: "done" };
 
 async function run(args: readonly string[], ...replies: FakeReply[]) {
-  server = await startFakeModelServer(replies);
-  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" };
+  const env = await modelEnv(...replies);
   return burin(["-p", "go", "-y", "--sandbox", "off", ...args], { cwd: root, env });
 }
 
-const asked = () => JSON.stringify(server?.requests.at(-1)?.body);
+const asked = () => JSON.stringify(server.requests.at(-1)?.body);
 
 describe("--check", () => {
   const check = "grep good a.txt";
@@ -85,8 +74,7 @@ describe("--check", () => {
   });
 
   it("may stand in the settings", async () => {
-    const file = join(root, "more.json");
-    await writeFile(file, JSON.stringify({ check: "exit 0" }));
+    const file = put("more.json", { check: "exit 0" });
     const { stdout } = await run(["--settings", file, "--json"], SAYING);
     expect(JSON.parse(stdout).check).toMatchObject({ command: "exit 0", passed: true, attempts: 1 });
   });
@@ -95,7 +83,7 @@ describe("--check", () => {
 describe("the end of a run that changed files", () => {
   it("names the tests that ran after the last change, by their exit codes, and those that did not", async () => {
     const scripts = { lint: "exit 0", test: "exit 0", build: "exit 3" };
-    await writeFile(join(root, "package.json"), JSON.stringify({ scripts }));
+    put("package.json", { scripts });
     const { stdout } = await run(
       ["--json"],
       running("npm run lint"),
@@ -142,18 +130,13 @@ describe("a rule of the command line that names no tool", () => {
     expect(stderr).toContain(
       "--allow read_fiel: there is no tool of that name here; did you mean read_file?",
     );
-    await server?.close();
     const foreign = await run(["--allow", "Bash(npm test)"], SAYING);
     expect(foreign.stderr).toContain(
       "--allow Bash: there is no tool of that name here; did you mean run_she",
     );
-    await server?.close();
-    const file = join(root, "names.json");
     const permissions = { deny: ["web_fetch", "write_fiel(*.md)"] };
-    await writeFile(
-      file,
-      JSON.stringify({ permissions, tools: { exclude: ["web_fetch", "web_serch", "x*"] } }),
-    );
+    const tools = { exclude: ["web_fetch", "web_serch", "x*"] };
+    const file = put("names.json", { permissions, tools });
     const named = await burin(["tools", "--settings", file], { cwd: root });
     expect(named.stderr.split("\n").filter((line) => line.includes("no tool of that name"))).toEqual([
       "burin: permissions.deny write_fiel: there is no tool of that name here; did you mean write_file?",
@@ -167,9 +150,8 @@ describe("a rule of the command line that names no tool", () => {
 
 describe("burin tools", () => {
   it("says what it waits for, and waits for 10 s at most", async () => {
-    const file = join(root, "more.json");
     const silent = { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"] };
-    await writeFile(file, JSON.stringify({ mcpServers: { slow: silent } }));
+    const file = put("more.json", { mcpServers: { slow: silent } });
     const { code, stdout, stderr } = await burin(["tools", "--settings", file], { cwd: root });
     expect(code).toBe(0);
     expect(stderr).toContain("starting slow, at most 10 s");
@@ -179,18 +161,13 @@ describe("burin tools", () => {
 
 describe("a call that nobody was there to approve", () => {
   it("is told of once, with what would let it run", async () => {
-    server = await startFakeModelServer([running("touch x"), { text: "could not" }]);
-    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" };
+    const replies = [running("touch x"), { text: "could not" }];
+    const env = await modelEnv(...replies);
     const { code, stderr } = await burin(["-p", "go"], { cwd: root, env });
     expect(code).toBe(3);
     expect(stderr.match(/needs an approval \(/g)).toHaveLength(1);
     expect(stderr).toMatch(/to run it unasked: --allow 'run_shell_command\(touch x\)', or --yes/);
-    const quiet = await startFakeModelServer([running("touch x"), { text: "could not" }]);
-    const again = await burin(["-p", "go", "-q"], {
-      cwd: root,
-      env: { ...env, OPENAI_BASE_URL: quiet.baseUrl },
-    });
-    await quiet.close();
+    const again = await burin(["-p", "go", "-q"], { cwd: root, env: await modelEnv(...replies) });
     expect(again.stderr).toContain("needs an approval");
   });
 });

@@ -1,15 +1,10 @@
 import { mkdtemp, readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import { root } from "./project.ts";
 
-let root: string;
 const run = (...args: string[]) => burin(args, { cwd: root });
-
-beforeAll(async () => {
-  root = temporaryFolder();
-});
 
 describe("burin", () => {
   it("prints its version", async () => {

@@ -2,25 +2,17 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root as top } from "./project.ts";
 
-let top: string;
 let root: string;
-let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  top = temporaryFolder();
   root = join(top, "project");
   await mkdir(join(top, "home"));
   await mkdir(root);
-});
-
-afterEach(async () => {
-  await server?.close();
-  server = null;
 });
 
 const ADD = { name: "add", description: "Adds.", parameters: { type: "object", properties: { a: {} } } };
@@ -28,18 +20,13 @@ const ADD = { name: "add", description: "Adds.", parameters: { type: "object", p
 /** The person's own settings: what they name needs no trust. */
 async function configure(toolDiscoveryCommand: string, toolCallCommand: string): Promise<void> {
   const settings = { tools: { toolDiscoveryCommand, toolCallCommand } };
-  await writeFile(join(top, "home/settings.json"), JSON.stringify(settings));
+  put("home/settings.json", settings);
 }
 
 const environment = () => ({ BURIN_HOME: join(top, "home") });
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return burin(args, { cwd: root, env: { ...environment(), ...env } });
-}
-
-async function model(...replies: FakeReply[]): Promise<Record<string, string>> {
-  server = await startFakeModelServer(replies);
-  return { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret" };
 }
 
 describe("tools of a command, on the command line", () => {
@@ -53,10 +40,10 @@ describe("tools of a command, on the command line", () => {
       confirmation: { tool: "add" },
     });
     expect((await run(["call", "add", '{"a":1}', "--allow", "add"])).stdout).toBe('{"a":1}add\n');
-    const env = await model({ calls: [{ name: "add", args: { a: 2 } }] }, { text: "added" });
+    const env = await modelEnv({ calls: [{ name: "add", args: { a: 2 } }] }, { text: "added" });
     expect(await run(["-p", "add", "--allow", "add"], env)).toMatchObject({ code: 0, stdout: "added\n" });
-    expect(JSON.stringify(server?.requests[0])).toContain('"add"');
-    expect(server?.problems).toEqual([]);
+    expect(JSON.stringify(server.requests[0])).toContain('"add"');
+    expect(server.problems).toEqual([]);
   });
 
   it("R21 a failure is told on stderr, and all else works", async () => {
@@ -70,7 +57,9 @@ describe("tools of a command, on the command line", () => {
     const unknown = await run(["call", "add", "{}"]);
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toContain(told);
-    expect((await run(["-p", "hi"], await model({ text: "hello" }))).stderr).toContain("printed is not JSON");
+    expect((await run(["-p", "hi"], await modelEnv({ text: "hello" }))).stderr).toContain(
+      "printed is not JSON",
+    );
   });
 });
 
@@ -129,7 +118,7 @@ describe("what a command of discovery has started", () => {
     it(`P26 is gone when burin ends by ${signal} while it calls`, async () => {
       await writeFile(join(root, "stubborn.cjs"), STUBBORN);
       await configure(`echo '${JSON.stringify([ADD])}'`, `${process.execPath} stubborn.cjs; : `);
-      const env = await model({ calls: [{ name: "add", args: {} }] }, { text: "never" });
+      const env = await modelEnv({ calls: [{ name: "add", args: {} }] }, { text: "never" });
       expect(await interrupted(["-p", "add", "--yes"], env, signal)).toEqual({
         code: 128 + constants.signals[signal],
         left: [],

@@ -40,7 +40,9 @@ async function doctor(args: readonly string[] = [], more: Readonly<Record<string
   expect(stdout + stderr).not.toContain(KEY);
   const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
   expect(code).toBe(ok ? 0 : 1);
-  return { ok, text: stdout, about: (name: string) => findings.filter((one) => one.name === name), findings };
+  const about = (name: string) =>
+    findings.filter((one) => one.name === name).map(({ state, message }) => `${state} ${message}`);
+  return { ok, about, findings };
 }
 
 /** A service that answers every question with this status. */
@@ -62,31 +64,13 @@ describe("burin doctor", () => {
   it("says one thing of each part, in words, and ends well where nothing fails", async () => {
     const { ok, findings, about } = await doctor();
     expect(ok).toBe(true);
-    expect(findings.map(({ name }) => name)).toEqual([
-      ...[
-        "Node",
-        "home",
-        "settings",
-        "shell",
-        "ripgrep",
-        "sandbox",
-        "terminals",
-        "keychain",
-        "model",
-        "proxy",
-      ],
-      ...["web search", "MCP", "trust", "local servers"],
+    expect(findings.map(({ name }) => name).join(", ")).toBe(
+      "Node, home, settings, shell, ripgrep, sandbox, terminals, keychain, model, proxy, web search, MCP, trust, local servers",
+    );
+    expect(about("model")).toEqual([
+      "ok tiny (openai) at http://127.0.0.1:9/v1, key from OPENAI_API_KEY; not contacted (--online contacts it).",
     ]);
-    expect(about("model")).toMatchObject([
-      {
-        state: "ok",
-        message:
-          "tiny (openai) at http://127.0.0.1:9/v1, key from OPENAI_API_KEY; not contacted (--online contacts it).",
-      },
-    ]);
-    expect(about("web search")).toMatchObject([
-      { state: "warn", message: expect.stringContaining("tavily") },
-    ]);
+    expect(about("web search")).toEqual([expect.stringMatching(/^warn .*tavily/)]);
     const { stdout } = await burin(["doctor"], { cwd: root, env: { BURIN_HOME: home } });
     expect(stdout.trimEnd().split("\n")).toHaveLength(findings.length);
     expect(stdout).toMatch(/^ok +Node +v\d+/);
@@ -102,10 +86,8 @@ describe("burin doctor", () => {
     await settings(home, '{\n  "model": { "name": 7 }\n}\n');
     const { ok, about } = await doctor();
     expect(ok).toBe(false);
-    expect(about("settings")).toMatchObject([
-      { state: "fail", message: expect.stringContaining("settings.json:2:") },
-    ]);
-    expect(about("local servers")).toMatchObject([{ state: "ok" }]);
+    expect(about("settings")).toEqual([expect.stringMatching(/^fail .*settings\.json:2:/)]);
+    expect(about("local servers")).toEqual([expect.stringMatching(/^ok /)]);
     expect(about("model")).toEqual([]);
   });
 
@@ -114,19 +96,19 @@ describe("burin doctor", () => {
     async () => {
       await chmod(home, 0o755);
       await writeFile(join(home, "trust.json"), "{}", { mode: 0o644 });
-      expect((await doctor()).about("home")).toMatchObject([
-        { state: "warn", message: expect.stringMatching(/trust\.json: chmod -R go-rwx/) },
+      expect((await doctor()).about("home")).toEqual([
+        expect.stringMatching(/^warn .*trust\.json: chmod -R go-rwx/),
       ]);
       await writeFile(join(top, "file"), "");
       const { ok, about } = await doctor([], { BURIN_HOME: join(top, "file", "home") });
       expect(ok).toBe(false);
-      expect(about("home")).toMatchObject([{ state: "fail" }]);
+      expect(about("home")).toEqual([expect.stringMatching(/^fail /)]);
       await symlink(join(top, "nowhere"), join(top, "link"));
-      expect((await doctor([], { BURIN_HOME: join(top, "link") })).about("home")).toMatchObject([
-        { state: "fail", message: expect.stringContaining("cannot be written: no such file or directory") },
+      expect((await doctor([], { BURIN_HOME: join(top, "link") })).about("home")).toEqual([
+        expect.stringMatching(/^fail .*cannot be written: no such file or directory/),
       ]);
-      expect((await doctor([], { BURIN_HOME: join(top, "new", "home") })).about("home")).toMatchObject([
-        { state: "ok", message: expect.stringContaining("does not exist yet") },
+      expect((await doctor([], { BURIN_HOME: join(top, "new", "home") })).about("home")).toEqual([
+        expect.stringMatching(/^ok .*does not exist yet/),
       ]);
       expect(existsSync(join(top, "new"))).toBe(false);
     },
@@ -141,23 +123,19 @@ describe("burin doctor", () => {
     });
     for (const args of [[], ["--online"]]) {
       const { about } = await doctor(args);
-      expect(about("trust")).toMatchObject([
-        { state: "warn", message: expect.stringContaining("burin trust") },
-      ]);
-      expect(about("MCP")).toMatchObject([{ state: "ok", message: "No server is named." }]);
+      expect(about("trust")).toEqual([expect.stringMatching(/^warn .*burin trust/)]);
+      expect(about("MCP")).toEqual(["ok No server is named."]);
     }
     expect(existsSync(canary)).toBe(false);
   });
 
   it("starts the person's MCP servers with --online only", async () => {
     await settings(home, { mcpServers: { mine: touching() } });
-    expect((await doctor()).about("MCP")).toMatchObject([
-      { state: "ok", message: expect.stringContaining("mine; not started") },
-    ]);
+    expect((await doctor()).about("MCP")).toEqual([expect.stringMatching(/^ok .*mine; not started/)]);
     expect(existsSync(canary)).toBe(false);
     const { about, ok } = await doctor(["--online"]);
     expect(ok).toBe(false);
-    expect(about("MCP")).toMatchObject([{ state: "fail", message: expect.stringContaining("mine") }]);
+    expect(about("MCP")).toEqual([expect.stringMatching(/^fail .*mine/)]);
     expect(existsSync(canary)).toBe(true);
   });
 
@@ -169,43 +147,34 @@ describe("burin doctor", () => {
   ])("asks the model's service with --online: HTTP %i is %s: %s", async (status, state, words) => {
     const { url, asked } = await service(status);
     const offline = await doctor([], { OPENAI_BASE_URL: url });
-    expect(offline.about("model")).toMatchObject([{ state: "ok" }]);
+    expect(offline.about("model")).toEqual([expect.stringMatching(/^ok /)]);
     expect(asked).toEqual([]);
     const { about } = await doctor(["--online"], { OPENAI_BASE_URL: url });
-    expect(about("model")).toMatchObject([{ state, message: expect.stringContaining(words) }]);
+    expect(about("model")).toEqual([expect.stringContaining(words)]);
+    expect(about("model")[0]).toMatch(new RegExp(`^${state} `));
     expect(asked).toEqual([`/v1/models Bearer ${KEY}`]);
   });
 
   it("tells a service that nobody can reach, and a key that is missing", async () => {
     const { about } = await doctor(["--online"]);
-    expect(about("model")).toMatchObject([
-      { state: "fail", message: expect.stringContaining("cannot be reached") },
-    ]);
+    expect(about("model")).toEqual([expect.stringMatching(/^fail .*cannot be reached/)]);
     const wrong = await doctor([], { OPENAI_BASE_URL: "models.example/v1" });
-    expect(wrong.about("model")).toMatchObject([
-      { state: "fail", message: expect.stringContaining("is not a valid URL") },
-    ]);
+    expect(wrong.about("model")).toEqual([expect.stringMatching(/^fail .*is not a valid URL/)]);
     const keyless = await doctor([], { OPENAI_BASE_URL: "https://models.example/v1", OPENAI_API_KEY: "" });
-    expect(keyless.about("model")).toMatchObject([
-      { state: "warn", message: expect.stringContaining("no key in OPENAI_API_KEY") },
-    ]);
+    expect(keyless.about("model")).toEqual([expect.stringMatching(/^warn .*no key in OPENAI_API_KEY/)]);
   });
 
   it("tells of proxies without their passwords, and of one that is no address", async () => {
     const good = await doctor([], { HTTPS_PROXY: `http://me:${KEY}@proxy.example:3128` });
-    expect(good.about("proxy")).toMatchObject([
-      { state: "ok", message: "HTTPS_PROXY=http://proxy.example:3128" },
-    ]);
+    expect(good.about("proxy")).toEqual(["ok HTTPS_PROXY=http://proxy.example:3128"]);
     const bad = await doctor([], { HTTPS_PROXY: `ftp://me:${KEY}@proxy.example:3128` });
-    expect(bad.about("proxy")).toMatchObject([{ state: "fail" }]);
+    expect(bad.about("proxy")).toEqual([expect.stringMatching(/^fail /)]);
   });
 
   it("tells what a search service lacks", async () => {
     await settings(home, { web: { search: { provider: "tavily" } } });
-    expect((await doctor()).about("web search")).toMatchObject([
-      { state: "warn", message: expect.stringContaining("TAVILY_API_KEY") },
-    ]);
+    expect((await doctor()).about("web search")).toEqual([expect.stringMatching(/^warn .*TAVILY_API_KEY/)]);
     const { about } = await doctor([], { TAVILY_API_KEY: KEY });
-    expect(about("web search")).toMatchObject([{ state: "ok", message: "tavily." }]);
+    expect(about("web search")).toEqual(["ok tavily."]);
   });
 });

@@ -1,14 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
+import { burin, failed } from "./burin.ts";
+import { root } from "./project.ts";
 import { ScreenTerminal } from "./screen-terminal.ts";
 
-let root: string;
-
 beforeEach(() => {
-  root = temporaryFolder();
   mkdirSync(join(root, ".home"));
 });
 
@@ -65,10 +62,7 @@ describe("burin grants", () => {
       stdout: `Revoked ${TOUCH} (project ${root}).\n`,
     });
     expect((await call()).code).toBe(3);
-    expect(await grants("revoke", TOUCH)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("nothing is granted"),
-    });
+    expect(await grants("revoke", TOUCH)).toEqual(failed(2, "nothing is granted"));
   });
 
   it("P22 processes side by side lose none of each other's changes", async () => {
@@ -79,18 +73,12 @@ describe("burin grants", () => {
   });
 
   it("says how to write it, and that a broken file is left as it is", async () => {
-    expect(await grants("add", "edit")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("burin grants revoke"),
-    });
+    expect(await grants("add", "edit")).toEqual(failed(2, "burin grants revoke"));
     store({ rule: "edit" });
-    expect(await grants("revoke", "7")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("granted are: edit"),
-    });
+    expect(await grants("revoke", "7")).toEqual(failed(2, "granted are: edit"));
     writeFileSync(join(root, ".home/grants.json"), "{");
-    expect(await grants()).toMatchObject({ code: 2, stderr: expect.stringContaining("left as it is") });
+    expect(await grants()).toEqual(failed(2, "left as it is"));
     const asked = await burin(["call", "run_shell_command", '{"command":"touch made"}'], { cwd: root });
-    expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining("grants.json is not valid") });
+    expect(asked).toEqual(failed(3, "grants.json is not valid"));
   });
 });

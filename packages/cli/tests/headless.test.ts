@@ -1,35 +1,19 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Confirmation } from "@burin/core";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin } from "./burin.ts";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
+import { BURIN, burin, environmentIn, failed } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
-let root: string;
-let server: FakeModelServer | null = null;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-afterEach(async () => {
-  await server?.close();
-  server = null;
-});
+let env: Record<string, string>;
 
 async function runner(...replies: FakeReply[]) {
-  server = await startFakeModelServer(replies);
-  return (args: readonly string[]) => burin(args, { cwd: root, env: environment() });
-}
-
-function environment(): Record<string, string> {
-  const OPENAI_BASE_URL = server?.baseUrl ?? "";
-  const { PATH = "" } = process.env;
-  const home = { PATH, HOME: root, BURIN_HOME: join(root, ".home") };
-  return { ...home, OPENAI_BASE_URL, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret-key" };
+  env = await modelEnv(...replies);
+  return (args: readonly string[]) => burin(args, { cwd: root, env });
 }
 
 const writing = (content = "x\n") => ({
@@ -69,10 +53,7 @@ describe("a run without a person", () => {
     expect((await run(["sessions", "show", sessionId])).stdout).not.toMatch(/^parked/m);
     expect(await listed(run)).toMatchObject({ id: sessionId, parked: null });
     expect((await run(["sessions", "list"])).stdout).not.toContain("parked");
-    expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("has no pending question"),
-    });
+    expect(await run(["sessions", "answer", sessionId, "yes"])).toEqual(failed(2, "has no pending question"));
   });
 
   it("P44 always answers for the folder, so that the next run is not parked; a no is told with its words", async () => {
@@ -92,26 +73,26 @@ describe("a run without a person", () => {
     expect(await run(["grants", "revoke", "1"])).toMatchObject({ code: 0 });
     const refused = await run(["sessions", "answer", await parked(), "no", "not", "there"]);
     expect(refused).toMatchObject({ code: 3, stdout: "I see.\n" });
-    expect(JSON.stringify(server?.requests.at(-1)?.body)).toContain("not there");
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("not there");
   });
 
   it("P44 a parked change is asked about anew when the file has changed meanwhile, and made then", async () => {
-    await writeFile(join(root, "a.txt"), "old\n");
+    put("a.txt", "old\n");
     const run = await runner({ calls: [writing("new\n")] }, { text: "Done." });
     const parked = await run(["-p", "write", "--park"]);
     expect(parked.stderr).toContain("-old\n+new");
     const id = /burin -r (\S+)/.exec(parked.stderr)?.[1] ?? "";
-    await writeFile(join(root, "a.txt"), "theirs\n");
+    put("a.txt", "theirs\n");
     const stale = await run(["sessions", "answer", id, "yes"]);
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("theirs\n");
-    expect(stale).toMatchObject({ code: 3, stderr: expect.stringContaining("-theirs\n+new") });
+    expect(stale).toEqual(failed(3, "-theirs\n+new"));
     expect(stale.stderr).toContain("has changed since it was answered");
     expect(await run(["sessions", "answer", id, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("new\n");
   });
 
   it("P44 P25 a parked change of a file that was read and has changed meanwhile goes back to the model", async () => {
-    await writeFile(join(root, "a.txt"), "old\n");
+    put("a.txt", "old\n");
     const reading = { name: "read_file", args: { absolute_path: join(root, "a.txt") } };
     const run = await runner(
       { calls: [reading] },
@@ -121,9 +102,9 @@ describe("a run without a person", () => {
       { text: "Done." },
     );
     const id = /burin -r (\S+)/.exec((await run(["-p", "write", "--park"])).stderr)?.[1] ?? "";
-    await writeFile(join(root, "a.txt"), "theirs\n");
+    put("a.txt", "theirs\n");
     const again = await run(["sessions", "answer", id, "yes"]);
-    expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining("-theirs\n+both") });
+    expect(again).toEqual(failed(3, "-theirs\n+both"));
     expect(again.stderr).toContain("has changed on disk since it was read");
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("theirs\n");
     expect(await run(["sessions", "answer", id, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
@@ -140,7 +121,7 @@ describe("a run without a person", () => {
     const { sessionId } = JSON.parse(stdout) as Parked;
     const child = spawn(process.execPath, [BURIN, "sessions", "answer", sessionId, "yes"], {
       cwd: root,
-      env: environment(),
+      env: environmentIn(root, env),
       stdio: "ignore",
     });
     await expect.poll(() => existsSync(join(root, "log")), { timeout: 20_000 }).toBe(true);
@@ -148,12 +129,12 @@ describe("a run without a person", () => {
     await new Promise((resolve) => child.on("close", resolve));
     expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({ code: 2 });
     expect((await run(["-p", "-r", sessionId])).stdout).toBe("Seen.\n");
-    expect(JSON.stringify(server?.requests.at(-1)?.body)).toContain("may have run");
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("may have run");
     expect(await readFile(join(root, "log"), "utf8")).toBe("once\n");
   });
 
   it("P44 --json-schema: the value beside the JSON, and with text the JSON alone", async () => {
-    await writeFile(join(root, "schema.json"), '{"type":"object","required":["n"]}');
+    put("schema.json", '{"type":"object","required":["n"]}');
     const reply = { text: 'Here it is:\n```json\n{"n":12345678901234567890}\n```' };
     const run = await runner(
       reply,
@@ -176,8 +157,8 @@ describe("a run without a person", () => {
       status: "error",
       error: { type: "schema_mismatch", message: expect.stringContaining("must be an object") },
     });
-    expect(server?.requests).toHaveLength(6);
-    expect(JSON.stringify(server?.requests[5]?.body)).toContain('\\"n\\" is required');
+    expect(server.requests).toHaveLength(6);
+    expect(JSON.stringify(server.requests[5]?.body)).toContain('\\"n\\" is required');
   });
 
   it.each([
@@ -188,7 +169,7 @@ describe("a run without a person", () => {
   ])(
     "P44 --json-schema with a file %s: exit code 2 and the place, nothing is asked",
     async (_what, text, words) => {
-      if (text !== undefined) await writeFile(join(root, "schema.json"), text);
+      if (text !== undefined) put("schema.json", text);
       const run = await runner();
       const { code, stdout } = await run(["-p", "count", "--json-schema", "schema.json", "--json"]);
       expect(code).toBe(2);
@@ -196,7 +177,7 @@ describe("a run without a person", () => {
         status: "error",
         error: { type: "usage", message: expect.stringContaining(words) },
       });
-      expect(server?.requests).toEqual([]);
+      expect(server.requests).toEqual([]);
     },
   );
 });

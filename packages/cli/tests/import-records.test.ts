@@ -2,28 +2,10 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import zlib from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
-import {
-  type Agent,
-  closeRoom,
-  goOn,
-  HOME,
-  ID,
-  openRoom,
-  PLACES,
-  put,
-  putRecord,
-  RECORDS,
-  root,
-  run,
-  take,
-  top,
-} from "./import-room.ts";
-
-beforeEach(openRoom);
-
-afterEach(closeRoom);
+import { type Agent, goOn, HOME, ID, PLACES, putRecord, RECORDS, root, run, take } from "./import-room.ts";
+import { put, root as top } from "./project.ts";
 
 /** A Zstandard frame with one block that is not compressed. */
 function zstandard(bytes: Buffer): Buffer {
@@ -54,12 +36,12 @@ describe("burin import, of records,", () => {
         gemini: [".gemini/tmp/named/chats/session-1.jsonl", ".gemini/tmp/gone/chats/session-2.jsonl"],
         qwen: [`.qwen/projects/x/chats/${first}3.jsonl`, `.qwen/projects/y/chats/${second}3.jsonl`],
       }[agent] as [string, string];
-      await put(there, ofOther);
-      await put(gone, ofGone);
+      put(there, ofOther);
+      put(gone, ofGone);
     }
-    await put(".gemini/tmp/named/.project_root", other);
+    put(".gemini/tmp/named/.project_root", other);
     const unknown = createHash("sha256").update("/nobody/knows").digest("hex");
-    await put(`.gemini/tmp/${unknown}/chats/session-3.jsonl`, "{}");
+    put(`.gemini/tmp/${unknown}/chats/session-3.jsonl`, "{}");
     const { stdout } = await run("import");
     expect(stdout).toContain("Claude Code: nothing; left: 1\n");
     for (const agent of Object.keys(PLACES)) {
@@ -103,7 +85,7 @@ describe("burin import, of records,", () => {
       said("user", { type: "input_text", text: "Taken back." }),
       item({ type: "thread_rolled_back", num_turns: 1 }, "event_msg"),
     ].join("");
-    await put(PLACES.codex(), text);
+    put(PLACES.codex(), text);
     expect(await take("codex")).toMatchObject({ code: 0, stderr: "" });
     const { messages } = await goOn("-c", "-p", "Next.");
     const told = JSON.stringify(messages);
@@ -156,7 +138,7 @@ describe("burin import, of records,", () => {
       item({ message: "", replacement_history: [] }, "compacted"),
       item({ type: "message", role: "assistant", content: [{ type: "output_text", text: "One file." }] }),
     ].join("");
-    await put(PLACES.codex(), text);
+    put(PLACES.codex(), text);
     await take("codex");
     const { messages } = await goOn("-c", "-p", "Next.");
     expect(messages.map(({ role }) => role)).toEqual(WITH_A_CALL);
@@ -184,11 +166,11 @@ describe("burin import, of records,", () => {
       user("3", "Taken back."),
       { $rewindTo: "3" },
     ];
-    await put(".gemini/projects.json", JSON.stringify({ projects: { [root]: "project" } }));
-    await put(PLACES.gemini(), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    put(".gemini/projects.json", { projects: { [root]: "project" } });
+    put(PLACES.gemini(), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     const old = { messages: [user("1", "An old one.")] };
     const print = createHash("sha256").update(root).digest("hex");
-    await put(`.gemini/tmp/${print}/chats/session-2025-01-01T00-00-old.json`, JSON.stringify(old, null, 2));
+    put(`.gemini/tmp/${print}/chats/session-2025-01-01T00-00-old.json`, JSON.stringify(old, null, 2));
     expect((await take("gemini")).stdout).toContain("An old one.");
     const id = "gemini-session-2026-11-22T11-04-d3b05731";
     const told = JSON.stringify((await goOn("-r", id, "-p", "Next.")).messages);
@@ -203,7 +185,7 @@ describe("burin import, of records,", () => {
       systemPayload: { compressedHistory: history },
     };
     const asked = { type: "user", message: { role: "user", parts: [{ text: "Early." }] } };
-    await put(PLACES.qwen(), line("1", asked) + line("2", summed));
+    put(PLACES.qwen(), line("1", asked) + line("2", summed));
     await take("qwen");
     const after = JSON.stringify((await goOn("-r", `qwen-${ID}`, "-p", "Next.")).messages);
     expect(after).toContain("Summed up.");
@@ -236,8 +218,8 @@ describe("burin import, of records,", () => {
       message("4", "user", ...answers),
       { ...message("5", "gemini", { text: "Done." }), toolCalls },
     ];
-    await put(".gemini/projects.json", JSON.stringify({ projects: { [root]: "project" } }));
-    await put(PLACES.gemini(), `${JSON.stringify({ $set: { messages } })}\n`);
+    put(".gemini/projects.json", { projects: { [root]: "project" } });
+    put(PLACES.gemini(), `${JSON.stringify({ $set: { messages } })}\n`);
     await take("gemini");
     const { messages: told } = await goOn("-c", "-p", "Next.");
     expect(told.slice(1).map(({ role, content }) => [role, content])).toEqual([
@@ -268,7 +250,7 @@ describe("burin import, of records,", () => {
       { type: "function_call_output", call_id: "a", output: "a.txt" },
       said("assistant", "There it is."),
     ];
-    await put(PLACES.codex(), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    put(PLACES.codex(), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     expect((await take("codex")).stdout).toMatch(/ {2}2025-09-01 {2}codex-\S+ {2}Look\.\n/);
     const { messages } = await goOn("-c", "-p", "Next.");
     expect(messages.map(({ role }) => role)).toEqual(WITH_A_CALL);
@@ -280,9 +262,9 @@ describe("burin import, of records,", () => {
   });
 
   it("Claude Code: takes a file of notes on other sessions for none, and says what else it leaves", async () => {
-    await put(`.claude/projects/x/${ID}.jsonl`, '{"type":"summary","summary":"One.","leafUuid":"1"}\n');
-    await put(".claude/commands/git/commit.md", "Commit.");
-    await put(`.claude/projects/${root.replace(/[^A-Za-z0-9]/g, "-")}/memory/MEMORY.md`, "Likes tea.");
+    put(`.claude/projects/x/${ID}.jsonl`, '{"type":"summary","summary":"One.","leafUuid":"1"}\n');
+    put(".claude/commands/git/commit.md", "Commit.");
+    put(`.claude/projects/${root.replace(/[^A-Za-z0-9]/g, "-")}/memory/MEMORY.md`, "Likes tea.");
     const { left, sessions } = JSON.parse((await run("import", "--from", "claude", "--json")).stdout);
     expect(sessions).toEqual([]);
     expect(left.map(({ what }: { what: string }) => what)).toEqual([
@@ -295,7 +277,7 @@ describe("burin import, of records,", () => {
     const said = (uuid: string, content: string) =>
       `{"cwd":${JSON.stringify(root)},"uuid":"${uuid}","parentUuid":"one","type":"user","timestamp":"2026-11-22T10:00:00Z","message":{"content":${content}}}`;
     const deep = `${'{"content":'.repeat(50_000)}"deep"${"}".repeat(50_000)}`;
-    await put(`.claude/projects/x/${ID}.jsonl`, `${said("one", '"First."')}\n${said("two", deep)}\n`);
+    put(`.claude/projects/x/${ID}.jsonl`, `${said("one", '"First."')}\n${said("two", deep)}\n`);
     const { code, stdout } = await run("import", "--from", "claude");
     expect(code).toBe(0);
     expect(stdout).toContain(ID);

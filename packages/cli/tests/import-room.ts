@@ -1,31 +1,21 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
-import { expect } from "vitest";
+import { beforeEach, expect } from "vitest";
 import { burin } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root as top } from "./project.ts";
 
 /** Records that the programs themselves have written, of one prompt with two calls side by side. */
 export const RECORDS = fileURLToPath(new URL("other-agents/", import.meta.url));
-export let top: string;
 export let root: string;
-let server: FakeModelServer | null = null;
 
 /** A project in a home of its own. */
-export async function openRoom(): Promise<void> {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-import-")));
+beforeEach(() => {
+  put("project/a.txt", "one\ntwo\n");
   root = join(top, "project");
-  await mkdir(root);
-  await writeFile(join(root, "a.txt"), "one\ntwo\n");
-}
-
-export async function closeRoom(): Promise<void> {
-  await server?.close();
-  server = null;
-  await rm(top, { recursive: true });
-}
+});
 
 const slug = () => root.replace(/[^A-Za-z0-9]/g, "-");
 export const ID = "01a202ee-14e9-7e32-b9a8-827ea91d20a0";
@@ -38,17 +28,10 @@ export const PLACES = {
 };
 export type Agent = keyof typeof PLACES;
 
-export async function put(name: string, text: string): Promise<void> {
-  const path = join(top, name);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-}
-
 export async function putRecord(agent: Agent): Promise<void> {
   const text = await readFile(join(RECORDS, `${agent}.jsonl`), "utf8");
-  await put(PLACES[agent](), text.replaceAll("/ROOT", root));
-  if (agent === "gemini")
-    await put(".gemini/projects.json", JSON.stringify({ projects: { [root]: "project" } }));
+  put(PLACES[agent](), text.replaceAll("/ROOT", root));
+  if (agent === "gemini") put(".gemini/projects.json", { projects: { [root]: "project" } });
 }
 
 export const HOME = () => ({ HOME: top, BURIN_HOME: join(top, "burin") });
@@ -57,9 +40,7 @@ export const take = (agent: Agent, ...more: string[]) => run("import", "--from",
 export const ours = async (name: string) => readFile(join(top, "burin", name), "utf8");
 
 export async function goOn(...args: string[]) {
-  await server?.close();
-  server = await startFakeModelServer([{ text: "Going on." }]);
-  const env = { ...HOME(), OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
+  const env = { ...HOME(), ...(await modelEnv({ text: "Going on." })) };
   const ended = await burin(args, { cwd: root, env });
   expect(server.problems).toEqual([]);
   return { ended, messages: server.requests[0]?.body.messages as Message[] };

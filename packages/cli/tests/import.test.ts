@@ -1,29 +1,22 @@
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin } from "./burin.ts";
+import { describe, expect, it } from "vitest";
+import { BURIN, burin, failed } from "./burin.ts";
 import {
   type Agent,
-  closeRoom,
   goOn,
   HOME,
   ID,
-  openRoom,
   ours,
   PLACES,
   printOf,
-  put,
   putRecord,
   root,
   run,
   take,
-  top,
 } from "./import-room.ts";
-
-beforeEach(openRoom);
-
-afterEach(closeRoom);
+import { put, root as top } from "./project.ts";
 
 describe("burin import", () => {
   it.each(Object.keys(PLACES) as Agent[])(
@@ -61,19 +54,13 @@ describe("burin import", () => {
 
   it("lists what each agent has here, and nothing where there is none", async () => {
     await putRecord("claude");
-    await put(".codex/AGENTS.md", "Say please.\n");
+    put(".codex/AGENTS.md", "Say please.\n");
     const { stdout } = await run("import");
     expect(stdout).toContain("claude  Claude Code: 1 session\n");
     expect(stdout).toContain("codex   Codex: 1 memory file\n");
     expect(stdout).toContain("gemini  Gemini CLI: nothing\n");
-    expect(await run("import", "--apply")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--from"),
-    });
-    expect(await run("import", "--from", "x")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("claude"),
-    });
+    expect(await run("import", "--apply")).toEqual(failed(2, "--from"));
+    expect(await run("import", "--from", "x")).toEqual(failed(2, "claude"));
   });
 
   it("takes a session of this folder alone, and once", async () => {
@@ -112,7 +99,7 @@ describe("burin import", () => {
       "Skill(x)",
     ];
     const deny = ["Read(./.env)", "Bash(git push)", "WebSearch"];
-    await put(".claude/settings.json", JSON.stringify({ permissions: { allow: [...allow, ...no], deny } }));
+    put(".claude/settings.json", { permissions: { allow: [...allow, ...no], deny } });
     const { stdout } = await run("import", "--from", "claude", "--json");
     const { rules, left } = JSON.parse(stdout);
     expect(rules.map(({ list, rule }: { list: string; rule: string }) => `${list} ${rule}`)).toEqual([
@@ -139,7 +126,7 @@ describe("burin import", () => {
 
   it("takes rules that lie in the project only when it is told to, and for that project alone", async () => {
     const rules = JSON.stringify({ permissions: { allow: ["Bash(make:*)"], deny: ["Bash(make clean)"] } });
-    await put("project/.claude/settings.local.json", rules);
+    put("project/.claude/settings.local.json", rules);
     expect((await take("claude")).stdout).toContain("it lies in the project: add --project to take it");
     expect((await run("explain", "make all")).stdout).toMatch(/^ask/);
     expect((await take("claude", "--project")).stdout).toContain("write it into .burin/settings.json");
@@ -176,15 +163,15 @@ describe("burin import", () => {
   });
 
   it("Codex: takes prefix rules, servers, a service of the user's own and AGENTS.md, and says what it leaves", async () => {
-    await put(
+    put(
       ".codex/config.toml",
       `model = "m1"\nmodel_provider = "own"\nsandbox_mode = "read-only"\n[model_providers.own]\nbase_url = "http://127.0.0.1:9/v1"\nenv_key = "OWN_KEY"\nwire_api = "chat"\n[mcp_servers.notes]\ncommand = "node"\nargs = ["serve.js"]\nenv = { TOKEN = "very-secret" }\nstartup_timeout_sec = 20\n[mcp_servers.far]\nurl = "https://example.org/mcp"\nbearer_token_env_var = "FAR_TOKEN"\nenabled = false\n`,
     );
-    await put(
+    put(
       ".codex/rules/default.rules",
       `prefix_rule(\n    pattern = ["git", ["status", "log"]],\n    decision = "allow",\n)\nprefix_rule(pattern=["rm"], decision="forbidden")\nprefix_rule(pattern=["a b; c"], decision="allow")\n`,
     );
-    await put(".codex/AGENTS.md", "Say please.\n");
+    put(".codex/AGENTS.md", "Say please.\n");
     const shown = await run("import", "--from", "codex");
     expect(shown.stdout).toContain("notes: node serve.js  (with TOKEN)");
     expect(shown.stdout).not.toContain("very-secret");
@@ -216,12 +203,12 @@ describe("burin import", () => {
       context: { fileName: "NOTES.md" },
       ui: { theme: "x" },
     };
-    await put(".gemini/settings.json", `// mine\n${JSON.stringify(settings)}`);
-    await put(
+    put(".gemini/settings.json", `// mine\n${JSON.stringify(settings)}`);
+    put(
       ".gemini/policies/own.toml",
       `[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = ["npm test", "make"]\ndecision = "ask_user"\npriority = 100\n[[rule]]\ntoolName = "glob"\nargsPattern = "x"\ndecision = "deny"\n`,
     );
-    await put(".gemini/NOTES.md", "Of Gemini.");
+    put(".gemini/NOTES.md", "Of Gemini.");
     const { stdout } = await take("gemini");
     expect(stdout).toContain("setting tools.sandbox: ");
     expect(stdout).toContain("conditions that a rule of Burin cannot have");
@@ -234,8 +221,8 @@ describe("burin import", () => {
       context: { fileNames: ["AGENTS.md", "NOTES.md"] },
       tools: { exclude: ["web_search"] },
     });
-    await put(".qwen/settings.json", JSON.stringify({ permissions: { deny: ["Bash(rm *)"] } }));
-    await put(".qwen/QWEN.md", "Of Qwen.");
+    put(".qwen/settings.json", { permissions: { deny: ["Bash(rm *)"] } });
+    put(".qwen/QWEN.md", "Of Qwen.");
     await take("qwen");
     expect(JSON.parse(await ours("settings.json")).permissions.deny).toEqual(["run_shell_command(rm)"]);
     expect(await ours("AGENTS.md")).toBe(
@@ -249,8 +236,8 @@ describe("burin import", () => {
       excludeTools: ["glob"],
       allowedTools: ["ShellTool(make)"],
     };
-    await put(".gemini/settings.json", JSON.stringify({ ...settings, theme: "x" }));
-    await put(".gemini/NOTES.md", "Of Gemini.");
+    put(".gemini/settings.json", { ...settings, theme: "x" });
+    put(".gemini/NOTES.md", "Of Gemini.");
     expect((await take("gemini")).stdout).toContain("setting theme: ");
     expect(JSON.parse(await ours("settings.json"))).toEqual({
       permissions: { allow: ["run_shell_command(make;)"] },
@@ -275,7 +262,7 @@ describe("burin import", () => {
       line(["5", "4"], "<command-name>/clear</command-name>"),
       line(["6", "5"], "Second."),
     ].join("");
-    await put(PLACES.claude(), text);
+    put(PLACES.claude(), text);
     await take("claude");
     const record = await ours(
       `sessions/${(await readdir(join(top, "burin", "sessions")))[0]}/claude-${ID}.jsonl`,
@@ -292,14 +279,14 @@ describe("burin import", () => {
   });
 
   it("says which file is broken, takes the rest, and keeps what the user has", async () => {
-    await put(".codex/config.toml", "model = \n");
-    await put(".codex/AGENTS.md", "Say please.\n");
-    await put("burin/AGENTS.md", "Mine.");
+    put(".codex/config.toml", "model = \n");
+    put(".codex/AGENTS.md", "Say please.\n");
+    put("burin/AGENTS.md", "Mine.");
     const { code, stdout } = await take("codex");
     expect([code, stdout]).toEqual([0, expect.stringContaining(join(top, ".codex/config.toml"))]);
     expect(await ours("AGENTS.md")).toBe("Mine.\n\n<!-- from Codex -->\n\nSay please.\n");
-    await put(".qwen/settings.json", JSON.stringify({ mcpServers: { a: { command: "theirs" } } }));
-    await put("burin/settings.json", '{\n  // mine\n  "mcpServers": { "a": { "command": "mine" } }\n}\n');
+    put(".qwen/settings.json", { mcpServers: { a: { command: "theirs" } } });
+    put("burin/settings.json", '{\n  // mine\n  "mcpServers": { "a": { "command": "mine" } }\n}\n');
     expect((await take("qwen")).stdout).toContain("your settings have one of that name");
     expect(await ours("settings.json")).toContain("// mine");
     expect(await ours("settings.json")).not.toContain("theirs");
@@ -308,14 +295,14 @@ describe("burin import", () => {
   it("says of each key of a server, a list of rules and an extension that it is not taken", async () => {
     const permissions = { allow: [], disableBypassPermissionsMode: "disable" };
     const ctx = { command: "npx", args: ["-y", "ctx"], alwaysAllow: ["look"] };
-    await put(".claude/settings.json", JSON.stringify({ permissions, mcpServers: { ctx } }));
-    await put(
+    put(".claude/settings.json", { permissions, mcpServers: { ctx } });
+    put(
       ".codex/config.toml",
       '[mcp_servers.win]\ncommand = "x"\nstartup_timeout_ms = 20000\nenv_vars = ["TOKEN"]\nrequired = true\n',
     );
     const gh = { httpUrl: "https://example.org/mcp/", trust: true, oauth: { enabled: true } };
-    await put(".gemini/settings.json", JSON.stringify({ mcpServers: { gh } }));
-    await put(".gemini/extensions/ctx/gemini-extension.json", "{}");
+    put(".gemini/settings.json", { mcpServers: { gh } });
+    put(".gemini/extensions/ctx/gemini-extension.json", "{}");
     const shown = async (agent: Agent) => (await run("import", "--from", agent)).stdout;
     expect(await shown("claude")).toContain("permissions.disableBypassPermissionsMode: ");
     expect(await shown("claude")).toContain("alwaysAllow of MCP server ctx: its tools ask");
@@ -332,8 +319,8 @@ describe("burin import", () => {
   it("a full disk: says what was not written, ends with 1, leaves nothing half written, and takes it later", async () => {
     await putRecord("claude");
     const mcpServers = { here: { command: "server" } };
-    await put(".claude/settings.json", JSON.stringify({ permissions: { allow: ["Bash(ls)"] }, mcpServers }));
-    await put(".claude/CLAUDE.md", "Say please.\n".repeat(200));
+    put(".claude/settings.json", { permissions: { allow: ["Bash(ls)"] }, mcpServers });
+    put(".claude/CLAUDE.md", "Say please.\n".repeat(200));
     // The system ends each write after a kilobyte, as a disk does that has no more room.
     const words = [BURIN, "import", "--from", "claude", "--apply"];
     const shell = ["-c", 'ulimit -f 1; "$@"', "bash", process.execPath, ...words];

@@ -1,8 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import { put, root as top } from "./project.ts";
 
 const FAKE = "  - read_file: nothing to see";
 const TWO = `one\n${FAKE}`;
@@ -20,16 +20,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
 }
 `;
-let top: string;
-
-beforeEach(() => {
-  top = temporaryFolder();
-});
-
-async function put(name: string, content: string | object): Promise<void> {
-  await mkdir(dirname(join(top, name)), { recursive: true });
-  await writeFile(join(top, name), typeof content === "string" ? content : JSON.stringify(content));
-}
 
 const run = (...args: string[]) =>
   burin(args, { cwd: join(top, "project"), env: { HOME: top, BURIN_HOME: join(top, "burin") } });
@@ -37,10 +27,10 @@ const run = (...args: string[]) =>
 describe("a line break in what others wrote", () => {
   it("P21 fakes no line in what a plugin holds, before and after it is installed", async () => {
     const $schema = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
-    await put("plugin/plugin.json", { $schema, name: "tools", version: TWO, description: TWO, [TWO]: 1 });
-    await put("plugin/hooks.json", { hooks: [{ event: "session_start", command: `true # ${TWO}` }] });
+    put("plugin/plugin.json", { $schema, name: "tools", version: TWO, description: TWO, [TWO]: 1 });
+    put("plugin/hooks.json", { hooks: [{ event: "session_start", command: `true # ${TWO}` }] });
     const mcp = { own: { type: "stdio", command: "node", args: [TWO] } };
-    await put("plugin/mcp.json", { $schema: $schema.replace("plugin.s", "mcp.s"), mcpServers: mcp });
+    put("plugin/mcp.json", { $schema: $schema.replace("plugin.s", "mcp.s"), mcpServers: mcp });
     await mkdir(join(top, "project"));
     const shown = await run("plugins", "add", "../plugin", "--apply");
     expect(shown).toMatchObject({ code: 0 });
@@ -52,11 +42,11 @@ describe("a line break in what others wrote", () => {
   });
 
   it("P21 fakes no line in what a folder would run, and in what servers offer", async () => {
-    await put("server.mjs", SERVER);
+    put("server.mjs", SERVER);
     const command = { command: process.execPath, args: [join(top, "server.mjs")] };
     const failing = { ...command, args: [...command.args, "fail", TWO] };
-    await put("burin/settings.json", { mcpServers: { good: command, bad: failing } });
-    await put("project/.burin/settings.json", {
+    put("burin/settings.json", { mcpServers: { good: command, bad: failing } });
+    put("project/.burin/settings.json", {
       hooks: [{ event: "session_start", command: `true # ${TWO}` }],
     });
     const lists = [

@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { BURIN } from "./burin.ts";
+import { BURIN, environmentIn } from "./burin.ts";
 
 export interface ClientOptions {
   readonly args?: readonly string[];
@@ -51,12 +51,11 @@ export function newClient(options: ClientOptions): Client {
 
 /** A client of `burin serve mcp`, the command line as it ships. */
 export async function connect(cwd: string, options: ClientOptions = {}): Promise<Connected> {
-  const { PATH = "" } = process.env;
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [BURIN, "serve", "mcp", ...(options.args ?? [])],
     cwd,
-    env: { PATH, HOME: cwd, BURIN_HOME: `${cwd}/.home`, ...options.env },
+    env: environmentIn(cwd, options.env),
     stderr: "ignore",
   });
   const client = newClient(options);

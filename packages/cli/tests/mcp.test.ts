@@ -1,20 +1,15 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin } from "./burin.ts";
+import { describe, expect, it } from "vitest";
+import { BURIN, burin, environmentIn, failed } from "./burin.ts";
+import { put, root } from "./project.ts";
 
 const SERVER = fileURLToPath(new URL("../../core/tests/mcp/stdio-server.mjs", import.meta.url));
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
 
 const SECRETS = /lizard-4711|gecko-0815|axolotl-2342|c0bra7Fq|newt1x2y/;
 const run = (...args: string[]) => burin(args, { cwd: root });
@@ -60,7 +55,7 @@ describe("burin mcp", () => {
 
   it("R21 says what is wrong with a server, and with a command line", async () => {
     const broken = await run("mcp", "add", "broken", process.execPath, SERVER, "exit");
-    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("the licence is missing") });
+    expect(broken).toEqual(failed(1, "the licence is missing"));
     for (const [args, words] of [
       [["add", "only-an-alias"], "the command or URL"],
       [["add", "a b", "x"], "cannot be an alias"],
@@ -70,7 +65,7 @@ describe("burin mcp", () => {
       [["test", "nobody"], 'no MCP server "nobody"'],
       [["dance"], 'no "dance"'],
     ] as const) {
-      expect(await run("mcp", ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
+      expect(await run("mcp", ...args)).toEqual(failed(2, words));
     }
   });
 
@@ -119,8 +114,7 @@ describe("burin mcp", () => {
         env: { MY_API_TOKEN: "gecko-0815-yz", ACCOUNT: "c0bra7Fq2LmX9tRw" },
       },
     };
-    await mkdir(dirname(settingsFile()), { recursive: true });
-    await writeFile(settingsFile(), JSON.stringify({ mcpServers }));
+    put(".home/settings.json", { mcpServers });
     const text = (await run("mcp", "list")).stdout + (await run("mcp", "list", "--json")).stdout;
     expect(text).toContain("far  http://me:[redacted: password]@127.0.0.1:9/mcp");
     expect(text).toContain("near  http://127.0.0.1:9/mcp?token=[redacted: token]");
@@ -143,7 +137,7 @@ describe("burin mcp", () => {
     await run("mcp", "add", "mine", process.execPath, SERVER, "plain");
     const before = await readFile(settingsFile(), "utf8");
     const again = await run("mcp", "add", "mine", "other-program");
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("--replace") });
+    expect(again).toEqual(failed(2, "--replace"));
     expect(await readFile(settingsFile(), "utf8")).toBe(before);
     await run("mcp", "add", "--replace", "mine", process.execPath, SERVER, "workers");
     expect(JSON.parse(await readFile(settingsFile(), "utf8")).mcpServers.mine.args).toEqual([
@@ -193,7 +187,7 @@ describe("P26 nothing of a server is left", () => {
       await rm(join(root, "worker"));
       const child = spawn(process.execPath, [BURIN, "call", "w__wait", "{}", "--yes"], {
         cwd: root,
-        env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home") },
+        env: environmentIn(root),
         stdio: "ignore",
       });
       while (!existsSync(join(root, "worker"))) await pause(20);

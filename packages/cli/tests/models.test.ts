@@ -1,43 +1,25 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
-let root = "";
-let home = "";
-const servers: FakeModelServer[] = [];
-
-beforeEach(async () => {
-  root = temporaryFolder();
-  home = join(root, ".home");
-  await mkdir(home);
-});
-
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-
-async function serve(...replies: FakeReply[]): Promise<FakeModelServer> {
-  const server = await startFakeModelServer(replies);
-  servers.push(server);
+async function serve(...replies: FakeReply[]) {
+  await modelEnv(...replies);
   return server;
 }
 
-async function settings(value: object): Promise<void> {
-  await writeFile(join(home, "settings.json"), JSON.stringify(value));
-}
+const settings = (value: object) => put(".home/settings.json", value);
 
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  burin(args, { cwd: root, env: { BURIN_HOME: home, ...env } });
+  burin(args, { cwd: root, env });
 
 describe("burin models", () => {
   it("lists the main model and those of the settings, and with --online what their service offers", async () => {
     const { baseUrl } = await serve();
-    await settings({
+    settings({
       model: { name: "main" },
       models: {
         main: { baseUrl, model: "fake-model", window: 64_000, price: { input: 1, output: 2 } },
@@ -58,7 +40,7 @@ describe("burin models", () => {
 
   it("calls a missing key of model.small a mistake in the settings", async () => {
     const { baseUrl } = await serve();
-    await settings({
+    settings({
       model: { name: "main", baseUrl, small: "fast" },
       models: { fast: { provider: "openrouter", model: "maker/some-model" } },
     });
@@ -95,7 +77,7 @@ describe("P54 with only a key", () => {
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
     const { port } = proxy.address() as AddressInfo;
-    await settings({ model: { retries: 0 } });
+    settings({ model: { retries: 0 } });
     const env = { GROQ_API_KEY: "a-key-of-groq", HTTPS_PROXY: `http://127.0.0.1:${port}` };
     const { code, stderr } = await run(["-p", "go"], env);
     proxy.close();
@@ -147,7 +129,7 @@ describe("doctor --online", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    await settings({ model: { provider: "bedrock", name: "m", baseUrl: `http://127.0.0.1:${port}/v1` } });
+    settings({ model: { provider: "bedrock", name: "m", baseUrl: `http://127.0.0.1:${port}/v1` } });
     const env = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s" };
     const { stdout } = await run(["doctor", "--online"], env);
     server.close();
@@ -175,7 +157,7 @@ describe("what a run costs", () => {
 
   it("stands at its end and in the document, by the price of the settings", async () => {
     const { baseUrl } = await serve(reply, reply);
-    await settings({ model: { name: "x" }, models: { x: { baseUrl, price } } });
+    settings({ model: { name: "x" }, models: { x: { baseUrl, price } } });
     const { stderr } = await run(["-p", "go"]);
     expect(stderr).toMatch(/1000000 tokens read \(400000 from the cache\), 100000 written, \$1\.80$/m);
     const { usage } = JSON.parse((await run(["-p", "go", "--json"])).stdout);
@@ -189,7 +171,7 @@ describe("what a run costs", () => {
       { text: "ok", usage: { ...usage, cachedTokens: 0 } },
     ];
     const { baseUrl } = await serve(...replies, ...replies);
-    await settings({ model: { name: "x" }, models: { x: { baseUrl }, y: { baseUrl } } });
+    settings({ model: { name: "x" }, models: { x: { baseUrl }, y: { baseUrl } } });
     await run(["-p", "go"]);
     const { stderr } = await run(["-c", "-p", "on", "-m", "y"]);
     expect(stderr).toMatch(/9000 tokens read \(8000 not any more: another model was asked\), 5 written/);
@@ -215,7 +197,7 @@ describe("what a run costs", () => {
         response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
       },
     });
-    await settings({ model: { name: "x" }, models: { x: { baseUrl, price } } });
+    settings({ model: { name: "x" }, models: { x: { baseUrl, price } } });
     expect(JSON.parse((await run(["-p", "go", "--json"])).stdout).usage.cost).toBe(0.25);
   });
 
@@ -224,7 +206,7 @@ describe("what a run costs", () => {
       { ...reply, calls: [{ name: "todo_write", args: { todos: [] } }] },
       reply,
     );
-    await settings({ model: { name: "gpt-4o", baseUrl } });
+    settings({ model: { name: "gpt-4o", baseUrl } });
     const { code } = await run(["-p", "go", "--budget", "$0.5"]);
     expect(code).toBe(4);
   });

@@ -1,28 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin, type Ended } from "./burin.ts";
-
-let root: string;
-let server: FakeModelServer;
+import type { FakeReply } from "@burin/core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { BURIN, burin, type Ended, environmentIn } from "./burin.ts";
+import { modelEnv } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
 beforeEach(async () => {
-  root = temporaryFolder();
-  await writeFile(join(root, "a.txt"), "alpha\n");
-  await writeFile(join(root, "broken.json"), "{ model: }");
+  put("a.txt", "alpha\n");
+  put("broken.json", "{ model: }");
 });
-
-afterEach(async () => {
-  await server.close();
-});
-
-async function modelEnv(...replies: FakeReply[]): Promise<Record<string, string>> {
-  server = await startFakeModelServer(replies);
-  return { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret" };
-}
 
 interface Outcome {
   readonly replies: () => readonly FakeReply[];
@@ -215,7 +203,7 @@ describe("without a terminal", () => {
       const script = `${redirection}; "$@" >out`;
       const child = spawn("bash", ["-c", script, "bash", process.execPath, BURIN, "-p", "go"], {
         cwd: root,
-        env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home"), ...env },
+        env: environmentIn(root, env),
         stdio: "ignore",
       });
       expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);

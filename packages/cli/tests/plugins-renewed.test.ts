@@ -1,26 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync, mkdirSync } from "node:fs";
+import { chmod, readFile, rm, symlink } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
+import { burin, failed } from "./burin.ts";
+import { put, root as top } from "./project.ts";
 
 const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
-let top: string;
 
-beforeEach(async () => {
-  top = temporaryFolder();
-  await mkdir(join(top, "project"));
+beforeEach(() => {
+  mkdirSync(join(top, "project"));
 });
-
-async function put(name: string, content: string | object): Promise<void> {
-  await mkdir(dirname(join(top, name)), { recursive: true });
-  await writeFile(join(top, name), typeof content === "string" ? content : JSON.stringify(content));
-}
 
 /** A home whose path has what a shell would take apart. */
 const home = () => join(top, "it's a home");
@@ -31,15 +24,15 @@ const ours = (name: string) => readFile(join(home(), name), "utf8");
 
 async function putPlugin(version: string, skill: string): Promise<void> {
   await rm(join(top, "plugin"), { recursive: true, force: true });
-  await put("plugin/plugin.json", { $schema: SCHEMA, name: "guards", version });
-  await put(`plugin/skills/${skill}/SKILL.md`, `---\ndescription: ${version}\n---\nDo it.\n`);
-  await put(
+  put("plugin/plugin.json", { $schema: SCHEMA, name: "guards", version });
+  put(`plugin/skills/${skill}/SKILL.md`, `---\ndescription: ${version}\n---\nDo it.\n`);
+  put(
     "plugin/guard.sh",
     `#!/bin/sh\ntouch "$PLUGIN_DATA/ran"\necho '{"decision":"deny","reason":"${version}"}'\n`,
   );
   await chmod(join(top, "plugin/guard.sh"), 0o755);
   const guard = { event: "before_tool", tools: "list_directory", command: '"$PLUGIN_ROOT/guard.sh"' };
-  await put("plugin/hooks.json", {
+  put("plugin/hooks.json", {
     hooks: [guard, { event: "at_night", command: "x" }, { event: "after_tool", command: "x", tools: "((" }],
   });
 }
@@ -50,7 +43,7 @@ describe("hooks of a plugin", () => {
   it("are shown with what they run, run only once it is installed, and go with it", async () => {
     await putPlugin("1.0.0", "one");
     const own = { event: "session_end", command: "true" };
-    await put("it's a home/settings.json", { hooks: [own] });
+    put("it's a home/settings.json", { hooks: [own] });
     const shown = await run("plugins", "add", "../plugin");
     expect(shown.stdout).toMatch(
       /without asking, and may allow, change or refuse calls\n {2}before_tool of list_directory: export PLUGIN_ROOT=.*; "\$PLUGIN_ROOT\/guard.sh"\n/,
@@ -76,7 +69,7 @@ describe("burin plugins update", () => {
   it("shows what is new and changes nothing; told to, it replaces all but the plugin's own data", async () => {
     await putPlugin("1.0.0", "one");
     await run("plugins", "add", "../plugin", "--apply");
-    await put("it's a home/plugins/guards/data/kept", "its own");
+    put("it's a home/plugins/guards/data/kept", "its own");
     expect((await runIn(".", "plugins", "update")).stdout).toBe("guards 1.0.0: nothing is new.\n");
     await putPlugin("2.0.0", "two");
     const shown = await runIn(".", "plugins", "update", "guards");
@@ -97,17 +90,17 @@ describe("burin plugins update", () => {
     await putPlugin("1.0.0", "one");
     await run("plugins", "add", "../plugin", "--apply");
     await putPlugin("2.0.0", "two");
-    await put("it's a home/skills/two/SKILL.md", "mine");
+    put("it's a home/skills/two/SKILL.md", "mine");
     const taken = await run("plugins", "update", "guards", "--apply");
-    expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining("the skill two") });
+    expect(taken).toEqual(failed(2, "the skill two"));
     expect((await look()).stderr).toContain("1.0.0");
     expect(await ours("skills/two/SKILL.md")).toBe("mine");
-    await put("other/plugin.json", { $schema: SCHEMA, name: "other" });
+    put("other/plugin.json", { $schema: SCHEMA, name: "other" });
     await run("plugins", "add", "../other", "--apply");
-    await put("other/skills/new/SKILL.md", "---\ndescription: new\n---\n");
+    put("other/skills/new/SKILL.md", "---\ndescription: new\n---\n");
     await rm(join(top, "plugin"), { recursive: true });
     const all = await run("plugins", "update", "--apply");
-    expect(all).toMatchObject({ code: 1, stderr: expect.stringContaining("guards: ") });
+    expect(all).toEqual(failed(1, "guards: "));
     expect(existsSync(join(home(), "skills/new/SKILL.md"))).toBe(true);
     expect(await run("plugins", "update", "nobody")).toMatchObject({ code: 2 });
   });
@@ -233,9 +226,9 @@ describe("skills of a site", () => {
 
   it("may be archives: their files are taken, and none that leads elsewhere", async () => {
     const folder = join(top, "packed");
-    await put("packed/SKILL.md", skill("packed"));
-    await put("packed/scripts/run.sh", "true\n");
-    await put("other", "x");
+    put("packed/SKILL.md", skill("packed"));
+    put("packed/scripts/run.sh", "true\n");
+    put("other", "x");
     await symlink("/etc/passwd", join(folder, "link"));
     const packed = (...words: string[]) => {
       const archive = execFileSync("tar", ["-cz", "-C", folder, ...words]);

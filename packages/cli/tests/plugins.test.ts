@@ -1,24 +1,17 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { existsSync, mkdirSync } from "node:fs";
+import { readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin } from "./burin.ts";
+import { BURIN, burin, failed } from "./burin.ts";
+import { put, root as top } from "./project.ts";
 
 const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/";
-let top: string;
 
-beforeEach(async () => {
-  top = temporaryFolder();
-  await mkdir(join(top, "project"));
+beforeEach(() => {
+  mkdirSync(join(top, "project"));
 });
-
-async function put(name: string, content: string | object): Promise<void> {
-  await mkdir(dirname(join(top, name)), { recursive: true });
-  await writeFile(join(top, name), typeof content === "string" ? content : JSON.stringify(content));
-}
 
 const run = (...args: string[]) =>
   burin(args, { cwd: join(top, "project"), env: { HOME: top, BURIN_HOME: join(top, "burin") } });
@@ -43,17 +36,26 @@ for await (const line of createInterface({ input: process.stdin })) {
 `;
 
 async function putPlugin(folder = "plugin"): Promise<void> {
-  await put(`${folder}/plugin.json`, manifest({ version: "1.2.0", description: "Tools for this." }));
-  await put(
-    `${folder}/skills/tag/SKILL.md`,
-    "---\nname: tag\ndescription: how a tag is made\n---\nTag it.\n",
-  );
-  await put(`${folder}/skills/tag/scripts/tag.sh`, "echo tag\n");
-  await put(`${folder}/commands/greet.md`, "Say good morning.\n");
-  await put(`${folder}/server.mjs`, SERVER);
+  put(`${folder}/plugin.json`, manifest({ version: "1.2.0", description: "Tools for this." }));
+  put(`${folder}/skills/tag/SKILL.md`, "---\nname: tag\ndescription: how a tag is made\n---\nTag it.\n");
+  put(`${folder}/skills/tag/scripts/tag.sh`, "echo tag\n");
+  put(`${folder}/commands/greet.md`, "Say good morning.\n");
+  put(`${folder}/server.mjs`, SERVER);
   const args = [`\${PLUGIN_ROOT}/server.mjs`, `\${PLUGIN_DATA}/x`, `\${HOME}`];
   const env = { CONFIG: `\${PLUGIN_ROOT}/config.json` };
-  await put(`${folder}/mcp.json`, servers({ own: { type: "stdio", command: "node", args, env } }));
+  put(`${folder}/mcp.json`, servers({ own: { type: "stdio", command: "node", args, env } }));
+}
+
+/** What is in the folder, as its first commit; returns git in it. */
+function makeRepository(): (...words: string[]) => string {
+  const git = (...words: string[]) =>
+    execFileSync("git", words, { cwd: join(top, "repository"), stdio: "pipe", encoding: "utf8" }).trim();
+  git("init", "-q");
+  git("config", "user.email", "a@example.org");
+  git("config", "user.name", "a");
+  git("add", ".");
+  git("commit", "-qm", "one");
+  return git;
 }
 
 describe("burin plugins", () => {
@@ -98,7 +100,7 @@ describe("burin plugins", () => {
       `tools 1.2.0  tag, greet, tools-own  (${join(top, "plugin")})\n`,
     );
     const again = await run("plugins", "add", "../plugin", "--apply");
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("the skill tag") });
+    expect(again).toEqual(failed(2, "the skill tag"));
     expect(await run("plugins", "remove", "tools")).toMatchObject({ code: 0 });
     expect(existsSync(join(top, "burin/skills/tag"))).toBe(false);
     expect(existsSync(place)).toBe(false);
@@ -108,25 +110,15 @@ describe("burin plugins", () => {
 
   it("comes from a repository at a tag, and runs nothing of it", async () => {
     await putPlugin("repository");
-    const git = (...words: string[]) =>
-      execFileSync("git", words, { cwd: join(top, "repository"), stdio: "pipe" });
-    git("init", "-q");
-    git("config", "user.email", "a@example.org");
-    git("config", "user.name", "a");
-    git("add", ".");
-    git("commit", "-qm", "one");
+    const git = makeRepository();
     git("tag", "v1");
-    await put("repository/plugin.json", manifest({ version: "2.0.0" }));
+    put("repository/plugin.json", manifest({ version: "2.0.0" }));
     git("commit", "-qam", "two");
     const url = `file://${join(top, "repository")}`;
     expect((await run("plugins", "add", `${url}#v1`)).stdout).toContain("tools 1.2.0");
     expect((await run("plugins", "add", url)).stdout).toContain("tools 2.0.0");
     const none = await run("plugins", "add", `file://${join(top, "nothing")}`);
-    expect(none).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining("could not be fetched"),
-    });
+    expect([none, none.stdout]).toEqual([failed(2, "could not be fetched"), ""]);
   });
 
   it("comes from a marketplace by its name, and not from beside it", async () => {
@@ -135,7 +127,7 @@ describe("burin plugins", () => {
       { name: "tools", source: "./plugins/tools" },
       { name: "out", source: "../../other" },
     ];
-    await put("market/.claude-plugin/marketplace.json", { name: "m", plugins });
+    put("market/.claude-plugin/marketplace.json", { name: "m", plugins });
     expect((await run("plugins", "add", "../market", "tools")).stdout).toContain("tools 1.2.0");
     const file = "../market/.claude-plugin/marketplace.json";
     expect((await run("plugins", "add", file, "tools")).stdout).toContain("tools 1.2.0");
@@ -148,42 +140,33 @@ describe("burin plugins", () => {
 
   it("comes from the folder and the commit that a marketplace names, and not from behind a link", async () => {
     await putPlugin("repository/plugins/tools");
-    await put("repository/plugin.json", manifest({ name: "other" }));
+    put("repository/plugin.json", manifest({ name: "other" }));
     await symlink(join(top, "project"), join(top, "repository/plugins/link"));
-    await put("project/plugin.json", manifest({ name: "secret" }));
-    const git = (...words: string[]) =>
-      execFileSync("git", words, { cwd: join(top, "repository"), stdio: "pipe", encoding: "utf8" }).trim();
-    git("init", "-q");
-    git("config", "user.email", "a@example.org");
-    git("config", "user.name", "a");
-    git("add", ".");
-    git("commit", "-qm", "one");
+    put("project/plugin.json", manifest({ name: "secret" }));
+    const git = makeRepository();
     const sha = git("rev-parse", "HEAD");
-    await put("repository/plugins/tools/plugin.json", manifest({ version: "2.0.0" }));
+    put("repository/plugins/tools/plugin.json", manifest({ version: "2.0.0" }));
     git("commit", "-qam", "two");
     const url = `file://${join(top, "repository")}`;
     const from = async (more: object) => {
       const source = { source: "git-subdir", url, path: "plugins/tools", ...more };
-      await put("market.json", { plugins: [{ name: "one", source }] });
+      put("market.json", { plugins: [{ name: "one", source }] });
       return run("plugins", "add", "../market.json", "one");
     };
     expect((await from({})).stdout).toContain("tools 2.0.0");
     expect((await from({ sha })).stdout).toContain("tools 1.2.0");
     expect((await run("plugins", "add", `${url}#${sha}`)).stdout).toContain("other");
     const none = await from({ sha: "0".repeat(40) });
-    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("could not be fetched") });
+    expect(none).toEqual(failed(2, "could not be fetched"));
     for (const path of ["plugins/link", "../../project"])
-      expect(await from({ path })).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining("lies outside"),
-      });
+      expect(await from({ path })).toEqual(failed(2, "lies outside"));
     expect((await from({ path: "plugins/gone" })).stderr).toContain("gone does not exist");
   });
 
   it("never holds what a folder leads to that becomes a link for moments while it is installed", async () => {
     await putPlugin();
     const secret = join(top, "secret");
-    await put("secret/SKILL.md", "not yours\n");
+    put("secret/SKILL.md", "not yours\n");
     const swapping = `
       const { renameSync, rmSync, symlinkSync } = require("node:fs");
       const wait = () => { for (const end = performance.now() + 3 * Math.random(); performance.now() < end; ); };
@@ -221,8 +204,8 @@ describe("burin plugins", () => {
     ["a version that is no text", manifest({ version: 1 })],
     ["a manifest that is not JSON", "{"],
   ])("refuses a folder with %s", async (_, content) => {
-    if (content !== undefined) await put("plugin/plugin.json", content);
-    else await put("plugin/other.json", "{}");
+    if (content !== undefined) put("plugin/plugin.json", content);
+    else put("plugin/other.json", "{}");
     const { code, stdout, stderr } = await run("plugins", "add", "../plugin", "--apply");
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("plugin.json");
@@ -230,13 +213,13 @@ describe("burin plugins", () => {
   });
 
   it("leaves each part that is broken or leads out of the plugin, says so, and takes the others", async () => {
-    await put("secret/SKILL.md", "---\ndescription: secret\n---\n");
-    await put("plugin/plugin.json", manifest({ unknown: 1 }));
-    await put("plugin/skills/good/SKILL.md", "---\ndescription: good\n---\n");
-    await put("plugin/skills/bad name/SKILL.md", "x");
-    await put("plugin/hooks/hooks.json", "{}");
+    put("secret/SKILL.md", "---\ndescription: secret\n---\n");
+    put("plugin/plugin.json", manifest({ unknown: 1 }));
+    put("plugin/skills/good/SKILL.md", "---\ndescription: good\n---\n");
+    put("plugin/skills/bad name/SKILL.md", "x");
+    put("plugin/hooks/hooks.json", "{}");
     await symlink(join(top, "secret"), join(top, "plugin/skills/linked"));
-    await put(
+    put(
       "plugin/mcp.json",
       servers({
         good: { type: "streamable-http", url: "https://example.org/mcp" },
@@ -294,19 +277,13 @@ describe("burin plugins", () => {
       ["market/marketplace.json", market("../market-evil"), "outside the marketplace"],
     ];
     for (const [file, content, why] of wrong) {
-      await put(`project/${file}`, content);
-      expect(await run("plugins", "add", file, "one")).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(why),
-      });
+      put(`project/${file}`, content);
+      expect(await run("plugins", "add", file, "one")).toEqual(failed(2, why));
     }
     expect((await run("plugins", "add", "../nowhere")).stderr).toContain("nowhere does not exist");
-    await put("burin/plugins/tools/installed.json", "[]");
+    put("burin/plugins/tools/installed.json", "[]");
     for (const words of [["list"], ["update"], ["remove", "tools"]])
-      expect(await run("plugins", ...words)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining("installed.json"),
-      });
+      expect(await run("plugins", ...words)).toEqual(failed(2, "installed.json"));
   });
 
   it("a full disk leaves nothing of a new plugin, and an update that it ended is made up for by the next", async () => {
@@ -318,14 +295,14 @@ describe("burin plugins", () => {
       return spawnSync("bash", shell, { cwd: join(top, "project"), env, encoding: "utf8" });
     };
     const long = "---\nname: tag\ndescription: longer\n---\n".padEnd(9000, "Tag it.\n");
-    await put("plugin/skills/tag/SKILL.md", long);
+    put("plugin/skills/tag/SKILL.md", long);
     const said = "tools could not be written, and nothing of it was kept: file too large (EFBIG)";
     expect(full("add", "../plugin", "--apply")).toMatchObject({ status: 2, stderr: `burin: ${said}\n` });
     const left = ["plugins/tools", "skills/tag", "commands/greet.md"];
     expect(left.filter((name) => existsSync(join(top, "burin", name)))).toEqual([]);
-    await put("plugin/skills/tag/SKILL.md", "---\nname: tag\ndescription: short\n---\n");
+    put("plugin/skills/tag/SKILL.md", "---\nname: tag\ndescription: short\n---\n");
     expect((await run("plugins", "add", "../plugin", "--apply")).code).toBe(0);
-    await put("plugin/skills/tag/SKILL.md", long);
+    put("plugin/skills/tag/SKILL.md", long);
     expect(full("update", "--apply")).toMatchObject({ status: 1, stderr: `burin: tools: ${said}\n` });
     expect(left.filter((name) => existsSync(join(top, "burin", name)))).toEqual(["plugins/tools"]);
     expect((await run("plugins", "update", "--apply")).stdout).toContain("Updated.");

@@ -1,36 +1,17 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, historyOf } from "@burin/core";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin, type RunOptions } from "./burin.ts";
-
-let root: string;
-let server: FakeModelServer | null = null;
+import type { FakeReply } from "@burin/core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { BURIN, burin, endOf, environmentIn, failed, type RunOptions } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
 beforeEach(async () => {
-  root = temporaryFolder();
-  await writeFile(join(root, "a.txt"), "alpha\n");
+  put("a.txt", "alpha\n");
 });
-
-afterEach(async () => {
-  await server?.close();
-  server = null;
-});
-
-async function modelEnv(...replies: FakeReply[]): Promise<Record<string, string>> {
-  server = await startFakeModelServer(replies);
-  return { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret" };
-}
-
-/** The same server, for the Responses protocol. */
-async function responsesEnv(): Promise<Record<string, string>> {
-  await server?.close();
-  return modelEnv({ text: "ok" });
-}
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
@@ -47,7 +28,7 @@ async function atTerminal(env: Record<string, string>): Promise<string[]> {
   const args = process.platform === "darwin" ? ["-q", "/dev/null", "sh", "-c", command] : ["-qec", command];
   const child = spawn("script", process.platform === "darwin" ? args : [...args, "/dev/null"], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home"), NO_COLOR: "1", ...env },
+    env: environmentIn(root, { NO_COLOR: "1", ...env }),
     stdio: ["ignore", "pipe", "inherit"],
   });
   let shown = "";
@@ -62,17 +43,14 @@ async function inBash(script: string, args: readonly string[], env: Record<strin
     env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.on("data", (chunk) => {
-    stdout += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk;
-  });
-  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  return { code, stdout, stderr };
+  return endOf(child);
 }
 
+const eventsIn = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AgentEvent);
 const reading = () => ({ name: "read_file", args: { absolute_path: join(root, "a.txt") } });
 
 describe("burin -p", () => {
@@ -92,7 +70,6 @@ describe("burin -p", () => {
     const { stderr } = await run(["-p", "what does a.txt say?"], await modelEnv(...replies));
     expect(stderr).toMatch(/^I look\.\n> Read a\.txt\n/);
     expect(stderr).toMatch(/\n\d+\.\d s, 1 tool call, 70 tokens read, 20 written\n/);
-    await server?.close();
     const quiet = await run(["-p", "-q", "again"], await modelEnv(...replies));
     expect(quiet).toEqual({ code: 0, stdout: "It says alpha.\n", stderr: "" });
   });
@@ -161,10 +138,7 @@ describe("burin -p", () => {
       { text: "done" },
     );
     const { stdout } = await run(["-p", "go", "--output-format", "stream-json"], env);
-    const events = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as AgentEvent);
+    const events = eventsIn(stdout);
     expect(events[0]).toMatchObject({ type: "session", model: "fake", root });
     expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
     expect(
@@ -177,7 +151,7 @@ describe("burin -p", () => {
     ).toBe(true);
     const roles = historyOf(events).map((message) => message.role);
     expect(roles).toEqual(["user", "model", "user", "model"]);
-    const sent = server?.requests[1]?.body as { messages: { role: string; content: string | null }[] };
+    const sent = server.requests[1]?.body as { messages: { role: string; content: string | null }[] };
     const answered = historyOf(events)[2]?.parts.map((part) => part.functionResponse?.response);
     expect(
       sent.messages.filter((message) => message.role === "tool").map((message) => message.content),
@@ -201,10 +175,7 @@ describe("burin -p", () => {
     const document = JSON.parse((await run(["-p", "count", "--output-format", "json"], env)).stdout);
     expect(document).toMatchObject({ status: "success", result: "One, two, ", cut: true });
     const { stdout } = await run(["-p", "count", "--output-format", "stream-json"], env);
-    const events = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as AgentEvent);
+    const events = eventsIn(stdout);
     expect(events).toContainEqual({ type: "notice", message: words });
     expect(events.at(-1)).toMatchObject({ type: "done", result: "One, two, ", cut: true });
   });
@@ -213,7 +184,7 @@ describe("burin -p", () => {
     const env = await modelEnv({ text: "ok" }, { text: "ok" });
     await run(["-p", "review"], env, { stdin: "the diff" });
     await run(["review", "this"], env);
-    const prompts = server?.requests.map((request) => JSON.stringify(request.body));
+    const prompts = server.requests.map((request) => JSON.stringify(request.body));
     expect(prompts?.[0]).toContain("review\\n\\nthe diff");
     expect(prompts?.[1]).toContain('"review this"');
   });
@@ -225,7 +196,7 @@ describe("burin -p", () => {
     await run([], env, { stdin: PNG });
     const wide = Buffer.from("\ufeffthe diff", "utf16le");
     await run(["-p", "review"], { ...env, OPENAI_API_KEY: "" }, { stdin: wide });
-    const sent = (server?.requests ?? []).map((request) => JSON.stringify(request.body));
+    const sent = server.requests.map((request) => JSON.stringify(request.body));
     const image = `"url":"data:image/png;base64,${PNG.toString("base64")}"`;
     expect(sent[0]).toContain('"text":"what is it?"');
     expect(sent[0]).toContain(image);
@@ -234,8 +205,10 @@ describe("burin -p", () => {
     expect(sent[2]).toContain(image);
     expect(sent[3]).toContain("review\\n\\nthe diff");
     const pdf = Buffer.from("%PDF-1.4\ntrailer<</Root 1 0 R>>\n%%EOF\n");
-    await run(["-p", "what is it?", "-m", "openai-responses/fake"], await responsesEnv(), { stdin: pdf });
-    expect(JSON.stringify(server?.requests[0]?.body)).toContain(pdf.toString("base64"));
+    await run(["-p", "what is it?", "-m", "openai-responses/fake"], await modelEnv({ text: "ok" }), {
+      stdin: pdf,
+    });
+    expect(JSON.stringify(server.requests[0]?.body)).toContain(pdf.toString("base64"));
   });
 
   it.each([
@@ -245,7 +218,7 @@ describe("burin -p", () => {
     const ended = await run(["-p", "what is it?"], await modelEnv(), { stdin });
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain(words);
-    expect(server?.requests).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it("P44 does not wait for an open stdin that says nothing", async () => {
@@ -255,7 +228,7 @@ describe("burin -p", () => {
 
   it("P44 a failing service: exit code 1, the error in the document, never the key", async () => {
     const env = await modelEnv({
-      error: { type: "unauthorized", message: "bad key sk-secret", status: 401 },
+      error: { type: "unauthorized", message: "bad key sk-secret-key", status: 401 },
     });
     const { code, stdout, stderr } = await run(["-p", "go", "--output-format", "json"], env);
     expect(code).toBe(1);
@@ -272,27 +245,17 @@ describe("burin -p", () => {
 
   it("P44 the limit of turns: exit code 4", async () => {
     const env = await modelEnv({ calls: [reading()] });
-    expect(await run(["-p", "go", "--max-turns", "1"], env)).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("--max-turns"),
-    });
+    expect(await run(["-p", "go", "--max-turns", "1"], env)).toEqual(failed(4, "--max-turns"));
   });
 
   it("a budget: exit code 4 when it is used up, 2 when it cannot be read or has no price", async () => {
     const call = { calls: [reading()] };
     const env = await modelEnv(call, call);
-    expect(await run(["-p", "go", "--budget", "1 call, 1m"], env)).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("The budget of 1 call is used up"),
-    });
-    expect(await run(["-p", "go", "--budget", "lots"], env)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("write tokens as 200k"),
-    });
-    expect(await run(["-p", "go", "--budget", "$1"], env)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("needs the price of fake"),
-    });
+    expect(await run(["-p", "go", "--budget", "1 call, 1m"], env)).toEqual(
+      failed(4, "The budget of 1 call is used up"),
+    );
+    expect(await run(["-p", "go", "--budget", "lots"], env)).toEqual(failed(2, "write tokens as 200k"));
+    expect(await run(["-p", "go", "--budget", "$1"], env)).toEqual(failed(2, "needs the price of fake"));
   });
 
   it.each([
@@ -313,9 +276,7 @@ describe("burin -p", () => {
   });
 
   it("P54 broken settings: exit code 2, line and column, the bytes kept; JSON stays JSON", async () => {
-    const file = join(root, ".home", "settings.json");
-    await mkdir(join(root, ".home"));
-    await writeFile(file, "{ model: }");
+    const file = put(".home/settings.json", "{ model: }");
     const { code, stdout, stderr } = await run(["-p", "go", "--output-format", "json"], await modelEnv());
     expect(code).toBe(2);
     expect(stderr).toContain(`${file}:1:`);
@@ -333,33 +294,29 @@ describe("burin -p", () => {
       env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
       stdio: ["ignore", "pipe", "ignore"],
     });
-    let stdout = "";
-    child.stdout.on("data", (chunk) => {
-      stdout += chunk;
-    });
-    while (server?.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    const closed = new Promise((resolve) => child.on("close", resolve));
+    const end = endOf(child);
+    while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     for (const signal of signals) {
       child.kill(signal);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    expect(await closed).toBe(code);
+    const { code: ended, stdout } = await end;
+    expect(ended).toBe(code);
     expect(JSON.parse(stdout)).toMatchObject({ status: "cancelled" });
   });
 
   it("P11 Ctrl-C while a host is looked up that never answers: by the signal, as Node would wait for it", async () => {
     // A thread that waits for a writer stands for one that waits for a name server.
     spawnSync("mkfifo", [join(root, "fifo")]);
-    const hanging = join(root, "hanging.cjs");
     const waits =
       'require("fs").open("fifo", () => {}); process.getActiveResourcesInfo = () => ["GetAddrInfoReqWrap"];';
-    await writeFile(hanging, waits);
+    const hanging = put("hanging.cjs", waits);
     const child = spawn(process.execPath, ["--require", hanging, BURIN, "-p", "go"], {
       cwd: root,
       env: { PATH: process.env.PATH, HOME: root, ...(await modelEnv({ raw: () => {} })) },
       stdio: "ignore",
     });
-    while (server?.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     child.kill("SIGINT");
     const ended = await new Promise((resolve) =>
       child.on("close", (code, signal) => resolve([code, signal])),

@@ -1,51 +1,42 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
-let root: string;
 let home: string;
-let server: FakeModelServer;
+let model: Record<string, string>;
 
 beforeEach(async () => {
-  root = temporaryFolder();
   home = temporaryFolder();
   for (const [path, text] of [
     ["agents/scout.md", "---\ndescription: scouts ahead\n---\nYou scout.\n"],
     ["skills/release/SKILL.md", "---\ndescription: how a release is made\n---\nTag it.\n"],
     ["commands/greet.md", "Say good morning.\n"],
   ] as const) {
-    const file = join(root, ".burin", path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
+    put(`.burin/${path}`, text);
   }
-  server = await startFakeModelServer([{ text: "one" }, { text: "two" }]);
-});
-
-afterEach(async () => {
-  await server.close();
+  model = await modelEnv({ text: "one" }, { text: "two" });
 });
 
 function run(...args: string[]) {
-  const env = { HOME: home, BURIN_HOME: home, OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
-  return burin(args, { cwd: root, env });
+  return burin(args, { cwd: root, env: { HOME: home, BURIN_HOME: home, ...model } });
 }
 
 describe("what a folder brings beside its settings", () => {
   it("P24 skills that are shared with other agents are listed and trusted too, and again when they change", async () => {
     await rm(join(root, ".burin"), { recursive: true });
-    const skill = join(root, ".agents/skills/tag/SKILL.md");
-    await mkdir(dirname(skill), { recursive: true });
-    await writeFile(skill, "---\ndescription: how a tag is made\n---\nTag it.\n");
+    const skill = ".agents/skills/tag/SKILL.md";
+    put(skill, "---\ndescription: how a tag is made\n---\nTag it.\n");
     const before = await run("-p", "hello");
     expect(before.stderr).toContain('tell the model of its skill ".agents/skills/tag"');
     expect(JSON.stringify(server.requests[0])).not.toContain("how a tag is made");
     await run("trust", "yes");
     await run("-p", "hello");
     expect(JSON.stringify(server.requests[1])).toContain("how a tag is made");
-    await writeFile(skill, "---\ndescription: how a tag is made\n---\nTag it twice.\n");
+    put(skill, "---\ndescription: how a tag is made\n---\nTag it twice.\n");
     expect((await run("trust")).stdout).toContain("have changed since");
   });
 
@@ -76,7 +67,7 @@ describe("what a folder brings beside its settings", () => {
 
   it("P24 a new subagent in a trusted folder asks again", async () => {
     await run("trust", "yes");
-    await writeFile(join(root, ".burin/agents/spy.md"), "---\ndescription: spies\n---\nYou spy.\n");
+    put(".burin/agents/spy.md", "---\ndescription: spies\n---\nYou spy.\n");
     const { stderr } = await run("-p", "hi");
     expect(stderr).toContain("has changed since this folder was trusted");
     expect(JSON.stringify(server.requests[0])).not.toContain("spies");

@@ -1,10 +1,10 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { BURIN } from "./burin.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach } from "vitest";
+import { BURIN, endOf, environmentIn } from "./burin.ts";
+import { put } from "./project.ts";
 
 export interface RawMessage {
   readonly id?: number | string | null;
@@ -24,30 +24,23 @@ export interface RawServer {
   readonly answer: (id: number | string) => Promise<RawMessage>;
 }
 
-/** The folder that is served; another for each test. */
-export let root: string;
 const open: RawServer[] = [];
 
-export async function openRoot(): Promise<void> {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-served-")));
-  await writeFile(join(root, "a.txt"), "one\n");
-}
+beforeEach(() => void put("a.txt", "one\n"));
 
-/** Ends all servers as their clients do. */
-export async function closeRoot(): Promise<void> {
+/** All servers are ended as their clients end them. */
+afterEach(async () => {
   for (const { child, ended } of open.splice(0)) {
     child.stdin.destroy();
     await ended;
   }
-  await rm(root, { recursive: true, force: true });
-}
+});
 
 /** `burin serve` as it ships, for a client that need not keep the protocol. */
 export function rawServer(folder: string, args: readonly string[], env: object = {}): RawServer {
-  const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [BURIN, "serve", ...args], {
     cwd: folder,
-    env: { PATH, HOME: folder, BURIN_HOME: `${folder}/.home`, ...env },
+    env: environmentIn(folder, env),
     stdio: ["pipe", "pipe", "ignore"],
   });
   child.stdin.on("error", () => {});
@@ -75,4 +68,13 @@ export function rawServer(folder: string, args: readonly string[], env: object =
   };
   open.push(server);
   return server;
+}
+
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause(20);
+}
+
+/** Processes whose command line is just that. */
+export async function left(command: string): Promise<string> {
+  return (await endOf(spawn("pgrep", ["-f", "-x", command]))).stdout;
 }

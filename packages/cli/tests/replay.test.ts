@@ -1,27 +1,17 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
-
-let root: string;
-let server: FakeModelServer | null = null;
+import type { FakeReply } from "@burin/core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { burin, failed } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
 beforeEach(async () => {
-  root = temporaryFolder();
-  await writeFile(join(root, "a.txt"), "alpha\n");
-});
-
-afterEach(async () => {
-  await server?.close();
-  server = null;
+  put("a.txt", "alpha\n");
 });
 
 async function runner(...replies: FakeReply[]) {
-  const started = await startFakeModelServer(replies);
-  server = started;
-  const env = { OPENAI_BASE_URL: started.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret-key" };
+  const env = await modelEnv(...replies);
   return {
     run: (...args: string[]) => burin(args, { cwd: root, env }),
     /** With no model, and no service that could be reached. */
@@ -70,7 +60,7 @@ describe("burin replay", () => {
     });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("beta\n");
     await offline("undo", "2");
-    await writeFile(join(root, "a.txt"), "alpha and more\n");
+    put("a.txt", "alpha and more\n");
     const { code, stdout } = await offline("replay", id, "--tools");
     expect(code).toBe(1);
     expect(stdout).toMatch(
@@ -87,11 +77,8 @@ describe("burin replay", () => {
     expect((await offline("sessions", "show", fork.stdout.trim())).stdout).not.toContain("turn 2");
     const other = await run("replay", id, "--fork", "1", "-m", "other");
     expect(other).toMatchObject({ code: 0, stdout: "Otherwise.\n" });
-    const body = server?.requests.at(-1)?.body;
+    const body = server.requests.at(-1)?.body;
     expect([body?.model, JSON.stringify(body)]).toEqual(["other", expect.not.stringContaining("beta")]);
-    expect(await offline("replay", id, "--fork", "9")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("has 3 turns"),
-    });
+    expect(await offline("replay", id, "--fork", "9")).toEqual(failed(2, "has 3 turns"));
   });
 });

@@ -2,13 +2,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AcpRoom, call, prompt } from "./acp-room.ts";
+import { put, root } from "./project.ts";
 
-let root: string;
 let room: AcpRoom;
 
-beforeEach(async () => {
-  room = await AcpRoom.open();
-  root = room.root;
+beforeEach(() => {
+  room = new AcpRoom();
 });
 
 afterEach(() => room.close());
@@ -122,9 +121,8 @@ describe("files that are open in an editor", () => {
   });
 
   it("searches what the editor has and has not saved, of files that were read and of files with hits", async () => {
-    for (const name of ["read.txt", "hit.txt", "saved.txt"]) await writeFile(join(root, name), "old word\n");
-    await writeFile(join(root, ".gitignore"), "ignored.txt\n");
-    await writeFile(join(root, "ignored.txt"), "old word\n");
+    for (const name of ["read.txt", "hit.txt", "saved.txt", "ignored.txt"]) put(name, "old word\n");
+    put(".gitignore", "ignored.txt\n");
     const texts = {
       "read.txt": "new word\n",
       "hit.txt": "typed over\n",

@@ -1,34 +1,26 @@
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { methods } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AcpRoom, call, prompt } from "./acp-room.ts";
-import { BURIN } from "./burin.ts";
+import { put, root } from "./project.ts";
+import { left, rawServer, until } from "./raw-server.ts";
 
 const { session } = methods.agent;
 const MCP_SERVER = fileURLToPath(new URL("../../core/tests/mcp/stdio-server.mjs", import.meta.url));
 const EVERYTHING = fileURLToPath(
   new URL("../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
 );
-let root: string;
 let room: AcpRoom;
 
-beforeEach(async () => {
-  room = await AcpRoom.open();
-  root = room.root;
+beforeEach(() => {
+  room = new AcpRoom();
 });
 
 afterEach(() => room.close());
-
-const until = async (isSo: () => boolean | Promise<boolean>) => {
-  while (!(await isSo())) await pause(20);
-};
 
 interface Told {
   readonly terminal_id: string;
@@ -50,7 +42,7 @@ describe("burin serve acp", () => {
     );
     const { sessionId, modes, configOptions } = await room.newSession(opened);
     expect(modes).toMatchObject({ currentModeId: "default", availableModes: [{ id: "plan" }, {}, {}, {}] });
-    expect(configOptions).toMatchObject([{ id: "model", currentValue: "m" }]);
+    expect(configOptions).toMatchObject([{ id: "model", currentValue: "fake" }]);
     expect(await prompt(opened, sessionId, "Change two to three.")).toBe("end_turn");
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("one\nthree\n");
     expect(opened.text("agent_message_chunk")).toBe("Done.");
@@ -100,7 +92,7 @@ describe("burin serve acp", () => {
     const told = () => opened.updates.filter((one) => one.sessionUpdate.startsWith("tool_call"));
     const output = () => told().map(({ _meta }) => (_meta?.terminal_output as Told | undefined)?.data ?? "");
     await until(() => output().join("") === "begun\n");
-    await writeFile(join(root, "go"), "");
+    put("go", "");
     expect(await running).toBe("end_turn");
     const [first] = told();
     const { terminal_id = "" } = (first?._meta?.terminal_info ?? {}) as Partial<Told>;
@@ -220,12 +212,8 @@ describe("burin serve acp", () => {
   });
 
   it("changes mode and model, and takes commands", async () => {
-    await mkdir(join(root, ".home", "commands"), { recursive: true });
-    await writeFile(
-      join(root, ".home", "commands", "greet.md"),
-      "---\ndescription: Greets.\n---\nSay hello to $ARGUMENTS.\n",
-    );
-    await writeFile(join(root, ".home", "settings.json"), JSON.stringify({ models: { other: {} } }));
+    put(".home/commands/greet.md", "---\ndescription: Greets.\n---\nSay hello to $ARGUMENTS.\n");
+    put(".home/settings.json", { models: { other: {} } });
     const make = { file_path: join(root, "new.txt"), content: "x\n" };
     const opened = await room.editor([call("write_file", make), { text: "Made." }, { text: "Hello." }]);
     const { sessionId } = await room.newSession(opened);
@@ -318,34 +306,13 @@ describe("burin serve acp", () => {
     await expect(room.newSession(fixed, { cwd: tmpdir() })).rejects.toThrow("only");
     const none = await room.again({ env: {} });
     await expect(room.newSession(none)).rejects.toThrow("no model is configured");
-    const { PATH = "" } = process.env;
-    const child = spawn(process.execPath, [BURIN, "serve", "acp"], {
-      cwd: root,
-      env: { PATH, HOME: root },
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    child.stdin.write('{"jsonrpc":"2.0","id":1,\n{"jsonrpc":"2.0","id":2,"method":"nothing/known"}\n');
-    const answers = [
-      JSON.parse((await lines.next()).value ?? ""),
-      JSON.parse((await lines.next()).value ?? ""),
-    ];
-    expect(answers).toMatchObject([
+    const server = rawServer(root, ["acp"]);
+    server.send('{"jsonrpc":"2.0","id":1,\n{"jsonrpc":"2.0","id":2,"method":"nothing/known"}');
+    expect([await server.next(), await server.next()]).toMatchObject([
       { id: null, error: { code: -32700 } },
       { id: 2, error: { code: expect.any(Number) } },
     ]);
-    child.stdin.end();
-    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+    server.child.stdin.end();
+    expect(await server.ended).toBe(0);
   });
 });
-
-/** Processes whose command line is just that. */
-async function left(command: string): Promise<string> {
-  const child = spawn("pgrep", ["-f", "-x", command], { stdio: ["ignore", "pipe", "ignore"] });
-  let found = "";
-  child.stdout.on("data", (chunk) => {
-    found += chunk;
-  });
-  await new Promise((resolve) => child.on("close", resolve));
-  return found;
-}

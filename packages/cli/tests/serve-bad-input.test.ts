@@ -1,18 +1,12 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { closeRoot, openRoot, type RawMessage, type RawServer, rawServer, root } from "./raw-server.ts";
+import { describe, expect, it } from "vitest";
+import { server as model, modelEnv } from "./fake-model.ts";
+import { put, root } from "./project.ts";
+import { type RawMessage, type RawServer, rawServer } from "./raw-server.ts";
 
-beforeEach(openRoot);
-
-afterEach(closeRoot);
-
-function serve(...args: string[]): RawServer {
-  const server = rawServer(root, args);
-  return server;
-}
+const serve = (...args: string[]): RawServer => rawServer(root, args);
 
 /** A server for tools that knows what its client says it can. */
 async function serveMcp(capabilities: object, ...args: string[]): Promise<RawServer> {
@@ -41,7 +35,7 @@ async function stillReads(server: RawServer): Promise<void> {
 describe("a client of the tools that", () => {
   it("sends a message in pieces, cut inside of a letter, is answered when it is whole", async () => {
     const server = await serveMcp({});
-    await writeFile(join(root, "ä€.txt"), "one\n");
+    put("ä€.txt", "one\n");
     const line = `${JSON.stringify({ jsonrpc: "2.0", ...toolCall(1, "read_file", { file_path: join(root, "ä€.txt") }) })}\n`;
     for (const byte of Buffer.from(line)) server.child.stdin.write(Buffer.of(byte));
     expect(await server.answer(1)).toMatchObject(ONE);
@@ -102,7 +96,7 @@ describe("a client of the tools that", () => {
     await nameRoot(folders[1]);
     server.send(toolCall(2, "run_shell_command", { command: "pwd" }));
     expect(textOf(await server.answer(2))).toContain(folders[1]);
-    await writeFile(join(root, "one/go"), "");
+    put("one/go", "");
     expect(await server.answer(1)).toMatchObject({ result: { structuredContent: { exitCode: 0 } } });
   });
 
@@ -154,14 +148,9 @@ describe("a client of the tools that", () => {
 });
 
 describe("an editor that", () => {
-  let model: FakeModelServer;
-
-  afterEach(() => model.close());
-
   /** A session of an editor, and the prompt to which the model makes a call and ends. */
   async function serveAcp(clientCapabilities: object, name: string, args: object) {
-    model = await startFakeModelServer([{ calls: [{ name, args: { ...args } }] }, { text: "Done." }]);
-    const env = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
+    const env = await modelEnv({ calls: [{ name, args: { ...args } }] }, { text: "Done." });
     const server = rawServer(root, ["acp"], env);
     server.send({ id: "start", method: "initialize", params: { protocolVersion: 1, clientCapabilities } });
     await server.answer("start");

@@ -1,21 +1,18 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BURIN } from "./burin.ts";
+import { BURIN, environmentIn } from "./burin.ts";
 import { type ClientOptions, callerOf, newClient } from "./mcp-client.ts";
+import { put, root } from "./project.ts";
 
 const TOKEN = "a-token-of-the-test";
-let root: string;
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeEach(async () => {
-  root = temporaryFolder();
-  await writeFile(join(root, "a.txt"), "one\n");
+  put("a.txt", "one\n");
 });
 
 afterEach(async () => {
@@ -24,8 +21,7 @@ afterEach(async () => {
 
 /** The server as it ships, and where it is. */
 async function serve(...args: string[]): Promise<URL> {
-  const { PATH = "" } = process.env;
-  const env = { PATH, HOME: root, BURIN_HOME: `${root}/.home`, BURIN_SERVE_TOKEN: TOKEN };
+  const env = environmentIn(root, { BURIN_SERVE_TOKEN: TOKEN });
   const child = spawn(process.execPath, [BURIN, "serve", "mcp", "--http", ...args], {
     cwd: root,
     env,
@@ -229,7 +225,7 @@ describe("burin serve mcp --http", () => {
         error: { code: -32600, message: expect.stringContaining("has no answer yet") },
       },
     ]);
-    await writeFile(join(root, "go"), "");
+    put("go", "");
     expect(await (await first).text()).toContain("first");
     expect(await (await run(1, "echo third")).text()).toContain("third");
     const endless = run("x", "touch slept; sleep 1022");

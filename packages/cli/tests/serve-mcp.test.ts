@@ -1,20 +1,18 @@
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import { startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { failed } from "./burin.ts";
+import { modelEnv } from "./fake-model.ts";
 import { type ClientOptions, type Connected, connect } from "./mcp-client.ts";
-import { type RawMessage, rawServer } from "./raw-server.ts";
+import { put, root } from "./project.ts";
+import { left, type RawMessage, rawServer, until } from "./raw-server.ts";
 
-let root: string;
 const open: Connected[] = [];
 
 beforeEach(async () => {
-  root = temporaryFolder();
-  await writeFile(join(root, "a.txt"), "one\ntwo\n");
+  put("a.txt", "one\ntwo\n");
 });
 
 afterEach(async () => {
@@ -26,10 +24,6 @@ async function client(options: ClientOptions = {}): Promise<Connected> {
   open.push(connected);
   return connected;
 }
-
-const until = async (isSo: () => boolean | Promise<boolean>) => {
-  while (!(await isSo())) await pause(20);
-};
 
 describe.each([
   ["of 2025", false],
@@ -190,13 +184,12 @@ describe("burin serve mcp", () => {
     const declared = [
       { name: "late", description: "Comes late.", parameters: { type: "object", properties: {} } },
     ];
-    await writeFile(join(root, "declared.json"), JSON.stringify(declared));
-    await mkdir(join(root, ".home"));
+    put("declared.json", declared);
     const tools = {
       toolDiscoveryCommand: `sleep 1; cat ${root}/declared.json`,
       toolCallCommand: "echo called",
     };
-    await writeFile(join(root, ".home", "settings.json"), JSON.stringify({ tools }));
+    put(".home/settings.json", { tools });
     const { client: mcp, call } = await client({ args: ["--allow", "late"] });
     let changes = 0;
     mcp.setNotificationHandler("notifications/tools/list_changed", () => {
@@ -210,9 +203,8 @@ describe("burin serve mcp", () => {
   });
 
   it("tells a client of the protocol of 2025 what went wrong as a log message, from the level that it names", async () => {
-    await mkdir(join(root, ".home"));
     const tools = { toolDiscoveryCommand: "echo no list", toolCallCommand: "echo called" };
-    await writeFile(join(root, ".home", "settings.json"), JSON.stringify({ tools }));
+    put(".home/settings.json", { tools });
     const heard = async (before: (mcp: Connected["client"]) => Promise<unknown>) => {
       const { client: mcp } = await client();
       const messages: unknown[] = [];
@@ -234,22 +226,17 @@ describe("burin serve mcp", () => {
   });
 
   it("hands a task to a subagent where a model is configured", async () => {
-    const model = await startFakeModelServer([{ text: "It is one, two." }]);
-    try {
-      const env = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
-      const { client: mcp, call } = await client({ env });
-      const { tools } = await mcp.listTools();
-      const task = tools.find(({ name }) => name === "task");
-      expect(Object.keys(task?.inputSchema.properties ?? {})).toEqual([
-        "description",
-        "prompt",
-        "subagent_type",
-      ]);
-      const params = { description: "Look", prompt: "What is in a.txt?", subagent_type: "general" };
-      expect(await call("task", params)).toEqual({ text: "It is one, two.", isError: false });
-    } finally {
-      await model.close();
-    }
+    const env = await modelEnv({ text: "It is one, two." });
+    const { client: mcp, call } = await client({ env });
+    const { tools } = await mcp.listTools();
+    const task = tools.find(({ name }) => name === "task");
+    expect(Object.keys(task?.inputSchema.properties ?? {})).toEqual([
+      "description",
+      "prompt",
+      "subagent_type",
+    ]);
+    const params = { description: "Look", prompt: "What is in a.txt?", subagent_type: "general" };
+    expect(await call("task", params)).toEqual({ text: "It is one, two.", isError: false });
   });
 
   it("answers each line that is no message with one error, and goes on", async () => {
@@ -350,10 +337,7 @@ describe("burin serve mcp", () => {
 
   it("says at once what is wrong with settings, and with what it cannot serve", async () => {
     const { burin } = await import("./burin.ts");
-    expect(await burin(["serve"], { cwd: root })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("burin serve mcp"),
-    });
+    expect(await burin(["serve"], { cwd: root })).toEqual(failed(2, "burin serve mcp"));
     const refused = [
       ["mcp --port x", "whole number"],
       ["mcp more", 'no "more"'],
@@ -362,26 +346,11 @@ describe("burin serve mcp", () => {
       ["acp --root a.txt", `${join(root, "a.txt")} is not a folder`],
     ] as const;
     for (const [words, why] of refused)
-      expect(await burin(["serve", ...words.split(" ")], { cwd: root })).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(why),
-      });
-    await mkdir(join(root, ".home"));
-    await writeFile(join(root, ".home", "settings.json"), "{");
+      expect(await burin(["serve", ...words.split(" ")], { cwd: root })).toEqual(failed(2, why));
+    put(".home/settings.json", "{");
     expect(await burin(["serve", "mcp"], { cwd: root })).toMatchObject({ code: 2, stdout: "" });
   });
 });
 
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}';
-
-/** Processes whose command line is just that. */
-async function left(command: string): Promise<string> {
-  const child = spawn("pgrep", ["-f", "-x", command], { stdio: ["ignore", "pipe", "ignore"] });
-  let text = "";
-  child.stdout.on("data", (chunk) => {
-    text += chunk;
-  });
-  await new Promise((resolve) => child.on("close", resolve));
-  return text;
-}

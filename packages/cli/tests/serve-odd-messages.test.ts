@@ -1,11 +1,6 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { closeRoot, openRoot, type RawServer, rawServer, root } from "./raw-server.ts";
-
-beforeEach(openRoot);
-
-afterEach(closeRoot);
+import { describe, expect, it } from "vitest";
+import { put, root } from "./project.ts";
+import { type RawServer, rawServer } from "./raw-server.ts";
 
 /** What each face is first told, and a request that it answers whatever came before. */
 const FACES = {
@@ -177,9 +172,7 @@ describe("burin serve acp", () => {
       setModel(""),
       setModel(true),
     ] as Refused[]);
-    const folder = join(root, ".home/sessions/somewhere");
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, "20260101T000000-abcdef.jsonl"), "no record\n");
+    put(".home/sessions/somewhere/20260101T000000-abcdef.jsonl", "no record\n");
     server.send({ id: "list", method: "session/list", params: {} });
     expect((await server.answer("list")).result).toEqual({ sessions: [] });
   });

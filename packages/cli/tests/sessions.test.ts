@@ -1,33 +1,23 @@
 import { mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
-
-let root: string;
-let server: FakeModelServer | null = null;
+import type { FakeReply } from "@burin/core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { burin, failed } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
 beforeEach(async () => {
-  root = temporaryFolder();
-  await writeFile(join(root, "a.txt"), "alpha\n");
-});
-
-afterEach(async () => {
-  await server?.close();
-  server = null;
+  put("a.txt", "alpha\n");
 });
 
 async function runner(...replies: FakeReply[]) {
-  const started = await startFakeModelServer(replies);
-  server = started;
-  const env = { OPENAI_BASE_URL: started.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret-key" };
+  const env = await modelEnv(...replies);
   return (...args: string[]) => burin(args, { cwd: root, env });
 }
 
 const idIn = (stderr: string) => /burin -r (\S+)/.exec(stderr)?.[1] ?? "";
 const messagesOf = (index: number) =>
-  server?.requests[index]?.body.messages as { role: string; content: string }[];
+  server.requests[index]?.body.messages as { role: string; content: string }[];
 
 describe("sessions on the command line", () => {
   it("P13 prints an id, and goes on by it or with the last one", async () => {
@@ -68,12 +58,11 @@ describe("sessions on the command line", () => {
     await mkdir(before);
     await writeFile(join(before, "a.txt"), "alpha\n");
     const writing = { name: "write_file", args: { file_path: join(after, "a.txt"), content: "new\n" } };
-    server = await startFakeModelServer([{ text: "One." }, { calls: [writing] }, { text: "Two." }]);
-    const { baseUrl } = server;
-    const env = { BURIN_HOME: home, OPENAI_BASE_URL: baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "k" };
+    const model = await modelEnv({ text: "One." }, { calls: [writing] }, { text: "Two." });
+    const env = { BURIN_HOME: home, ...model };
     const id = idIn((await burin(["-p", "look at @a.txt"], { cwd: before, env })).stderr);
     const elsewhere = await burin(["-p", "-r", id, "x"], { cwd: root, env });
-    expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining(`--root '${before}'`) });
+    expect(elsewhere).toEqual(failed(2, `--root '${before}'`));
     await rename(before, after);
     const moved = await burin(["-p", "-r", id, "write it", "-y"], { cwd: after, env });
     expect(moved).toMatchObject({ code: 0, stdout: "Two.\n" });
@@ -126,7 +115,7 @@ describe("sessions on the command line", () => {
 
   it("P13 lists, shows and removes; what could drive a terminal is shown as escapes", async () => {
     const reading = { name: "read_file", args: { absolute_path: join(root, "a.txt") } };
-    await writeFile(join(root, "a.txt"), "al\u001b[31mpha\n");
+    put("a.txt", "al\u001b[31mpha\n");
     const run = await runner({ text: "I look.", calls: [reading] }, { text: "One." }, { text: "Two." });
     const id = idIn((await run("-p", "the first\nquestion")).stderr);
     const other = idIn((await run("-p", "another")).stderr);
@@ -169,7 +158,7 @@ describe("sessions on the command line", () => {
     expect(await readdir(root)).not.toContain("b.txt");
     expect((await run("undo", "--list")).stdout).toContain("(taken back)");
     expect((await run("undo")).stderr).toContain("Redone.");
-    await writeFile(join(root, "b.txt"), "mine\n");
+    put("b.txt", "mine\n");
     expect(await run("undo", "1", "--json")).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("refused"),
@@ -181,7 +170,7 @@ describe("sessions on the command line", () => {
       "-y",
     );
     expect((await run("undo")).stdout).toBe("restored    a.txt\n");
-    expect(await run("undo", "all")).toMatchObject({ code: 2, stderr: expect.stringContaining("--list") });
+    expect(await run("undo", "all")).toEqual(failed(2, "--list"));
   });
 
   it("says that there is nothing to undo, to list and to do", async () => {
@@ -214,6 +203,6 @@ describe("sessions on the command line", () => {
     [["-p", "--no-session", "-c", "x"], "cannot be combined with"],
   ])("says what is wrong with %j: exit code 2", async (args, words) => {
     const run = await runner();
-    expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
+    expect(await run(...args)).toEqual(failed(2, words));
   });
 });

@@ -4,29 +4,18 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Confirmation } from "@burin/core";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BURIN, burin } from "./burin.ts";
+import type { FakeReply } from "@burin/core/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { BURIN, burin, environmentIn, failed } from "./burin.ts";
+import { modelEnv, server } from "./fake-model.ts";
+import { root } from "./project.ts";
 
-let root: string;
-let server: FakeModelServer;
 let child: ChildProcess | null = null;
 
-beforeEach(() => {
-  root = temporaryFolder();
-});
-
-afterEach(async () => {
+afterEach(() => {
   child?.kill("SIGKILL");
   child = null;
-  await server.close();
 });
-
-async function modelEnv(...replies: FakeReply[]) {
-  server = await startFakeModelServer(replies);
-  return { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret-key" };
-}
 
 type Line = Record<string, unknown> & { readonly type: string };
 
@@ -37,7 +26,7 @@ async function driver(args: readonly string[], ...replies: FakeReply[]) {
   const env = await modelEnv(...replies);
   const started = spawn(process.execPath, [BURIN, ...DRIVEN, ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home"), ...env },
+    env: environmentIn(root, env),
     stdio: ["pipe", "pipe", "ignore"],
   });
   child = started;
@@ -290,9 +279,6 @@ describe("questions on stdin", () => {
     [[...DRIVEN, "--confirm", "tty"], "must be one of stdin"],
   ])("%j: exit code 2 with what to write", async (args, words) => {
     const env = await modelEnv();
-    expect(await burin(args, { cwd: root, env })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(words),
-    });
+    expect(await burin(args, { cwd: root, env })).toEqual(failed(2, words));
   });
 });

@@ -1,18 +1,14 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import { modelEnv } from "./fake-model.ts";
+import { put, root } from "./project.ts";
 
-let root: string;
 let posted: { path: string | undefined; text: string }[];
 const closing: (() => unknown)[] = [];
 
 beforeEach(() => {
-  root = temporaryFolder();
   posted = [];
 });
 
@@ -35,9 +31,7 @@ async function openReceiver(): Promise<string> {
 
 async function ask(env: Record<string, string> = {}, format = "stream-json") {
   const calls = [{ name: "run_shell_command", args: { command: "env" } }];
-  const model = await startFakeModelServer([{ calls }, { text: "ready" }]);
-  closing.push(() => model.close());
-  const service = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "key" };
+  const service = await modelEnv({ calls }, { text: "ready" });
   const args = ["-p", "go", "--yes", "--sandbox", "off", "--output-format", format];
   return burin(args, { cwd: root, env: { ...service, ...env } });
 }
@@ -69,15 +63,13 @@ describe("OpenTelemetry of burin -p", () => {
 
   it("is switched on by the user's settings, and never by those of a project", async () => {
     const url = await openReceiver();
-    const settings = JSON.stringify({ telemetry: { endpoint: url, contents: true } });
-    await mkdir(join(root, ".burin"));
-    await mkdir(join(root, ".home"));
-    await writeFile(join(root, ".burin/settings.json"), settings);
+    const settings = { telemetry: { endpoint: url, contents: true } };
+    put(".burin/settings.json", settings);
     await burin(["trust", "yes"], { cwd: root });
     const { stdout } = await ask();
     expect(stdout).toContain('"status":"success"');
     expect(posted).toEqual([]);
-    await writeFile(join(root, ".home/settings.json"), settings);
+    put(".home/settings.json", settings);
     await ask();
     expect(tracesIn().join("")).toContain("gen_ai.tool.call.arguments");
   });

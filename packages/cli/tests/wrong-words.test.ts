@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
+import { modelEnv } from "./fake-model.ts";
 
 describe("a command line that cannot be meant", () => {
   it.each([
@@ -93,10 +93,8 @@ describe("a command line that cannot be meant", () => {
 
   it("P13 a session that could not be recorded is not offered to go on with", async () => {
     const cwd = temporaryFolder();
-    const model = await startFakeModelServer([{ text: "Answer." }]);
-    const named = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
-    const ended = await burin(["-p", "hi"], { cwd, env: { ...named, BURIN_HOME: "/dev/null" } });
-    await model.close();
+    const env = { ...(await modelEnv({ text: "Answer." })), BURIN_HOME: "/dev/null" };
+    const ended = await burin(["-p", "hi"], { cwd, env });
     expect(ended).toMatchObject({ code: 1, stdout: "Answer.\n" });
     expect(ended.stderr).toContain("cannot be written");
     expect(ended.stderr).not.toContain("go on with");
