@@ -28,6 +28,7 @@ export type {
 export type { JsonSchema } from "@burin/contract/messages/json-schema";
 export type { Message } from "@burin/contract/messages/message";
 export type { InlineData, Part, PartListUnion, PartUnion } from "@burin/contract/messages/parts";
+export { orElse } from "@burin/contract/or-else";
 export { type Settings, SettingsError, type SettingsInput } from "@burin/contract/settings/settings";
 export { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";
 export { messageOf } from "@burin/contract/text/error-message";

@@ -1,18 +1,11 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { nearNames, type PartListUnion, type Session } from "@burin/core";
+import { nearNames, orElse, type PartListUnion, type Session } from "@burin/core";
 import { FILES_MARK } from "../state/transcript.ts";
 
 /** `@path`, `@"a path"` or `@a\ path` at the start of a word. */
 const MENTION = /(?<=^|[\s([{])@(?:"([^"\n]+)"|((?:\\.|[^\s"\\])+))/g;
 const MOST_MENTIONS = 50;
-
-interface Mentioned {
-  readonly files: readonly string[];
-  readonly folders: readonly string[];
-  /** What the user should know about mentions without a target. */
-  readonly faults: readonly string[];
-}
 
 interface Place {
   readonly session: Pick<Session, "call">;
@@ -40,8 +33,8 @@ export async function withMentions(
   return [prompt + piped + FILES_MARK + read.map(textOf).join("\n\n"), ...media];
 }
 
-/** A word that is not a file, folder or glob is not a mention and stays plain text. */
-function mentioned(prompt: string, places: Place["folders"]): Mentioned {
+/** A word that is not a file, folder or glob is not a mention and stays plain text; some of them are faults. */
+function mentioned(prompt: string, places: Place["folders"]) {
   const [root] = places;
   const files = new Set<string>();
   const folders = new Set<string>();
@@ -64,7 +57,10 @@ function mentioned(prompt: string, places: Place["folders"]): Mentioned {
 function missingFault(word: string, root: string): string | null {
   const path = word.replace(/[.,;:!?)\]}'"]+$/, "");
   const folder = resolve(root, dirname(path));
-  const [near] = nearNames(basename(path), namesIn(folder));
+  const [near] = nearNames(
+    basename(path),
+    orElse([], () => readdirSync(folder)),
+  );
   if (near === undefined && !/[\w-][./]|\/\w/.test(path)) return null;
   const hint = near === undefined ? "" : `; did you mean @${join(dirname(path), near)}?`;
   return `@${path} names no file or folder and goes to the model as text${hint}`;
@@ -76,14 +72,6 @@ function isOutside(path: string, places: Place["folders"]): boolean {
     const way = relative(realpathSync(place), real);
     return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
   });
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** A path may be followed directly by the end of a sentence. */

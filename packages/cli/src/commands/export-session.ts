@@ -14,17 +14,13 @@ async function exportSession(desk: CommandDesk, words: string): Promise<void> {
   if (session === null || session.history.length === 0) return void desk.note(say("session.none"));
   const name = words === "" ? `burin-${session.id}.md` : words;
   const file = isAbsolute(name) ? name : join(options.root, name);
-  const history = await withoutSecrets(session.history, {
-    environment: process.env,
-    servers: settings?.mcpServers,
-  });
-  const markdown = history
-    .map(markdownOf)
-    .filter((text) => text !== "")
-    .join("\n\n");
+  const secrets = { environment: process.env, servers: settings?.mcpServers };
+  const history = await withoutSecrets(session.history, secrets);
+  const texts = history.map(markdownOf).filter((text) => text !== "");
+  const document = /\.html?$/i.test(file) ? htmlOf(history) : `${texts.join("\n\n")}\n`;
   try {
     // An existing file may contain somebody's work.
-    writeFileSync(file, /\.html?$/i.test(file) ? htmlOf(history) : `${markdown}\n`, { flag: "wx" });
+    writeFileSync(file, document, { flag: "wx" });
     desk.note(say("export.done", { file }));
   } catch (error) {
     // A full disk leaves the beginning.
@@ -36,11 +32,7 @@ async function exportSession(desk: CommandDesk, words: string): Promise<void> {
 
 function copyAnswer(desk: CommandDesk): void {
   const said = (desk.session?.history ?? []).filter(({ role }) => role === "model").map(textPartsOf);
-  const answer =
-    said
-      .findLast((parts) => parts.length > 0)
-      ?.join("")
-      .trim() ?? "";
+  const answer = (said.findLast((parts) => parts.length > 0) ?? []).join("").trim();
   if (answer === "") desk.note(say("copy.none"));
   else {
     desk.copy(answer);
@@ -58,12 +50,7 @@ function markdownOf(message: Message): string {
       : [fenced(JSON.stringify(functionResponse.response ?? {}, null, 2))];
   });
   const isPrompt = message.role === "user" && text !== "";
-  const said = isPrompt
-    ? text
-        .split("\n")
-        .map((line) => `> ${line}`)
-        .join("\n")
-    : text;
+  const said = isPrompt ? `> ${text.replaceAll("\n", "\n> ")}` : text;
   return [said, ...calls].filter((part) => part !== "").join("\n\n");
 }
 

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
-import { burinHome, findSession, hunksOf, readLog, readText, type ToolCall } from "@burin/core";
+import { burinHome, findSession, hunksOf, orElse, readLog, readText, type ToolCall } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { type Change, ReviewPanel } from "../ui/review-panel.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
@@ -29,7 +29,9 @@ async function changesOf(desk: CommandDesk): Promise<Change[]> {
     const { returnDisplay: diff, description } = call;
     if (typeof diff === "string" || diff.kind !== "file_diff") continue;
     const file = isAbsolute(diff.fileName) ? relative(root, diff.fileName) : diff.fileName;
-    const text = textIn(resolve(root, file));
+    // What a file holds now shows which changes are still in effect.
+    const now = orElse(null, () => readText(resolve(root, file), MOST_BYTES));
+    const text = now?.replaceAll("\r\n", "\n") ?? "";
     for (const hunk of hunksOf(diff)) {
       const { before, after } = sidesOf(hunk);
       const isTakenBack = text !== "" && !text.includes(after) && text.includes(before);
@@ -37,15 +39,6 @@ async function changesOf(desk: CommandDesk): Promise<Change[]> {
     }
   }
   return changes;
-}
-
-/** What a file holds now shows which changes are still in effect; empty where it cannot be read. */
-function textIn(file: string): string {
-  try {
-    return (readText(file, MOST_BYTES) ?? "").replaceAll("\r\n", "\n");
-  } catch {
-    return "";
-  }
 }
 
 /** The calls in its log; without a log, the last ones, which the screen still has. */

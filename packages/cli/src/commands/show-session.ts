@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { burinHome, type Message, readText } from "@burin/core";
+import { burinHome, type Message, orElse, readText } from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
 import { lines } from "../terminal/output.ts";
@@ -164,18 +164,10 @@ function memoryText({ options, settings }: CommandDesk): string {
     names.map((name) => join(folder, name)),
   );
   const found = files.flatMap((file) => {
-    const text = textOf(file);
+    const text = orElse(null, () => readText(file, MOST_BYTES));
     return text === null ? [] : [`${file}\n${text.trimEnd()}`];
   });
   return found.length === 0 ? say("memory.none", { files: files.join(", ") }) : found.join("\n\n");
-}
-
-function textOf(file: string): string | null {
-  try {
-    return readText(file, MOST_BYTES);
-  } catch {
-    return null;
-  }
 }
 
 function hooksText({ settings }: CommandDesk): string {

@@ -11,7 +11,9 @@ export async function runGrants({ words, options }: SubcommandRequest, { output 
   if (action === "list" && chosen === undefined) {
     const project = await realpath(options.root).catch(() => options.root);
     const grants = await store.all();
-    const document = grants.map((grant, index) => ({ number: index + 1, ...grant, scope: scopeName(grant) }));
+    const document = grants.map((grant, index) => {
+      return { number: index + 1, ...grant, scope: grant.project === undefined ? "everywhere" : "project" };
+    });
     const rows = grants.length === 0 ? [NOTHING] : grants.map((grant, index) => rowOf(grant, index, project));
     report(output, options.outputFormat, { document, rows });
     return EXIT.done;
@@ -33,10 +35,6 @@ function rowOf(grant: StoredGrant, index: number, project: string): string {
   const scope = grant.project === project ? `this project, ${project}` : scopeOf(grant);
   const when = grant.when.slice(0, 16).replace("T", " ");
   return `${String(index + 1).padStart(3)}  ${grant.rule}  (${scope}, ${when})`;
-}
-
-function scopeName({ project }: StoredGrant): "project" | "everywhere" {
-  return project === undefined ? "everywhere" : "project";
 }
 
 function scopeOf({ project }: StoredGrant): string {

@@ -73,18 +73,15 @@ function definitionOf(target: string, args: readonly string[], own: Own): Record
     /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/s,
     "--header 'Name: value'",
   );
+  const [hasEnv, hasHeaders] = [env, headers].map((values) => Object.keys(values).length > 0);
   if (transport !== "stdio") {
     if (args.length > 0) throw new UsageError(`a URL takes no arguments, but "${args[0]}" was given.`);
-    if (Object.keys(env).length > 0) throw new UsageError("--env cannot be combined with a URL.");
+    if (hasEnv) throw new UsageError("--env cannot be combined with a URL.");
     const type = transport === "auto" ? {} : { type: transport };
-    return { ...type, url: target, ...filled({ headers }), ...trust };
+    return { ...type, url: target, ...(hasHeaders && { headers }), ...trust };
   }
-  if (Object.keys(headers).length > 0) throw new UsageError("--header can only be used with a URL.");
-  return { command: target, args, ...filled({ env }), ...trust };
-}
-
-function filled(values: Record<string, Record<string, string>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => Object.keys(value).length > 0));
+  if (hasHeaders) throw new UsageError("--header can only be used with a URL.");
+  return { command: target, args, ...(hasEnv && { env }), ...trust };
 }
 
 function pairs(given: readonly string[], form: RegExp, shown: string): Record<string, string> {

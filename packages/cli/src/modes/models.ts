@@ -61,14 +61,12 @@ export async function runModels(request: SubcommandRequest, { output, signal }: 
 /** The main model under the empty name, and those of `models` that have a service. */
 function namedModels(settings: Settings): [string, ModelChoice][] {
   const { models } = settings;
-  const all: [string, ModelChoice | null][] = [
-    ["", chooseModel(settings, process.env)],
-    ...Object.keys(models).map((name): [string, ModelChoice | null] => [
-      name,
-      chooseModel({ models, model: { name } }, process.env),
-    ]),
-  ];
-  return all.flatMap(([name, choice]) => (choice === null ? [] : [[name, choice] as [string, ModelChoice]]));
+  const main = { ...settings, name: "" };
+  const others = Object.keys(models).map((name) => ({ models, model: { name }, name }));
+  return [main, ...others].flatMap(({ name, ...named }): [string, ModelChoice][] => {
+    const choice = chooseModel(named, process.env);
+    return choice === null ? [] : [[name, choice]];
+  });
 }
 
 /** Other models of a service; window and price set in settings do not apply to them. */

@@ -19,6 +19,7 @@ import {
   type ApprovalMode,
   type Decision,
   messageOf,
+  orElse,
   type Part,
   type Question,
   type Session,
@@ -251,11 +252,7 @@ function promptParts(blocks: readonly ContentBlock[]): Part[] {
 }
 
 function nameOf(uri: string): string {
-  try {
-    return fileURLToPath(uri);
-  } catch {
-    return uri;
-  }
+  return orElse(uri, () => fileURLToPath(uri));
 }
 
 function mediaPart(mimeType: string | null | undefined, data: string): Part {

@@ -131,15 +131,14 @@ class EditorSessions {
     const { cwd, additionalDirectories = [], mcpServers = [] } = folders;
     const root = await this.#rootOf(cwd);
     if (id !== undefined) await this.end(id);
-    const opened = await asAnswer(this.#ground.open([root, ...additionalDirectories]));
+    const opened = await this.#ground.open([root, ...additionalDirectories]).catch(inWords);
     for (const notice of opened.notices) this.#ground.note(notice);
     const settings = withServers(opened.options.settings as Settings, mcpServers);
     const resumed = id === undefined ? {} : { resume: await this.#resumed(root, id) };
     const more: Partial<SessionOptions> = { settings, awaitsAnswers: true, record: true, ...resumed };
     const machine = this.#machine(() => session.id, client);
-    const session = await asAnswer(
-      Promise.resolve().then(() => createSession({ ...opened.options, ...more, ...machine })),
-    );
+    const creating = Promise.resolve({ ...opened.options, ...more, ...machine }).then(createSession);
+    const session = await creating.catch(inWords);
     const { name = "" } = chooseModel(settings, process.env) ?? {};
     const editor = { client, capabilities: this.capabilities, settings, root };
     const editorSession = new EditorSession(session, editor, settings.model.name ?? name);
@@ -152,7 +151,7 @@ class EditorSessions {
   async #rootOf(cwd: string): Promise<string> {
     const { isRootFixed, root } = this.#ground;
     if (!isAbsolute(cwd)) throw invalid(`cwd must be absolute, not "${cwd}"`);
-    const real = await asAnswer(realpath(cwd));
+    const real = await realpath(cwd).catch(inWords);
     if (!isRootFixed || real === (await realpath(root))) return real;
     throw invalid(`this agent was started for ${root} only`);
   }
@@ -176,7 +175,7 @@ class EditorSessions {
 
   async #resumed(root: string, id: string) {
     await this.#placeOf(root, id);
-    return asAnswer(resumeSession({ home: this.#home, root, id }));
+    return resumeSession({ home: this.#home, root, id }).catch(inWords);
   }
 
   /** By the whole of its id, which is what editors keep. */
@@ -199,7 +198,7 @@ class EditorSessions {
   }
 
   async list(cwd: string | null, cursor: string | null) {
-    const root = cwd === null ? null : await asAnswer(realpath(cwd));
+    const root = cwd === null ? null : await realpath(cwd).catch(inWords);
     // A damaged record may lack the folder, and without it no editor can open the session.
     const all = (await sessionSummaries(this.#home, root)).filter((one) => (cwd ?? one.root) !== null);
     const from = Number(cursor ?? 0);
@@ -222,7 +221,7 @@ class EditorSessions {
   async remove(id: string): Promise<void> {
     await this.end(id);
     const place = (await sessionSummaries(this.#home, null)).find((one) => one.id === id);
-    if (place !== undefined) await asAnswer(removeSession(place));
+    if (place !== undefined) await removeSession(place).catch(inWords);
   }
 
   async close(): Promise<void> {
@@ -235,12 +234,8 @@ function unknownSession(sessionId: string, why: string): RequestError {
 }
 
 /** What goes wrong is told in words. */
-async function asAnswer<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw invalid(error instanceof Error ? error.message : String(error));
-  }
+function inWords(error: unknown): never {
+  throw invalid(error instanceof Error ? error.message : String(error));
 }
 
 /** The servers of the editor and of the settings; for equal names the editor's wins. */

@@ -80,15 +80,10 @@ function whereOf({ root }: Place, heedsRoots: boolean): string {
   return heedsRoots ? `${folder}, or in the roots that the client names.` : `${folder}.`;
 }
 
-interface Asked {
-  readonly server: Server;
-  readonly context: ServerContext;
-}
-
 function callTool(
   tools: ServedTools,
   { name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
-  { server, context: { mcpReq } }: Asked,
+  { server, context: { mcpReq } }: { readonly server: Server; readonly context: ServerContext },
 ) {
   const token = mcpReq._meta?.progressToken;
   let progress = 0;

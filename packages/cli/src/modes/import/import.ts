@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { burinHome, sessionSummaries } from "@burin/core";
+import { burinHome, orElse, sessionSummaries } from "@burin/core";
 import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, report } from "../../terminal/output.ts";
@@ -51,7 +51,7 @@ async function offerOf(from: string, { root, isAll, withProject }: Chosen): Prom
   const elsewhere: string[] = [];
   const sessions: OfferedSession[] = [];
   for (const session of found.sessions) {
-    const held = realFolder(session.folder);
+    const held = session.folder === "" ? null : orElse(null, () => realpathSync(session.folder));
     if (held !== null && (isAll || held === root)) {
       const id = `${from}-${session.id}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
       sessions.push(...offeredSession(session, { id, root: held, isKnown: known.has(id) }));
@@ -87,14 +87,6 @@ function leaveElsewhere(found: Found, folders: readonly string[]): void {
   const what = `${counted(folders.length, "session")} of ${counted(names.length, "other folder")}`;
   const where = `${names.slice(0, MOST_FOLDERS_NAMED).join(", ")}${more}`;
   found.leave(`${what} (${where})`, "add --all to take them, or name one folder with --root");
-}
-
-function realFolder(folder: string): string | null {
-  try {
-    return folder === "" ? null : realpathSync(folder);
-  } catch {
-    return null;
-  }
 }
 
 function counted(count: number, what: string): string {

@@ -1,4 +1,4 @@
-import type { InlineData } from "@burin/core";
+import { type InlineData, orElse } from "@burin/core";
 import { type Fields, fields, list, type Said, type Step, text } from "./found.ts";
 
 /** Text that the agents themselves put into user messages. */
@@ -55,18 +55,11 @@ function partsOf(content: unknown): Fields[] {
 function callOf(call: Fields, at: string): Step {
   const { call_id, id, name, type, args, input, arguments: written, action } = call;
   const command = fields(action).command;
-  const given = args ?? input ?? parsed(written) ?? (command === undefined ? {} : { command });
+  const parsed = orElse(written, () => (typeof written === "string" ? JSON.parse(written) : written));
+  const given = args ?? input ?? parsed ?? (command === undefined ? {} : { command });
   const own = typeof given === "string" ? { input: given } : fields(given);
   const called = text(name) || text(type).replace(/_call$/, "");
   return { at, kind: "call", id: text(call_id ?? id), name: called, args: own };
-}
-
-function parsed(written: unknown): unknown {
-  try {
-    return typeof written === "string" ? JSON.parse(written) : written;
-  } catch {
-    return written;
-  }
 }
 
 function answerOf(answer: Fields, at: string): Step {

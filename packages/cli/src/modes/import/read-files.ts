@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import zlib from "node:zlib";
-import { readBeginning, readBytes, readText } from "@burin/core";
+import { orElse, readBeginning, readBytes, readText } from "@burin/core";
 import { parse as parseJsonWithComments } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { type Fields, type Found, fields } from "./found.ts";
@@ -58,11 +58,7 @@ export function linesIn(source: string): Fields[] {
 }
 
 function objectIn(source: string): Fields | null {
-  try {
-    return fields(JSON.parse(source));
-  } catch {
-    return null;
-  }
+  return orElse(null, () => fields(JSON.parse(source)));
 }
 
 /** The same for the first lines of a file that may be long, one after the other. */
@@ -82,10 +78,6 @@ export function filesBelow(folder: string, ending: RegExp, depth = MOST_DEPTH): 
 
 /** Empty when there is no such folder. */
 export function entriesOf(folder: string) {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
-  } catch {
-    return [];
-  }
+  const entries = orElse([], () => readdirSync(folder, { withFileTypes: true }));
+  return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
 }

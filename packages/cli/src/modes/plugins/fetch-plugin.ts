@@ -52,7 +52,7 @@ export async function withPlugin(
     const [url = "", branch] = from.split("#");
     count += 1;
     const folder = join(fetched, `${count}`);
-    await fetching(from, cloneRepository(url, folder, branch));
+    await cloneRepository(url, folder, branch).catch(notFetched(from));
     return folder;
   };
   try {
@@ -84,12 +84,10 @@ function existing(path: string): string {
   return resolve(path);
 }
 
-async function fetching<T>(from: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
+function notFetched(from: string) {
+  return (error: unknown): never => {
     throw new UsageError(`${from} could not be fetched: ${messageOf(error)}`);
-  }
+  };
 }
 
 /** A repository is never a whole site or its index. */
@@ -101,7 +99,7 @@ function siteOf(source: string): URL | null {
 
 /** Fetches the skills of a site, or one of them, as a plugin named after the site. Returns what was left out. */
 async function fetchSkills(site: URL, folder: string, chosen?: string): Promise<readonly string[]> {
-  const { skills, left } = await fetching(site.href, fetchSiteSkills(site, chosen));
+  const { skills, left } = await fetchSiteSkills(site, chosen).catch(notFetched(site.href));
   const name = [site.host.replace(/[^a-z0-9.-]/g, "-"), ...(chosen === undefined ? [] : [chosen])].join(".");
   const manifest = { $schema: PLUGIN_SCHEMA, name: name.slice(0, 64), description: `Skills of ${site.host}` };
   writeFileSync(join(folder, "plugin.json"), JSON.stringify(manifest));

@@ -4,6 +4,7 @@ import { basename, join, relative, resolve, sep } from "node:path";
 import {
   type JsonSchema,
   messageOf,
+  orElse,
   parseRule,
   readText,
   readWithin,
@@ -150,12 +151,8 @@ function isFile({ root, left }: Parts, path: string): boolean {
 
 /** The real path, or null when that is not in the folder, whose own path must be real. */
 export function realIn(root: string, path: string): string | null {
-  try {
-    const real = realpathSync(resolve(root, path));
-    return real === root || real.startsWith(root + sep) ? real : null;
-  } catch {
-    return null;
-  }
+  const real = orElse(null, () => realpathSync(resolve(root, path)));
+  return real === root || real?.startsWith(root + sep) ? real : null;
 }
 
 function namesIn({ root, left }: Parts, kind: string): string[] {

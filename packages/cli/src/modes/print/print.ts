@@ -1,5 +1,4 @@
 import {
-  type AgentEvent,
   openSession,
   type PartListUnion,
   type RunStatus,
@@ -28,8 +27,9 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   const { settings, isTrusted, notices } = await openSettings(options);
   const tell = async (message: string) => {
     const notice = { type: "notice" as const, message };
-    if (options.outputFormat === "stream-json") io.output.out(`${JSON.stringify(notice)}\n`);
-    else (await reporter(options, io.output)).tell(notice);
+    const report = await openReport(options, io.output);
+    if (report === null) io.output.out(`${JSON.stringify(notice)}\n`);
+    else report.tell(notice);
   };
   for (const message of notices) await tell(message);
   const { openModel, notice } = await (await loading).findModels(settings);
@@ -96,31 +96,25 @@ async function runPrompt(
   current = { document, session };
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, face);
-  const said = prompt?.includes("@")
-    ? await withFiles(prompt, session, { ...face, piped })
-    : prompt && prompt + piped;
-  const report = await reporter(options, io.output);
+  let said: PartListUnion | null = prompt && prompt + piped;
+  if (prompt?.includes("@")) {
+    const { withMentions } = await import("../../commands/at-files.ts");
+    const tell = (fault: string) => io.output.note(noteText(fault));
+    const folders = [options.root, ...options.includeDirectories] as const;
+    said = await withMentions(prompt, { session, folders, tell, piped }, io.signal);
+  }
+  const report = await openReport(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
   for await (const event of parts === null ? session.goOn(signal) : session.run(parts, signal)) {
     if (event.type === "text" && event.role === "user") onBegun?.();
     addEvent(document, event);
-    report.tell(event);
+    report?.tell(event);
     if (event.type === "notice") told.add(event.message);
   }
   document.durationMs = Math.round((process.uptime() - startedAt) * 1000);
-  await report.end(document);
+  if (report !== null) await report.end(document);
+  else if (document.error) io.output.note(noteText(document.error.message));
   return document;
-}
-
-async function withFiles(
-  prompt: string,
-  session: Session,
-  { options, io, piped }: Face & { readonly piped: string },
-): Promise<PartListUnion> {
-  const { withMentions } = await import("../../commands/at-files.ts");
-  const tell = (fault: string) => io.output.note(noteText(fault));
-  const folders = [options.root, ...options.includeDirectories] as const;
-  return withMentions(prompt, { session, folders, tell, piped }, io.signal);
 }
 
 /** Reports a `/name` that is neither a command nor a path and means nothing to a model. Later prompts still run. */
@@ -148,17 +142,11 @@ async function answerSchemaIn(file: string): Promise<Pick<SessionOptions, "answe
   return { answerSchema: await (await import("./answer-schema.ts")).readAnswerSchema(file) };
 }
 
-async function reporter(options: CommonOptions, output: Output): Promise<Reporter> {
-  if (options.outputFormat !== "stream-json") {
-    const { TextReport } = await import("./text-report.ts");
-    return new TextReport(options, output);
-  }
-  return {
-    tell: () => {},
-    end: ({ error }) => {
-      if (error) output.note(noteText(error.message));
-    },
-  };
+/** null where every event is printed as it is. */
+async function openReport(options: CommonOptions, output: Output) {
+  if (options.outputFormat === "stream-json") return null;
+  const { TextReport } = await import("./text-report.ts");
+  return new TextReport(options, output);
 }
 
 /** Prints every event of the session, one per line. */
@@ -171,9 +159,4 @@ async function noteRest(session: Session, output: Output, told: ReadonlySet<stri
   const messages: string[] = [];
   for await (const { event } of session.events()) if (event.type === "notice") messages.push(event.message);
   for (const message of messages) if (!told.has(message)) output.note(noteText(message));
-}
-
-interface Reporter {
-  tell(event: AgentEvent): void;
-  end(document: RunDocument): Promise<void> | void;
 }

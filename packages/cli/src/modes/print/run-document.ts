@@ -1,4 +1,11 @@
-import type { AgentEvent, CacheMiss, Confirmation, RunStatus, Usage } from "@burin/core";
+import {
+  type AgentEvent,
+  type CacheMiss,
+  type Confirmation,
+  isAnswered,
+  type RunStatus,
+  type Usage,
+} from "@burin/core";
 
 type Done = Extract<AgentEvent, { type: "done" }>;
 
@@ -45,12 +52,13 @@ export function addEvent(document: RunDocument, event: AgentEvent): void {
     const { cacheMisses = [] } = document.usage;
     if (event.cacheMiss) document.usage.cacheMisses = [...cacheMisses, event.cacheMiss];
   }
-  if (event.type === "done") addEnd(document, event);
-  if (event.type === "tool_call") {
+  if (event.type === "done") {
+    const { type: _, ...end } = event;
+    Object.assign(document, end);
+  }
+  if (event.type === "tool_call" && isAnswered(event.call)) {
     const { name, status } = event.call;
-    if (status === "success" || status === "error" || status === "cancelled") {
-      document.toolCalls.push({ name, status });
-    }
+    document.toolCalls.push({ name, status });
   }
 }
 
@@ -63,8 +71,4 @@ function addUsage(document: RunDocument, { inputTokens, outputTokens, cachedToke
   usage.cachedTokens += cachedTokens;
   if (known !== undefined && cost !== undefined) usage.cost = known + cost;
   else delete usage.cost;
-}
-
-function addEnd(document: RunDocument, { type: _, ...end }: Done): void {
-  Object.assign(document, end);
 }
