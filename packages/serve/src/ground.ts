@@ -1,6 +1,6 @@
 import type { SessionOptions } from "@burin/core";
 
-export interface OpenedFolder {
+interface OpenedFolder {
   readonly options: SessionOptions;
   /** What the user should know about the settings. */
   readonly notices: readonly string[];

@@ -234,11 +234,12 @@ class Judging {
     else this.#harmless.push({ folder, workTree: dirname(place.path) });
   }
 
-  /** It may also have been created since the last check. */
+  /** It may also have been created since the last check, or be half made: git uses none without these. */
   #mayCome(folder: string): boolean {
     const { roots, surveyor } = this.#ground;
     if (!isWithinAny(folder, roots)) return false;
-    if (lstatOf(join(folder, "HEAD")) === null) return true;
+    const has = (name: string) => lstatOf(join(folder, name)) !== null;
+    if (!has("HEAD") || !(has("commondir") || (has("objects") && has("refs")))) return true;
     return hasGitFolder(surveyor.look(this.#before.named), folder) && programInRepository(folder) === null;
   }
 

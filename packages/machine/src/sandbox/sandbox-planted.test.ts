@@ -295,6 +295,13 @@ if (isSandboxHere) {
       git(root, "fsck");
     });
 
+    it("P53 a submodule whose git folder is still being made when a check comes keeps its link", async () => {
+      const made = "mkdir -p new .git/modules/new/refs && echo 'gitdir: ../.git/modules/new' > new/.git";
+      const head = "cd .git/modules/new && echo 'ref: refs/heads/main' > HEAD && sleep 0.8 && mkdir objects";
+      const { run: done, code } = await run(`${made} && ${head} && git -C ../../../new status`);
+      expect([code, done.takenBack()]).toEqual([0, []]);
+    });
+
     it("P53 what a branch brings under a protected name is taken, and the answer says how to have it", async () => {
       git(root, "checkout", "-q", "-b", "other");
       mkdirSync(join(root, ".vscode"));
