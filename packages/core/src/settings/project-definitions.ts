@@ -36,22 +36,29 @@ export function sharedSkillEffects(root: string, folder: string, left: LooksLeft
 
 /** The project's files that a command mentions: a changed file would do something else. */
 export function scriptEffects(root: string, effect: string, left: LooksLeft): string[] {
-  if (!/^(?:run|start)\b/.test(effect)) return [];
+  return [...filesUsed(root, effect, left).keys()];
+}
+
+/** The files by what is said of them. */
+function filesUsed(root: string, effect: string, left: LooksLeft): Map<string, string> {
+  if (!/^(?:run|start)\b/.test(effect)) return new Map();
   const real = realpathSync(root);
-  const uses = [...new Set(filesNamed(real, effect, left))].map(
-    (file) => `use ${JSON.stringify(file)} for it (${fingerprint(join(real, file), left)})`,
-  );
-  return left.places > 0 ? uses : [...uses, `use files for it that ${uncheckable()}`];
+  const uses = new Map<string, string>();
+  for (const file of new Set(filesNamed(real, effect, left))) {
+    const name = JSON.stringify(file);
+    uses.set(`use ${name} for it (${fingerprint(join(real, file), left)})`, name);
+  }
+  if (left.places <= 0) uses.set(`use files for it that ${uncheckable()}`, "a file that it names");
+  return uses;
 }
 
 /** Why a file that a project's command or server names is not the one that was trusted, hours ago maybe; or null. */
 export function faultSinceTrust(root: string, trusted: ProjectScripts | undefined): string | null {
   if (trusted === undefined) return null;
-  const uses = scriptEffects(root, trusted.effect, looksLeft());
-  const isNew = (use: string) => !trusted.uses.includes(use);
-  const other = uses.find(isNew) ?? trusted.uses.find((use) => !uses.includes(use));
-  if (other === undefined) return null;
-  const [, file = "a file that it names"] = /^use (".*") for it/.exec(other) ?? [];
+  const uses = filesUsed(root, trusted.effect, looksLeft());
+  const changed = [...uses].find(([use]) => !trusted.uses.includes(use));
+  if (changed === undefined && trusted.uses.every((use) => uses.has(use))) return null;
+  const [, file] = changed ?? ["", "a file that it names"];
   return `${file} has changed since the folder was trusted: look at it, then run burin trust yes and start again`;
 }
 
