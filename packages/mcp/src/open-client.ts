@@ -96,13 +96,20 @@ function lastWordsOf(transport: Transport | null): string {
   return transport instanceof StdioTransport ? transport.lastWords() : "";
 }
 
+/** With both handshakes a program or streamable HTTP, then the older SSE; or only the one in the settings. */
 function waysTo(needs: OpenNeeds): Way[] {
-  if (needs.definition.type !== "stdio") return waysToAddress(needs);
-  return [false, true].map((negotiates) => ({
-    negotiates,
-    open: () => new StdioTransport(() => startProgram(needs)),
-    isOtherWayWorthwhile: (error) => error instanceof ProtocolError,
-  }));
+  const { type } = needs.definition;
+  const twice = (way: Omit<Way, "negotiates">) => [false, true].map((negotiates) => ({ ...way, negotiates }));
+  if (type === "stdio") {
+    const open = () => new StdioTransport(() => startProgram(needs));
+    return twice({ open, isOtherWayWorthwhile: (error) => error instanceof ProtocolError });
+  }
+  const http = { open: () => transportTo(needs, HttpTransport), isOtherWayWorthwhile: isUnknownRequest };
+  const older = { open: () => transportTo(needs, SSEClientTransport), isOtherWayWorthwhile: () => false };
+  return [
+    ...(type === "sse" ? [] : twice(http)),
+    ...(type === "http" ? [] : [{ ...older, negotiates: false }]),
+  ];
 }
 
 function startProgram({ definition, environment, processes, roots, alias }: OpenNeeds) {
@@ -118,32 +125,16 @@ function startProgram({ definition, environment, processes, roots, alias }: Open
   });
 }
 
-/** Streamable HTTP with both handshakes, then the older SSE; or only the one in the settings. */
-function waysToAddress(needs: AddressNeeds): Way[] {
-  const { type } = needs.definition;
-  const ways = [
-    { isOlder: false, negotiates: false },
-    { isOlder: false, negotiates: true },
-    { isOlder: true, negotiates: false },
-  ].filter(({ isOlder }) => (isOlder ? type !== "http" : type !== "sse"));
-  return ways.map(({ isOlder, negotiates }) => ({
-    negotiates,
-    open: () => transportTo(needs, { isOlder }),
-    isOtherWayWorthwhile: (error) => !isOlder && isUnknownRequest(error),
-  }));
-}
-
 /** Only errors that mean "unknown request"; any other would happen the other way too. */
 function isUnknownRequest(error: unknown): boolean {
   if (error instanceof SdkHttpError) return [400, 404, 405, 406, 415].includes(error.status);
   return error instanceof Error && (error.name === "ProtocolError" || error instanceof SseError);
 }
 
-function transportTo(needs: AddressNeeds, { isOlder }: { readonly isOlder: boolean }): Transport {
+function transportTo(needs: AddressNeeds, Kind: typeof HttpTransport | typeof SSEClientTransport): Transport {
   const { url, headers } = addressOf(needs);
   const fetch = withLogin(httpFetchIn(needs.environment), oauthNeeds(needs, url));
-  const options = { fetch, requestInit: { headers } };
-  return isOlder ? new SSEClientTransport(url, options) : new HttpTransport(url, options);
+  return new Kind(url, { fetch, requestInit: { headers } });
 }
 
 /** What a login to the server needs. */
