@@ -8,7 +8,7 @@ import { parseLayer, unknownKeys } from "./parse-layer.ts";
 import { definitionEffects, looksLeft, scriptEffects, sharedSkillEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
 import { SHARED_SKILLS } from "./shared-skills.ts";
-import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
+import { type TrustState, TrustStore, trustState } from "./trust.ts";
 
 /** A project's folder, what its settings ask for, and what the user decided about it. */
 export interface FolderTrust {
@@ -97,15 +97,11 @@ function readSettings(file: string): string | null {
   }
 }
 
-async function answerOf(
-  home: string,
-  root: string,
-): Promise<{ answer: TrustAnswer | null; trustFault?: string }> {
-  try {
-    return { answer: await new TrustStore(home).of(root) };
-  } catch (error) {
-    return { answer: null, trustFault: messageOf(error) };
-  }
+function answerOf(home: string, root: string) {
+  return new TrustStore(home).of(root).then(
+    (answer) => ({ answer, trustFault: undefined }),
+    (error: unknown) => ({ answer: null, trustFault: messageOf(error) }),
+  );
 }
 
 /** In the user's own home folder the two are one file. */

@@ -145,9 +145,15 @@ describe("what a project may say", () => {
   });
 
   it("names that mean something to JavaScript are names like any other", () => {
-    const layer = JSON.parse('{ "__proto__": { "toolCallCommand": "x" }, "model": { "__proto__": 1 } }');
+    const layer = JSON.parse(
+      '{ "__proto__": { "toolCallCommand": "x" }, "constructor": 2, "model": { "__proto__": 1 } }',
+    );
     const { effects } = projectSettings(layer, NOBODY);
-    expect(effects).toContain("set model.__proto__ to 1");
+    expect(effects).toEqual([
+      'set __proto__ to {"toolCallCommand":"x"}',
+      "set constructor to 2",
+      "set model.__proto__ to 1",
+    ]);
     expect(mergeSettings([layer]).tools.toolCallCommand).toBeUndefined();
   });
 });

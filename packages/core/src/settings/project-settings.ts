@@ -24,50 +24,32 @@ type Place = "tightens" | "harmless" | "acts" | "loosens";
 /** Sections that are sorted key by key; everything else is one value. */
 const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "web", "tools"]);
 
-const PLACES: Readonly<Record<string, Place>> = {
-  $schema: "harmless",
-  ui: "harmless",
-  "model.name": "harmless",
-  "model.timeoutSeconds": "harmless",
-  // These decide who gets the conversation and the user's keys.
-  "model.provider": "loosens",
-  "model.baseUrl": "loosens",
-  "model.apiKeyEnv": "loosens",
-  "model.fallbacks": "loosens",
-  "model.contextWindow": "harmless",
-  ...Object.fromEntries(
-    ["key", "certificate", "headers", "body", "bearer", "organization", "project"].map((key) => [
-      `model.${key}`,
-      "loosens",
-    ]),
-  ),
-  models: "loosens",
-  // These are only names of models that the user has configured.
-  "model.small": "harmless",
-  "model.subagent": "harmless",
-  // Text from a file could become a call.
-  "model.callsInText": "loosens",
-  // These decide how a budget of money is counted.
-  "model.prices": "loosens",
-  "permissions.allow": "loosens",
-  "permissions.ask": "tightens",
-  "permissions.deny": "tightens",
-  "files.ignore": "tightens",
-  "files.ignoreFileNames": "tightens",
-  "sandbox.hide": "loosens",
-  "shell.passEnvironment": "loosens",
-  // This decides who gets data about sessions.
-  telemetry: "loosens",
-  "web.allowedHosts": "loosens",
-  // This decides who gets the queries and the key.
-  "web.search": "loosens",
-  "tools.exclude": "harmless",
-  "tools.editCorrection": "harmless",
-  "tools.svgAsText": "harmless",
-  "tools.schemaBudget": "harmless",
-  "tools.toolDiscoverySeconds": "harmless",
-  "tools.toolCallSeconds": "harmless",
+const KEYS: Readonly<Record<Exclude<Place, "acts">, readonly string[]>> = {
+  harmless: [
+    ...["$schema", "ui", "model.name", "model.timeoutSeconds", "model.contextWindow"],
+    // These are only names of models that the user has configured.
+    ...["model.small", "model.subagent"],
+    ...["tools.exclude", "tools.editCorrection", "tools.svgAsText", "tools.schemaBudget"],
+    ...["tools.toolDiscoverySeconds", "tools.toolCallSeconds"],
+  ],
+  tightens: ["permissions.ask", "permissions.deny", "files.ignore", "files.ignoreFileNames"],
+  loosens: [
+    ...["permissions.allow", "sandbox.hide", "shell.passEnvironment", "web.allowedHosts"],
+    // These decide who gets the conversation and the user's keys.
+    ...["models", "model.provider", "model.baseUrl", "model.apiKeyEnv", "model.fallbacks", "model.key"],
+    ...["model.certificate", "model.headers", "model.body", "model.bearer"],
+    ...["model.organization", "model.project"],
+    // Text from a file could become a call.
+    "model.callsInText",
+    // This decides how a budget of money is counted.
+    "model.prices",
+    // These decide who gets data about sessions, or the queries of searches and their key.
+    ...["telemetry", "web.search"],
+  ],
 };
+const PLACES: ReadonlyMap<string, Place> = new Map(
+  Object.entries(KEYS).flatMap(([place, keys]) => keys.map((key) => [key, place as Place])),
+);
 
 /** From loose to strict. */
 const SANDBOX_ORDER = ["off", "workspace-write", "read-only"];
@@ -169,7 +151,7 @@ function placeOf(key: string, value: unknown, user: Settings): Place {
       // Merged with a list of the user's, it would add tools that the user left out.
       return tools.include.length === 0 ? "harmless" : "loosens";
     default:
-      return PLACES[key] ?? "acts";
+      return PLACES.get(key) ?? "acts";
   }
 }
 
