@@ -1,5 +1,5 @@
 import { describeFaults } from "@burin/contract/messages/check-schema";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { choice, object, option, text, type ValueOf } from "@burin/contract/messages/option";
 import { schemaFaults } from "@burin/contract/messages/schema-faults";
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
@@ -8,12 +8,17 @@ import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { faultOf } from "../discovery/discovered-tool.ts";
 import { hookWords } from "../text/hook-words.ts";
 
-interface HookAnswer {
-  readonly decision?: "allow" | "ask" | "deny";
-  readonly reason?: string;
-  readonly args?: Readonly<Record<string, unknown>>;
-  readonly context?: string;
-}
+/** From loose to strict. */
+const DECISIONS = ["allow", "ask", "deny"] as const;
+const STRICTNESS: readonly unknown[] = DECISIONS;
+
+const ANSWER = object([], {
+  decision: choice(DECISIONS),
+  reason: text(),
+  args: option<Readonly<Record<string, unknown>>>({ type: "object" }),
+  context: text(),
+});
+type HookAnswer = ValueOf<typeof ANSWER>;
 
 export interface HooksNeeds {
   readonly settings: readonly HookSettings[];
@@ -41,18 +46,6 @@ export interface BeforeCall {
 }
 
 const DEFAULT_SECONDS = 60;
-/** A hook's possible decisions, from loose to strict. */
-const STRICTNESS: readonly HookAnswer["decision"][] = ["allow", "ask", "deny"];
-
-const ANSWER: JsonSchema = {
-  type: "object",
-  properties: {
-    decision: { enum: STRICTNESS },
-    reason: { type: "string" },
-    args: { type: "object" },
-    context: { type: "string" },
-  },
-};
 
 /** The user's commands that run at events and may decide about calls. They run in order. */
 export class Hooks {

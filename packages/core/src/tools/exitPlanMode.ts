@@ -1,8 +1,7 @@
 import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { type PlanFollower, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 
-const PLAN = text("The whole plan, in Markdown.", NOT_EMPTY);
-const PARAMETERS = closed(["plan"], { plan: PLAN });
+const PARAMETERS = closed(["plan"], { plan: text("The whole plan, in Markdown.", NOT_EMPTY) });
 export type ExitPlanModeParams = ValueOf<typeof PARAMETERS>;
 
 /** The session's state as far as planning needs it. */

@@ -1,8 +1,7 @@
 import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { BaseTool, type Tool, type ToolResult } from "@burin/contract/tools";
 
-const QUERY = text("Words of what it should do, or its name.", NOT_EMPTY);
-const PARAMETERS = closed(["query"], { query: QUERY });
+const PARAMETERS = closed(["query"], { query: text("Words of what it should do, or its name.", NOT_EMPTY) });
 type Params = ValueOf<typeof PARAMETERS>;
 
 export interface ToolSearchNeeds {
