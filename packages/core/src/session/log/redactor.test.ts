@@ -84,7 +84,7 @@ describe("secrets in what is written", () => {
             },
           },
           remote: {
-            url: "https://mcp.example.org/s/Zk81nQp27Vt5wLx3/mcp?token=swordfish-7&mode=read-only-mode",
+            url: "https://a1b2c3d4e5f6g7h8i9.example.org/s/Zk81nQp27Vt5wLx3/mcp?token=swordfish-7&mode=read-only-mode",
             headers: {
               Authorization: "Bearer $NOTES",
               "X-Request-Id": "0b8f7c1e-3d52-4c6a-9b1e-7f20d5a4c3e2",
@@ -94,9 +94,10 @@ describe("secrets in what is written", () => {
       },
     ]);
     const given = new Redactor({ environment: { NOTES: "kept7outside" }, servers: mcpServers });
-    const shown = `opensesame1x 4fJ29xQe8ZbT1mKc eu-central-1 production /home/ada/notes1234567890abcdef
+    const shown = `a1b2c3d4e5f6g7h8i9.example.org opensesame1x 4fJ29xQe8ZbT1mKc eu-central-1 production /home/ada/notes1234567890abcdef
       Zk81nQp27Vt5wLx3 swordfish-7 read-only-mode kept7outside 0b8f7c1e-3d52-4c6a-9b1e-7f20d5a4c3e2 Bearer`;
     expect(given.text(shown).split(/(?<!:)\s+/)).toEqual([
+      "a1b2c3d4e5f6g7h8i9.example.org",
       ...["[redacted: NOTES_API_KEY]", "[redacted: ACCOUNT]", "eu-central-1", "production"],
       ...["/home/ada/notes1234567890abcdef", "[redacted: url]", "[redacted: token]", "read-only-mode"],
       ...["[redacted: Authorization]", "[redacted: X-Request-Id]", "Bearer"],

@@ -10,7 +10,7 @@ const NO_SECRET = /^(?:[~./].*|\w+:\/\/[^@]*|[a-z]+(?:[-_.][a-z]+)*|[\d.]+)$/i;
 
 /** Random characters, as services make keys of them, or a UUID. */
 const LOOKS_RANDOM =
-  /(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/i;
+  /(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/i;
 /** Headers whose value is a secret although their names do not show it. */
 const SECRET_HEADERS = ["AUTHORIZATION", "PROXY_AUTHORIZATION", "COOKIE"];
 
@@ -94,9 +94,10 @@ type Named = readonly [name: string, value: string];
 /** The words of what a server gets that are secrets by their names or look like some. */
 function givenSecrets(server: McpServerSettings, environment: NodeJS.ProcessEnv): Named[] {
   const { env, headers, url = "", oauth } = server;
-  const inUrl = url.split(/[/?&#]/).map((piece): Named => {
-    const [value = "", ...name] = piece.split("=").reverse();
-    return [name.at(-1) ?? "url", value];
+  const behindHost = url.replace(/^\w+:\/\/[^/?#]*/, "").split(/[/?&#]/);
+  const inUrl = behindHost.map((piece): Named => {
+    const [, name = "url", value = piece] = /^([^=]*)=(.*)$/s.exec(piece) ?? [];
+    return [name, value];
   });
   const given = [...Object.entries({ ...oauth, ...env, ...headers }), ...inUrl];
   return given
