@@ -11,8 +11,6 @@ export const QUEUE = "burin_tasks";
 export const LONE_QUEUE = "burin_lone_tasks";
 export const WORKFLOW = "task";
 export const STEP = "step";
-/** If a worker's settings name none; and the default tenant. */
-const DEFAULT = "default";
 /** Of the steps that are kept: a worker of another version of Burin goes on with them as long as this is the same. */
 export const STEPS_VERSION = "1";
 /** A message to a task. */
@@ -23,9 +21,6 @@ export const json = {
   stringify: (value: unknown) => JSON.stringify(value) ?? "null",
   parse: (text: string | null | undefined): unknown => (text ? JSON.parse(text) : null),
 };
-
-/** Setting it would need a query during another one, about which the driver warns. */
-export const NO_TIMEOUT = { systemDatabaseIdleTransactionTimeoutMs: 0 };
 
 /** The engine's log: only what stops the work is shown to the user. */
 export function loggerFor(note: (text: string) => void) {
@@ -58,7 +53,7 @@ export async function prepareDatabase(url: string): Promise<void> {
 }
 
 export async function submit(client: DBOSClient, workflowID: string, submission: Submission): Promise<void> {
-  const { tenant = DEFAULT, model = DEFAULT } = submission;
+  const { tenant = "default", model = "default" } = submission;
   const queue = { queueName: QUEUE, queuePartitionKey: JSON.stringify([tenant, model]) };
   const where = { ...queue, workflowName: WORKFLOW, appVersion: STEPS_VERSION };
   await client.enqueue<(submission: Submission) => Promise<TaskEnd>>({ ...where, workflowID }, submission);

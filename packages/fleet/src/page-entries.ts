@@ -75,10 +75,8 @@ function callEntry(call: ToolCall): ShownEntry {
   if (display.kind === "file_diff") return { ...shown, text: "", diff: cut(display.fileDiff) };
   if (display.kind === "todo_list") {
     const marks = { pending: "○", in_progress: "◐", completed: "●" };
-    return {
-      ...shown,
-      text: cut(display.todos.map((todo) => `${marks[todo.status]} ${todo.content}`).join("\n")),
-    };
+    const lines = display.todos.map((todo) => `${marks[todo.status]} ${todo.content}`);
+    return { ...shown, text: cut(lines.join("\n")) };
   }
   return { ...shown, text: cut(typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent)) };
 }

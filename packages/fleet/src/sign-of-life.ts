@@ -39,7 +39,7 @@ export class SignOfLife {
     this.#client = client;
     client.once("end", () => {
       this.#client = null;
-      if (!this.#isClosed) this.#holdAgain();
+      this.#holdAgain();
     });
   }
 

@@ -14,7 +14,6 @@ import {
   LONE_QUEUE,
   loggerFor,
   NAME,
-  NO_TIMEOUT,
   QUEUE,
   STEP,
   STEPS_VERSION,
@@ -89,7 +88,8 @@ export class Worker {
       applicationVersion: STEPS_VERSION,
       serializer: json,
       logger: loggerFor(note),
-      ...NO_TIMEOUT,
+      // Setting it would need a query during another one, about which the driver warns.
+      systemDatabaseIdleTransactionTimeoutMs: 0,
       systemDatabasePoolSize: Math.min(concurrency + CONNECTIONS, MOST_CONNECTIONS),
       // A wait for an answer polls: that saves a connection and a timer in each worker.
       useListenNotify: false,
