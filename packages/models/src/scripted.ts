@@ -2,7 +2,6 @@ import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract
 import { describeFaults } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
 import { schemaFaults } from "@burin/contract/messages/schema-faults";
 import { isRecord, parseOutsideJson } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
@@ -31,15 +30,17 @@ export interface ScriptedModel extends ChatModel {
 export function scriptedModel(script: readonly ScriptLine[]): ScriptedModel {
   const lines = [...script];
   let played = 0;
-  const nextReply = (request: ModelRequest): ModelEvent[] => {
-    const fault = historyFault(request.history);
-    if (fault !== undefined) return [scriptFailure(fault)];
-    const line = lines[played];
-    if (!line)
-      return [scriptFailure(`The script has ${lines.length} lines, and one more reply was asked for.`)];
-    played += 1;
-    const parts = request.history.flatMap((message) => message.parts);
-    return eventsOf(line, new Set(parts.flatMap(({ functionCall }) => functionCall?.id || [])));
+  const nextReply = ({ history }: ModelRequest): ModelEvent[] => {
+    try {
+      checkHistory(history);
+      const line = lines[played];
+      assure(line, `The script has ${lines.length} lines, and one more reply was asked for.`);
+      played += 1;
+      const parts = history.flatMap((message) => message.parts);
+      return eventsOf(line, new Set(parts.flatMap(({ functionCall }) => functionCall?.id || [])));
+    } catch (error) {
+      return [{ type: "end", reason: "error", error: { type: "script", message: messageOf(error) } }];
+    }
   };
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     for (const event of signal.aborted ? [] : nextReply(request)) {
@@ -73,44 +74,32 @@ function eventsOf(line: ScriptLine, taken: Set<string>): ModelEvent[] {
   return events;
 }
 
-function scriptFailure(message: string): ModelEvent {
-  return { type: "end", reason: "error", error: { type: "script", message } };
+function assure(isSound: unknown, fault: string): asserts isSound {
+  if (!isSound) throw new Error(fault);
 }
 
-function historyFault(history: readonly Message[]): string | undefined {
-  const calls: Calls = new Map();
+function checkHistory(history: readonly Message[]): void {
+  const names = new Map<string, string>();
+  const open = new Set<string>();
+  const checkAnswered = () =>
+    assure(open.size === 0, `No answer was given to the call ${[...open].join(", ")}.`);
   for (const { role, parts } of history) {
-    const fault = role === "model" ? unanswered(calls) : undefined;
-    if (fault !== undefined) return fault;
+    if (role === "model") checkAnswered();
     for (const { functionCall: call, functionResponse: answer } of parts) {
-      const found = call ? callFault(call, calls) : answer && answerFault(answer, calls);
-      if (found !== undefined) return found;
+      const { id = "", name = "" } = call ?? answer ?? {};
+      if (call) {
+        assure(!names.has(id), `Two calls have the id ${id}.`);
+        names.set(id, name);
+        open.add(id);
+      } else if (answer) {
+        assure(names.has(id), `The answer "${id}" (${name}) belongs to no call.`);
+        assure(open.delete(id), `The call ${id} was answered twice.`);
+        const called = names.get(id);
+        assure(called === name, `The answer ${id} is from ${name}, and the call was to ${called}.`);
+      }
     }
   }
-  return unanswered(calls);
-}
-
-type Calls = Map<string, { readonly name: string; isOpen: boolean }>;
-
-function unanswered(calls: Calls): string | undefined {
-  const open = [...calls].filter(([, { isOpen }]) => isOpen).map(([id]) => id);
-  return open.length > 0 ? `No answer was given to the call ${open.join(", ")}.` : undefined;
-}
-
-function callFault({ id = "", name = "" }: NonNullable<Part["functionCall"]>, calls: Calls) {
-  if (calls.has(id)) return `Two calls have the id ${id}.`;
-  calls.set(id, { name, isOpen: true });
-  return undefined;
-}
-
-function answerFault({ id = "", name = "" }: NonNullable<Part["functionResponse"]>, calls: Calls) {
-  const call = calls.get(id);
-  if (call === undefined) return `The answer "${id}" (${name}) belongs to no call.`;
-  if (!call.isOpen) return `The call ${id} was answered twice.`;
-  call.isOpen = false;
-  return call.name === name
-    ? undefined
-    : `The answer ${id} is from ${name}, and the call was to ${call.name}.`;
+  checkAnswered();
 }
 
 /** Reads a script: JSON Lines, one reply per line. Throws with the number of the line and what is wrong in it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
-import { type FakeProtocol, pieces, secretOf, type WireError, type WireReply } from "./wire-reply.ts";
+import { type FakeProtocol, pieces, secretOf, type WireReply } from "./wire-reply.ts";
 
 /** The Messages API of Anthropic, as strict as the real one where clients make mistakes. */
 export const anthropicProtocol: FakeProtocol = {
@@ -9,13 +9,9 @@ export const anthropicProtocol: FakeProtocol = {
   returnsThoughts: true,
   eventsOf,
   documentOf: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: usageIn(reply) }),
-  errorBody,
+  errorBody: ({ message, type }) => ({ type: "error", error: { type: type ?? "api_error", message } }),
   answeredCalls: (body) => blocksIn(body).filter(({ type }) => type === "tool_result").length,
 };
-
-function errorBody({ message, type }: WireError): object {
-  return { type: "error", error: { type: type ?? "api_error", message } };
-}
 
 function blocksIn(body: JsonRecord): JsonRecord[] {
   return recordsIn(body.messages).flatMap(({ content }) => recordsIn(content));
@@ -134,7 +130,7 @@ function eventsOf(reply: WireReply): object[] {
     { type: "ping" },
     ...blocksOf(reply).flatMap(blockEvents),
   ];
-  if (error) return [...events, errorBody(error)];
+  if (error) return [...events, anthropicProtocol.errorBody(error)];
   const { stop_reason, stop_sequence } = whole;
   return [
     ...events,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isRecord, type JsonRecord, parseJson, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
-import { type FakeProtocol, pieces, type WireError, type WireReply } from "./wire-reply.ts";
+import { type FakeProtocol, pieces, type WireReply } from "./wire-reply.ts";
 
 /** Chat completions, as strict as the strictest services. */
 export const chatCompletionsProtocol: FakeProtocol = {
@@ -9,7 +9,9 @@ export const chatCompletionsProtocol: FakeProtocol = {
   returnsThoughts: false,
   eventsOf,
   documentOf,
-  errorBody,
+  errorBody: ({ message, type, status }) => ({
+    error: { message, type: type ?? "server_error", code: status ?? null },
+  }),
   answeredCalls: ({ messages }) => recordsIn(messages).filter(({ role }) => role === "tool").length,
 };
 
@@ -102,7 +104,7 @@ function eventsOf(reply: WireReply): (object | string)[] {
     ...pieces(reply.thought).map((piece) => delta({ reasoning_content: piece })),
     ...pieces(reply.text).map((piece) => delta({ content: piece })),
   ];
-  if (reply.error) return [...events, errorBody(reply.error)];
+  if (reply.error) return [...events, chatCompletionsProtocol.errorBody(reply.error)];
   for (const [index, { id, type, function: called }] of toolCalls(reply).entries()) {
     events.push(delta({ tool_calls: [{ index, id, type, function: { ...called, arguments: "" } }] }));
     for (const piece of pieces(called.arguments))
@@ -132,10 +134,6 @@ function toolCalls({ calls }: WireReply) {
   return calls.map(({ id, name, args }) => {
     return { id, type: "function", function: { name, arguments: JSON.stringify(args) } };
   });
-}
-
-function errorBody({ message, type, status }: WireError): object {
-  return { error: { message, type: type ?? "server_error", code: status ?? null } };
 }
 
 function finishReason({ calls }: WireReply): string {

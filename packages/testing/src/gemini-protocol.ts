@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { checkAt, checkDeclared, checkToolName } from "./conversation.ts";
-import { type FakeProtocol, pieces, secretOf, type WireError, type WireReply } from "./wire-reply.ts";
+import { type FakeProtocol, pieces, secretOf, type WireReply } from "./wire-reply.ts";
 
 /** Keywords for which the real service has refused whole lists of tools. */
 const REFUSED_KEYWORDS =
@@ -12,7 +12,9 @@ export const geminiProtocol: FakeProtocol = {
   check,
   returnsThoughts: true,
   eventsOf,
-  errorBody,
+  errorBody: ({ message, status, type }) => ({
+    error: { code: status ?? 500, message, status: type ?? "INTERNAL" },
+  }),
   answeredCalls: ({ contents }) => {
     const parts = recordsIn(contents).flatMap((content) => recordsIn(content.parts));
     return parts.filter((part) => part.functionResponse).length;
@@ -75,10 +77,6 @@ function checkModel(parts: readonly JsonRecord[], issued: ReadonlyMap<string, st
   }
 }
 
-function errorBody({ message, status, type }: WireError): object {
-  return { error: { code: status ?? 500, message, status: type ?? "INTERNAL" } };
-}
-
 function eventsOf({ thought, text, calls, usage, error }: WireReply): object[] {
   const parts = [
     ...pieces(thought).map((piece) => ({ text: piece, thought: true })),
@@ -89,7 +87,7 @@ function eventsOf({ thought, text, calls, usage, error }: WireReply): object[] {
     })),
   ];
   const events = parts.map((part) => ({ candidates: [candidate(part)] }));
-  if (error) return [...events, errorBody(error)];
+  if (error) return [...events, geminiProtocol.errorBody(error)];
   const { inputTokens, outputTokens, cachedTokens } = usage;
   const usageMetadata = {
     promptTokenCount: inputTokens,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isRecord, type JsonRecord, parseJson, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { CallLedger, checkAt, checkDeclared } from "./conversation.ts";
-import { type FakeProtocol, pieces, secretOf, type WireError, type WireReply } from "./wire-reply.ts";
+import { type FakeProtocol, pieces, secretOf, type WireReply } from "./wire-reply.ts";
 
 /** The Responses API of OpenAI without its store, as strict as the real one where clients make mistakes. */
 export const responsesProtocol: FakeProtocol = {
@@ -9,7 +9,9 @@ export const responsesProtocol: FakeProtocol = {
   returnsThoughts: true,
   eventsOf,
   documentOf: (reply) => response(reply, "completed"),
-  errorBody,
+  errorBody: ({ message, type }) => ({
+    error: { message, type: type ?? "server_error", code: null, param: null },
+  }),
   answeredCalls: (body) => recordsIn(body.input).filter(({ type }) => type === "function_call_output").length,
 };
 
@@ -80,10 +82,6 @@ function checkMessage({ role, content }: JsonRecord): void {
     return part.type === "input_file" && /^data:application\/pdf;base64,./.test(String(part.file_data));
   };
   assert(parts.every(isFit), `a message of ${String(role)} has content that does not fit`);
-}
-
-function errorBody({ message, type }: WireError): object {
-  return { error: { message, type: type ?? "server_error", code: null, param: null } };
 }
 
 function response(reply: WireReply, status: string): object {

@@ -2,7 +2,7 @@ import type { Usage } from "@burin/contract/chat-model";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { ScriptedCall, ScriptLine } from "@burin/models/scripted";
 
-export type WireError = NonNullable<ScriptLine["error"]>;
+type WireError = NonNullable<ScriptLine["error"]>;
 
 /** A line of the script with all that a protocol sends; one that fails has no calls. */
 export interface WireReply {

@@ -45,9 +45,7 @@ async function* attempts(
       if (event.type === "end") break;
     }
     if (!failure) return;
-    const { retryAfterMs = 0 } = failure;
-    const isTooLate = retryAfterMs > MOST_ASKED_DELAY_MS;
-    const delay = isGiven || isTooLate ? undefined : delayBefore(attempt, failure, options);
+    const delay = isGiven ? undefined : delayBefore(attempt, failure, options);
     if (delay === undefined) {
       return yield { type: "end", reason: "error", error: toldWith(failure, attempt) };
     }
@@ -75,7 +73,8 @@ function mostAttempts({ type }: ModelFailure, { mostAttempts: most = MOST_ATTEMP
 /** Undefined when there is no further attempt. */
 function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptions): number | undefined {
   const { isPassing, retryAfterMs } = failure;
-  if (!isPassing || attempt >= mostAttempts(failure, options)) return undefined;
+  const isTooLate = (retryAfterMs ?? 0) > MOST_ASKED_DELAY_MS;
+  if (!isPassing || isTooLate || attempt >= mostAttempts(failure, options)) return undefined;
   const { firstDelayMs = FIRST_DELAY_MS } = options;
   const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MOST_DELAY_MS);
   // Clients that were refused at the same time should not all come back at the same time.

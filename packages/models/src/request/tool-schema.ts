@@ -121,11 +121,8 @@ function plain(schema: unknown): JsonRecord {
   const { nullable, enum: values, required, ...rest } = whole;
   const result: Record<string, unknown> = rest;
   const choices = schema.const === undefined ? values : [schema.const];
-  if (
-    Array.isArray(choices) &&
-    choices.length > 0 &&
-    choices.every((value) => ["string", "number"].includes(typeof value))
-  ) {
+  const isPlain = (value: unknown) => typeof value === "string" || typeof value === "number";
+  if (Array.isArray(choices) && choices.length > 0 && choices.every(isPlain)) {
     result.type ??= typeof choices[0];
     result.enum = choices;
   }
