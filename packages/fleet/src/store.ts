@@ -92,9 +92,8 @@ export class Store {
   async keepBase(changes: readonly Change[]): Promise<string> {
     const packed = deflateRawSync(JSON.stringify(changes), { level: 1 });
     const hash = createHash("sha256").update(packed).digest("hex").slice(0, 32);
-    const { rowCount } = await this.pool.query("select 1 from burin_fleet.base where hash = $1 limit 1", [
-      hash,
-    ]);
+    const known = "select 1 from burin_fleet.base where hash = $1 limit 1";
+    const { rowCount } = await this.pool.query(known, [hash]);
     if (rowCount) return hash;
     const client = await this.pool.connect();
     try {
