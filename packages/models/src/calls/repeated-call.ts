@@ -1,4 +1,5 @@
 import type { ModelRequest } from "@burin/contract/chat-model";
+import type { Part } from "@burin/contract/messages/parts";
 import type { WrittenCall } from "./text-call-forms.ts";
 
 /** Between the name of a tool and the last of its values, not counting the values. */
@@ -25,14 +26,9 @@ export function isToldAlready(
     const letters = lettersOf(told);
     return letters.includes(text) || standInOrder(letters, name, values);
   };
-  if (stands(system)) return true;
-  return history.some(
-    ({ role, parts }) =>
-      role === "user" &&
-      parts.some(({ text: words = "", functionResponse }) =>
-        stands(functionResponse ? JSON.stringify(functionResponse.response ?? "") : words),
-      ),
-  );
+  const isSent = ({ text: words = "", functionResponse: answer }: Part) =>
+    stands(answer ? JSON.stringify(answer.response ?? "") : words);
+  return stands(system) || history.some(({ role, parts }) => role === "user" && parts.some(isSent));
 }
 
 function standInOrder(letters: string, name: string, values: readonly string[]): boolean {

@@ -15,11 +15,9 @@ export type WrittenCalls =
 const NAME = "([A-Za-z0-9_.-]{1,200})";
 /** DeepSeek's bars and low lines are characters of their own; the tags of its later models have a prefix. */
 const BAR = "[|｜‖]";
-const [CALL, CALLS, DSML] = [
-  "tool[_▁]call",
-  "tool[_▁]calls[_▁](?:section[_▁])?",
-  `(?:${BAR}{1,2}DSML${BAR}{1,2})?`,
-];
+const CALL = "tool[_▁]call";
+const CALLS = "tool[_▁]calls[_▁](?:section[_▁])?";
+const DSML = `(?:${BAR}{1,2}DSML${BAR}{1,2})?`;
 /** What models write around their calls. */
 const MARK = new RegExp(
   `^</?(?:minimax:tool_call|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|tool_call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
@@ -148,8 +146,7 @@ const CALL_KEYS = "name tool tool_name function arguments parameters args input 
 
 /** An answer may be JSON too, so only an object with nothing but the parts of a call counts as one. */
 function readBareJson(text: string): WrittenCalls {
-  const head = /^\[?\s*\{?\s*(?:"([^"]*)("?))?/.exec(text);
-  const [whole = "", key, quote] = head ?? [];
+  const [whole = "", key, quote] = /^\[?\s*\{?\s*(?:"([^"]*)("?))?/.exec(text) ?? [];
   const isOpen = whole.length === text.length && !quote;
   const isCall =
     key !== undefined && CALL_KEYS.some((known) => (isOpen ? known.startsWith(key) : known === key));

@@ -179,12 +179,7 @@ class Service {
   }
 
   /** One request and its streamed reply. Throws network errors. */
-  async *#ask({
-    protocol,
-    endpoint,
-    prepared,
-    connection,
-  }: Asking): AsyncGenerator<AnswerEvent, void, undefined> {
+  async *#ask({ protocol, endpoint, prepared, connection }: Asking): AsyncGenerator<AnswerEvent, void> {
     const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
     const { url, key, certificate, sign } = endpoint;
     const hasKey = key !== "" || sign !== undefined;

@@ -1,15 +1,14 @@
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 
+interface Answer {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
 /** A part of a user message: a tool result, a file, or text. */
 export type UserItem =
-  | {
-      readonly type: "answer";
-      readonly id: string;
-      readonly name: string;
-      readonly text: string;
-      readonly isError: boolean;
-    }
+  | ({ readonly type: "answer"; readonly id: string; readonly name: string } & Answer)
   /** `origin`: the tool that returned the file; empty if the user gave it. */
   | { readonly type: "media"; readonly mimeType: string; readonly data: string; readonly origin: string }
   | { readonly type: "text"; readonly text: string };
@@ -34,7 +33,7 @@ export function userItems(parts: readonly Part[]): UserItem[] {
   });
 }
 
-function answerIn(response: Readonly<Record<string, unknown>> = {}) {
+function answerIn(response: Readonly<Record<string, unknown>> = {}): Answer {
   const { output, error } = response;
   if (typeof output === "string") return { text: output, isError: false };
   if (typeof error === "string") return { text: error, isError: true };
@@ -57,7 +56,7 @@ export function inTurns<Item>(
 }
 
 /** The result, where the protocol has no flag for an error, so the text must say it. */
-export function markedText({ text, isError }: { readonly text: string; readonly isError: boolean }): string {
+export function markedText({ text, isError }: Answer): string {
   return isError ? `Error: ${text}` : text;
 }
 
