@@ -9,15 +9,17 @@ interface Snapshot {
 const PLACES = {
   left: (before) => before.length - (graphemesOf(lineEndOf(before)).at(-1)?.length ?? 0),
   right: (before, after) => before.length + (graphemesOf(after.slice(0, 60))[0]?.length ?? 0),
-  wordLeft: (before) => wordEnd(before, before.length, -1),
-  wordRight: (before, after) => before.length + wordEnd(after, 0, 1),
-  blankLeft: (before) => before.length - (/\S*\s*$/.exec(before)?.[0].length ?? 0),
+  wordLeft: (before) => wordEnd(before, -1, WORD),
+  wordRight: (before, after) => before.length + wordEnd(after, 1, WORD),
+  blankLeft: (before) => wordEnd(before, -1, /\S/),
   lineStart: (before) => before.lastIndexOf("\n") + 1,
   lineEnd: (before, after) => before.length + `${after}\n`.indexOf("\n"),
   start: () => 0,
   end: (before, after) => before.length + after.length,
 } satisfies Record<string, (before: string, after: string) => number>;
 type Place = keyof typeof PLACES;
+type Range = readonly [from: number, end: number];
+type Change = "type" | "kill" | "yank" | "";
 
 const MOST_SNAPSHOTS = 200;
 const MOST_KILLED = 20;
@@ -38,7 +40,7 @@ export class TextBuffer {
   #killed: string[] = [];
   #folded: string[] = [];
   /** The kind of the last change: consecutive typing is one undo step, consecutive cuts are pasted as one. */
-  #last: "type" | "kill" | "yank" | "" = "";
+  #last: Change = "";
   #yanked = { from: 0, index: 0 };
 
   get text(): string {
@@ -74,8 +76,7 @@ export class TextBuffer {
     const clean = this.#withOwnMarks(text);
     if (clean === "") return;
     if (this.#last !== "type" || /\s/.test(clean)) this.#remember();
-    this.#put(clean);
-    this.#last = "type";
+    this.#replace([this.#caret, this.#caret], clean, "type");
   }
 
   paste(text: string): void {
@@ -83,23 +84,20 @@ export class TextBuffer {
     if (clean === "") return;
     this.#remember();
     const isLong = clean.length > LONGEST_SHOWN_PASTE || clean.split("\n").length > MOST_SHOWN_LINES;
-    this.#put(isLong ? String.fromCodePoint(FIRST_MARK + this.#folded.push(clean) - 1) : clean);
-    this.#last = "";
+    const shown = isLong ? String.fromCodePoint(FIRST_MARK + this.#folded.push(clean) - 1) : clean;
+    this.#replace([this.#caret, this.#caret], shown);
   }
 
   /** Replaces the text from that place to the caret. */
   replaceFrom(from: number, text: string): void {
     this.#remember();
-    this.#cut(from, this.#caret);
-    this.#put(text);
-    this.#last = "";
+    this.#replace([from, this.#caret], text);
   }
 
   remove(from: number, end: number): void {
     if (from === end) return;
     this.#remember();
-    this.#cut(from, end);
-    this.#last = "";
+    this.#replace([from, end], "");
   }
 
   clear(): void {
@@ -117,11 +115,10 @@ export class TextBuffer {
   }
 
   erase(to: Place): void {
-    const [from, end] = this.#range(to);
-    if (from === end) return;
+    const range = this.#range(to);
+    if (range[0] === range[1]) return;
     if (this.#last !== "type") this.#remember();
-    this.#cut(from, end);
-    this.#last = "type";
+    this.#replace(range, "", "type");
   }
 
   /** Cuts up to that place; `yank` pastes it. */
@@ -134,8 +131,7 @@ export class TextBuffer {
     const before = this.#last === "kill" ? (this.#killed.pop() ?? "") : "";
     this.#killed.push(from < this.#caret ? cut + before : before + cut);
     if (this.#killed.length > MOST_KILLED) this.#killed.shift();
-    this.#cut(from, end);
-    this.#last = "kill";
+    this.#replace([from, end], "", "kill");
   }
 
   yank(): void {
@@ -143,8 +139,7 @@ export class TextBuffer {
     if (text === undefined) return;
     this.#remember();
     this.#yanked = { from: this.#caret, index: this.#killed.length - 1 };
-    this.#put(text);
-    this.#last = "yank";
+    this.#replace([this.#caret, this.#caret], text, "yank");
   }
 
   /** Replaces the text just pasted by an earlier cut. */
@@ -152,10 +147,8 @@ export class TextBuffer {
     if (this.#last !== "yank") return;
     const { from, index } = this.#yanked;
     const next = (index - 1 + this.#killed.length) % this.#killed.length;
-    this.#cut(from, this.#caret);
-    this.#put(this.#killed[next] ?? "");
+    this.#replace([from, this.#caret], this.#killed[next] ?? "", "yank");
     this.#yanked = { from, index: next };
-    this.#last = "yank";
   }
 
   undo(): void {
@@ -186,17 +179,13 @@ export class TextBuffer {
     this.#redo = [];
   }
 
-  #put(text: string): void {
-    this.#text = this.#text.slice(0, this.#caret) + text + this.#text.slice(this.#caret);
-    this.#caret += text.length;
+  #replace([from, end]: Range, by: string, last: Change = ""): void {
+    this.#text = this.#text.slice(0, from) + by + this.#text.slice(end);
+    this.#caret = from + by.length;
+    this.#last = last;
   }
 
-  #cut(from: number, end: number): void {
-    this.#text = this.#text.slice(0, from) + this.#text.slice(end);
-    this.#caret = from;
-  }
-
-  #range(to: Place): [number, number] {
+  #range(to: Place): Range {
     const place = this.#place(to);
     return [Math.min(place, this.#caret), Math.max(place, this.#caret)];
   }
@@ -213,11 +202,11 @@ function lineEndOf(before: string): string {
   return line.length > 60 ? line.slice(-60) : line;
 }
 
-/** Behind the next word in a direction. */
-function wordEnd(text: string, from: number, by: -1 | 1): number {
-  let at = from;
+/** Behind the first word of a text, or before its last. */
+function wordEnd(text: string, by: -1 | 1, letter: RegExp): number {
+  let at = by < 0 ? text.length : 0;
   const next = () => text[by < 0 ? at - 1 : at] ?? "";
-  while (next() !== "" && !WORD.test(next())) at += by;
-  while (WORD.test(next())) at += by;
+  while (next() !== "" && !letter.test(next())) at += by;
+  while (letter.test(next())) at += by;
   return at;
 }

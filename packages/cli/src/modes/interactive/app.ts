@@ -50,11 +50,11 @@ export class App implements Desk {
   });
   readonly host: SessionHost;
   readonly view: View;
-  readonly work: Work;
+  readonly work = new Work(this);
   readonly shown: Shown;
   readonly terminal: RawTerminal;
-  readonly #own: OwnCalls;
-  readonly #asking: QuestionDesk;
+  readonly #own = new OwnCalls(this, this.work);
+  readonly #asking = new QuestionDesk(this, this.work);
   readonly #keys: PromptKeys;
   #isWelcomed = false;
   #message = "";
@@ -81,9 +81,6 @@ export class App implements Desk {
       closed: () => this.questions.clear(),
       tell: (notice) => this.note(notice),
     });
-    this.work = new Work(this);
-    this.#own = new OwnCalls(this, this.work);
-    this.#asking = new QuestionDesk(this, this.work);
     const submit = (text: string, isLast: boolean): void => void this.#take(text, isLast);
     this.#keys = new PromptKeys(this, { work: this.work, completion: new Completion(this), submit });
     shown.status = () => this.#status();

@@ -101,13 +101,10 @@ function* blocksOf(hunk: readonly DiffLine[]): Generator<Block> {
 }
 
 function hunkLines(hunk: readonly DiffLine[], room: Room): Line[] {
-  const rows: Line[] = [];
-  for (const { removed, added, pairs } of blocksOf(hunk)) {
-    if (removed[0]?.sign !== " ")
-      rows.push(...removed.flatMap((line, index) => drawn(line, pairs[index]?.[0] ?? [], room)));
-    rows.push(...added.flatMap((line, index) => drawn(line, pairs[index]?.[1] ?? [], room)));
-  }
-  return rows;
+  return [...blocksOf(hunk)].flatMap(({ removed, added, pairs }) => [
+    ...removed.flatMap((line, index) => (line.sign === " " ? [] : drawn(line, pairs[index]?.[0], room))),
+    ...added.flatMap((line, index) => drawn(line, pairs[index]?.[1], room)),
+  ]);
 }
 
 /** The old text on the left, the new text on the right. */
@@ -116,10 +113,9 @@ function hunkBeside(hunk: readonly DiffLine[], { gutter, width }: Room): Line[] 
   const rows: Line[] = [];
   for (const { removed, added, pairs } of blocksOf(hunk)) {
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
-      const side = (line: DiffLine | undefined, marks: readonly boolean[] = []): Line[] =>
-        line === undefined ? [] : drawn(line, marks, { gutter, width: column });
-      const left = side(removed[index], pairs[index]?.[0]);
-      const right = side(added[index], pairs[index]?.[1]);
+      const [left = [], right = []] = [removed, added].map(({ [index]: line }, side) =>
+        line === undefined ? [] : drawn(line, pairs[index]?.[side], { gutter, width: column }),
+      );
       for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
         const before = left[at] ?? [];
         const gap = { text: " ".repeat(Math.max(column - lineWidth(before), 0)) };
@@ -137,7 +133,7 @@ function runOf(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): DiffLi
 
 function drawn(
   { sign, number, text }: DiffLine,
-  changed: readonly boolean[],
+  changed: readonly boolean[] = [],
   { gutter, width }: Room,
 ): Line[] {
   const head = `${String(number).padStart(gutter)} ${sign} `;
