@@ -61,8 +61,7 @@ export class PromptHistory {
 
 function readEntries(file: string): string[] {
   try {
-    const lines = (readText(file, MOST_BYTES) ?? "").split("\n").slice(-MOST_KEPT);
-    return lines.flatMap((line) => entryOf(line));
+    return (readText(file, MOST_BYTES) ?? "").split("\n").slice(-MOST_KEPT).flatMap(entryOf);
   } catch {
     return [];
   }

@@ -3,7 +3,6 @@ import type { Key } from "../terminal/keys.ts";
 
 type Edit = (buffer: TextBuffer) => void;
 
-/** What the keys in each row do. */
 const ROWS: readonly (readonly [keys: readonly string[], edit: Edit])[] = [
   [["left", "ctrl+b"], (buffer) => buffer.move("left")],
   [["right", "ctrl+f"], (buffer) => buffer.move("right")],

@@ -61,28 +61,22 @@ function unquoted(word: string): string {
 }
 
 function pathOf(word: string, root: string): string {
-  try {
-    if (word.startsWith("file://")) return fileURLToPath(word);
-  } catch {
-    return word;
-  }
+  if (word.startsWith("file://")) return orNull(() => fileURLToPath(word)) ?? word;
   return resolve(root, word.replace(/^~(?=[/\\])/, homedir()));
 }
 
 function areFiles(paths: readonly string[]): boolean {
-  return paths.every((path) => {
-    try {
-      return statSync(path).isFile();
-    } catch {
-      return false;
-    }
-  });
+  return paths.every((path) => orNull(() => statSync(path).isFile()));
 }
 
 function imageAt(path: string): InlineData | null {
+  const bytes = orNull(() => readBytes(path, MOST_BYTES));
+  return bytes && imageOf(bytes);
+}
+
+function orNull<Found>(find: () => Found): Found | null {
   try {
-    const bytes = readBytes(path, MOST_BYTES);
-    return bytes && imageOf(bytes);
+    return find();
   } catch {
     return null;
   }

@@ -174,7 +174,9 @@ export class View {
     const { columns, rows } = this.#port.size();
     const frame = this.#frame();
     const final = this.#rows.takeFinal(this.#shown.transcript, frame);
-    this.#count(final.length);
+    if (this.#rowCount < MANY_ROWS && this.#rowCount + final.length >= MANY_ROWS)
+      setFlagsFromString("--optimize-for-size");
+    this.#rowCount += final.length;
     const live = look.isSpoken ? [] : this.#rows.live(this.#shown.transcript, frame);
     const { lines, caret } = this.#bottom(columns, rows);
     const room = Math.max(rows - 1 - lines.length, 0);
@@ -228,12 +230,6 @@ export class View {
     const space = { columns, rows, cell: this.#cell };
     const draw: Frame["draw"] = (image) => (look.isSpoken ? [] : (this.#drawImage?.(image, space) ?? []));
     return { width: columns, theme: this.#theme, now: performance.now(), draw };
-  }
-
-  #count(rows: number): void {
-    const before = this.#rowCount;
-    this.#rowCount += rows;
-    if (before < MANY_ROWS && this.#rowCount >= MANY_ROWS) setFlagsFromString("--optimize-for-size");
   }
 
   #cancel(): void {
