@@ -4,9 +4,9 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { BURIN, burin, environmentIn, failed } from "./burin.ts";
+import { modelEnv } from "./fake-model.ts";
 import { put, root } from "./project.ts";
 
 const SERVER = fileURLToPath(new URL("../../core/tests/mcp/stdio-server.mjs", import.meta.url));
@@ -74,8 +74,8 @@ describe("burin mcp", () => {
     await run("mcp", "add", "dead", process.execPath, SERVER, "exit");
     await run("mcp", "add", "gone", "http://127.0.0.1:9/mcp");
     await run("mcp", "add", "none", "no-such-program -y x");
-    const notMcp = await startFakeModelServer([]);
-    await run("mcp", "add", "wrong", `${notMcp.baseUrl}/mcp`);
+    const { OPENAI_BASE_URL: notMcp } = await modelEnv();
+    await run("mcp", "add", "wrong", `${notMcp}/mcp`);
     await run("mcp", "add", "lost", "http://no-such-host.invalid/mcp");
     const { code, stdout } = await run("mcp", "list");
     expect(code).toBe(0);
@@ -95,7 +95,6 @@ describe("burin mcp", () => {
       { alias: "wrong", connected: false },
       { alias: "lost", connected: false },
     ]);
-    await notMcp.close();
   });
 
   it("P19 list shows no password of an address, and none that a server was given", async () => {
@@ -122,10 +121,8 @@ describe("burin mcp", () => {
     expect(text).toContain(`${marks}[redacted:`);
     const taken = await run("mcp", "add", "near", "other-program");
     expect(text + taken.stderr).not.toMatch(SECRETS);
-    const model = await startFakeModelServer([{ text: "Hello" }]);
-    const env = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "key" };
+    const env = await modelEnv({ text: "Hello" });
     await burin(["-p", "hi", "--output-format", "json"], { cwd: root, env });
-    await model.close();
     const sessions = join(root, ".home", "sessions");
     const logs = (await readdir(sessions, { recursive: true })).filter((name) => name.endsWith(".jsonl"));
     const log = await readFile(join(sessions, logs[0] ?? ""), "utf8");

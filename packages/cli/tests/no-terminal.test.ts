@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -16,9 +16,7 @@ interface Outcome {
   readonly replies: () => readonly FakeReply[];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  readonly code: number;
-  readonly status: string;
-  readonly type: string;
+  readonly ends: readonly [code: 1 | 2 | 3 | 4, type: string];
   readonly says: RegExp;
 }
 
@@ -26,82 +24,63 @@ const reading = () => ({ name: "read_file", args: { absolute_path: join(root, "a
 const missing = () => ({ name: "read_file", args: { absolute_path: join(root, "none.txt") } });
 const writing = () => ({ name: "write_file", args: { file_path: join(root, "b.txt"), content: "b\n" } });
 
+const STATUS = { 1: "error", 2: "error", 3: "refused", 4: "limit" };
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
   "the service refuses": {
     replies: () => [{ error: { type: "unauthorized", message: "no such key", status: 401 } }],
-    code: 1,
-    status: "error",
-    type: "unauthorized",
+    ends: [1, "unauthorized"],
     says: /no such key/,
   },
   "a call needs an approval": {
     replies: () => [{ calls: [writing()] }, { text: "I could not." }],
-    code: 3,
-    status: "refused",
-    type: "needs_approval",
+    ends: [3, "needs_approval"],
     says: /needs an approval .* nobody can be asked/,
   },
   "a rule denies a call": {
     replies: () => [{ calls: [reading()] }, { text: "I could not." }],
     args: ["--deny", "read_file"],
-    code: 3,
-    status: "refused",
-    type: "denied",
+    ends: [3, "denied"],
     says: /the rule deny read_file forbids it/,
   },
   "plan mode denies a call": {
     replies: () => [{ calls: [writing()] }, { text: "I could not." }],
     args: ["--approval-mode", "plan"],
-    code: 3,
-    status: "refused",
-    type: "denied",
+    ends: [3, "denied"],
     says: /plan mode allows no changes/,
   },
   "the turns are used up": {
     replies: () => [{ calls: [reading()] }],
     args: ["--max-turns", "1"],
-    code: 4,
-    status: "limit",
-    type: "max_turns",
+    ends: [4, "max_turns"],
     says: /1 turns, the limit/,
   },
   "the budget is used up": {
     replies: () => [{ calls: [reading()] }],
     args: ["--budget", "1 call"],
-    code: 4,
-    status: "limit",
-    type: "budget",
+    ends: [4, "budget"],
     says: /budget of 1 call is used up/,
   },
   "the model repeats a failing call (P4)": {
     replies: () => Array.from({ length: 6 }, () => ({ calls: [missing()] })),
-    code: 4,
-    status: "limit",
-    type: "loop",
+    ends: [4, "loop"],
     says: /same failing call of read_file 6 times/,
   },
   "the settings are broken": {
     replies: () => [],
     args: ["--settings", "broken.json"],
-    code: 2,
-    status: "error",
-    type: "settings",
+    ends: [2, "settings"],
     says: /broken\.json:1:/,
   },
   "an option is wrong": {
     replies: () => [],
     args: ["--max-turns", "none"],
-    code: 2,
-    status: "error",
-    type: "usage",
+    ends: [2, "usage"],
     says: /--max-turns must be a whole number/,
   },
   "no model is named": {
     replies: () => [],
     env: { OPENAI_MODEL: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "" },
-    code: 2,
-    status: "error",
-    type: "usage",
+    ends: [2, "usage"],
     says: /no model is configured/,
   },
 };
@@ -116,8 +95,9 @@ async function runOf({ replies, args = [], env = {} }: Outcome, format: string):
 }
 
 describe.each(Object.entries(OUTCOMES))("without a terminal, when %s", (_what, outcome) => {
-  const { code, status, type, says } = outcome;
-  const end = { status, error: { type, message: expect.stringMatching(says) } };
+  const { says, ends } = outcome;
+  const [code, type] = ends;
+  const end = { status: STATUS[code], error: { type, message: expect.stringMatching(says) } };
 
   it(`P44 json: exit code ${code} and one document with the error`, async () => {
     const ended = await runOf(outcome, "json");
@@ -148,9 +128,8 @@ describe.each(Object.entries(OUTCOMES))("without a terminal, when %s", (_what, o
 describe("without a terminal", () => {
   it("P44 a start for which too many files are open says so in one line", async () => {
     await modelEnv();
-    const filling = join(root, "filling.cjs");
-    await writeFile(
-      filling,
+    const filling = put(
+      "filling.cjs",
       `process.on("newListener", (name) => {
         try {
           while (name === "uncaughtException") require("fs").openSync("/dev/null");
@@ -169,8 +148,7 @@ describe("without a terminal", () => {
     "P44 what is thrown where nobody waits for it is told in the document: %s",
     async (thrown, message, type) => {
       const env = await modelEnv({ raw: () => {} });
-      const throwing = join(root, "throwing.cjs");
-      await writeFile(throwing, `setTimeout(() => { ${thrown}; }, 500);`);
+      const throwing = put("throwing.cjs", `setTimeout(() => { ${thrown}; }, 500);`);
       const { code, stdout, stderr } = await burin(["-p", "go", "--json"], {
         cwd: root,
         env: { ...env, NODE_OPTIONS: `--require=${throwing}` },

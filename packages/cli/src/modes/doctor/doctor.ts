@@ -32,7 +32,8 @@ export async function runDoctor(request: SubcommandRequest, { output, signal }: 
   const { opened, finding } = await settingsFinding(options);
   all.push(finding);
   const isOnline = own.online === true;
-  if (opened !== null) all.push(...(await settled({ options, opened, isOnline }, signal)));
+  const { root } = options;
+  if (opened !== null) all.push(...(await settled({ root, settings: opened.settings, isOnline }, signal)));
   all.push(await examineLocalServers(signal));
   if (signal.aborted) return EXIT.interrupted;
   const isWell = all.every(({ state }) => state !== "fail");
@@ -65,21 +66,20 @@ async function settingsFinding(options: CommonOptions): Promise<{ opened: Opened
 }
 
 interface Ground {
-  readonly options: CommonOptions;
-  readonly opened: Opened;
+  readonly root: string;
+  readonly settings: Settings;
   readonly isOnline: boolean;
 }
 
-async function settled({ options, opened, isOnline }: Ground, signal: AbortSignal): Promise<Finding[]> {
-  const { settings } = opened;
-  const { root } = options;
+async function settled(ground: Ground, signal: AbortSignal): Promise<Finding[]> {
+  const { root, settings, isOnline } = ground;
   const facts = await machineFacts({ root, settings, environment: process.env });
   return [
     ...machineFindings(facts),
     await examineModel(settings, isOnline, signal),
     proxyFinding(facts),
     searchFinding(settings, facts),
-    ...(await mcpFindings({ root, settings, isOnline }, signal)),
+    ...(await mcpFindings(ground, signal)),
     await trustFinding(root),
   ];
 }
@@ -122,10 +122,7 @@ function searchFinding({ web: { search } }: Settings, { searchFault }: MachineFa
   return searchFault === null ? ok(`${search.provider}.`) : warn(searchFault);
 }
 
-async function mcpFindings(
-  { root, settings, isOnline }: { root: string; settings: Settings; isOnline: boolean },
-  signal: AbortSignal,
-): Promise<Finding[]> {
+async function mcpFindings({ root, settings, isOnline }: Ground, signal: AbortSignal): Promise<Finding[]> {
   const { ok, fail } = findings("MCP");
   const aliases = Object.keys(settings.mcpServers);
   if (aliases.length === 0) return [ok("No server is named.")];

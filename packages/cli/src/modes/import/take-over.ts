@@ -33,13 +33,8 @@ export interface Offer {
   readonly sessions: readonly OfferedSession[];
 }
 
-interface Ours {
-  readonly home: string;
-  readonly root: string;
-}
-
 /** Adds to the user's data; existing data stays as it is. Returns what was added, and what was not. */
-export async function takeOver(offer: Offer, { home, root }: Ours): Promise<Offer> {
+export async function takeOver(offer: Offer, { home, root }: { home: string; root: string }): Promise<Offer> {
   const { found, name } = offer;
   makeFolders(home);
   // Only the user's own settings: no project is in this folder.
