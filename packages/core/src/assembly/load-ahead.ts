@@ -52,14 +52,13 @@ export class LoadAhead {
       () => import("../text/overwriting.ts"),
       () => import("../text/changing.ts"),
     ];
-    const loads = code.map((load) => ({ pauseMs: STEP_MS, do: load }));
-    this.#left = [...loads, { pauseMs: THOUGHT_MS, do: () => needs.commands.sandbox() }];
+    const soon = (work: () => Promise<unknown>) => ({ pauseMs: STEP_MS, do: work });
+    this.#left = [...code.map(soon), { pauseMs: THOUGHT_MS, do: () => needs.commands.sandbox() }];
     const makeFolder = needs.commands.temporaryFolder;
     // Another machine does its calls elsewhere.
     if (makeFolder === undefined || areTried) return;
     areTried = true;
-    const tries = TRIALS.map((trial) => async () => this.#try(trial, await makeFolder()));
-    this.#left.push(...tries.map((one) => ({ pauseMs: STEP_MS, do: one })));
+    this.#left.push(...TRIALS.map((trial) => soon(async () => this.#try(trial, await makeFolder()))));
   }
 
   /** Takes the next step. Resolves to whether there are more. */

@@ -88,10 +88,9 @@ export async function restoreSession({ home, root, id, lines }: RestoreOptions):
 
 async function movePaths(path: string, root: string): Promise<void> {
   let move = (json: string) => json;
-  const moved = [...readLog(path)].map(({ n, at, event, seen }) => {
-    if (event.type === "session") move = moverOf(event.root, root);
-    const json = { event: move(JSON.stringify(event)), seen: seen && move(JSON.stringify(seen)) };
-    return recordLine(n, at, json);
+  const moved = [...readLog(path)].map((record) => {
+    if (record.event.type === "session") move = moverOf(record.event.root, root);
+    return recordLine(record, (value) => move(JSON.stringify(value)));
   });
   await writeFile(path, Buffer.concat(moved));
 }
@@ -114,13 +113,13 @@ export async function forkSession({ home, root, place, turn: last }: ForkOptions
   const lines: Buffer[] = [];
   const count = new TurnCount();
   let reached = 0;
-  for (const { at, event, seen } of readLog(place.path)) {
+  for (const record of readLog(place.path)) {
+    const { event } = record;
     const { turn } = count.follow(event);
     const isNextPrompt = last > 0 && turn === last && event.type === "text" && event.role === "user";
     if (turn > last || isNextPrompt) break;
     reached = turn;
-    const json = { event: JSON.stringify(event), seen: seen && JSON.stringify(seen) };
-    lines.push(recordLine(lines.length + 1, at, json));
+    lines.push(recordLine({ ...record, n: lines.length + 1 }));
   }
   if (reached < last || lines.length === 0) {
     throw new SessionError(

@@ -218,10 +218,7 @@ export class EventLog {
 
   #write(count: number, path: string): void {
     const records = this.#noted.splice(0, count);
-    const lines = records.map(({ n, at, event, seen }) => {
-      const json = { event: this.#redactor.json(event), seen: seen && this.#redactor.json(seen) };
-      return recordLine(n, at, json);
-    });
+    const lines = records.map((record) => recordLine(record, (value) => this.#redactor.json(value)));
     this.#unwrittenRecords.push(...records);
     if (lines.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, ...lines]);
     if (this.#place.keep !== undefined) this.#unkept.push(...lines);

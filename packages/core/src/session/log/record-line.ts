@@ -12,11 +12,6 @@ export interface LogRecord {
   readonly seen?: readonly SeenFile[];
 }
 
-interface RecordJson {
-  readonly event: string;
-  readonly seen?: string | undefined;
-}
-
 const LINE_END = 0x0a;
 const START = /^\{"len":(\d{1,12}),"sum":"([0-9a-f]{8})",/;
 /** Longer than the start of any line. */
@@ -31,9 +26,12 @@ function sumOf(bytes: Buffer): number {
 }
 
 /** A line of a log: plain JSON that starts with the length in bytes and the CRC-32 of all that follows. */
-export function recordLine(n: number, at: string, { event, seen }: RecordJson): Buffer {
-  const known = seen === undefined ? "" : `,"seen":${seen}`;
-  const text = `"n":${n},"at":"${at}","event":${event}${known}}`;
+export function recordLine(
+  { n, at, event, seen }: LogRecord,
+  json: (value: unknown) => string = JSON.stringify,
+): Buffer {
+  const known = seen === undefined ? "" : `,"seen":${json(seen)}`;
+  const text = `"n":${n},"at":"${at}","event":${json(event)}${known}}`;
   // A terminal that shows the file would obey them.
   const rest = Buffer.from(text.replace(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`));
   const sum = sumOf(rest).toString(16).padStart(8, "0");

@@ -32,7 +32,8 @@ export async function writeSession({ home, root, id, events, environment }: Told
   let last = new Date(0);
   for (const [at, event] of events) {
     last = new Date(at);
-    lines.push(recordLine(lines.length + 1, last.toISOString(), { event: redactor.json(event) }));
+    const record = { n: lines.length + 1, at: last.toISOString(), event };
+    lines.push(recordLine(record, (value) => redactor.json(value)));
   }
   const path = sessionPath(home, root, id);
   makeFolders(dirname(path));
