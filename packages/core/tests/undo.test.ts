@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -12,7 +13,7 @@ import {
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createToolbox, undo, undoEntries } from "@burin/core";
+import { createToolbox, undo, undoEntries, undoInCopy } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 
@@ -95,6 +96,15 @@ describe("undo", () => {
     await back();
     expect(textOf("a.txt")).toBe("old\n");
     expect(execFileSync("getfattr", words, { encoding: "utf8" })).toBe(before);
+  });
+
+  it("P23 takes back in a copy of the folder what a session did, also to a file whose name starts with two dots", async () => {
+    await write("..notes", "new\n");
+    const copy = join(top, "copy");
+    cpSync(root, copy, { recursive: true });
+    const [entry] = await undoEntries({ home, root });
+    expect(await undoInCopy(copy, { home, root, session: entry?.writer ?? "" })).toEqual([]);
+    expect([existsSync(join(copy, "..notes")), textOf("..notes")]).toEqual([false, "new\n"]);
   });
 
   it("P23 takes back as many calls as are named, each step back in turn", async () => {
