@@ -1,3 +1,6 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { gitIn } from "../git/git-repository.ts";
 import { childEnvironment } from "./child-environment.ts";
@@ -71,6 +74,15 @@ describe("childEnvironment", () => {
     expect(childEnvironment({ PATH }, { ...none, roots: ["/p"] }).PATH).toBe(
       "/usr/bin:/p-other/bin:/bin:/p/node_modules/.bin",
     );
+  });
+
+  it("P21 nor are they found first through a link that leads into the project", () => {
+    const folder = temporaryFolder();
+    const [root, link] = [join(folder, "project"), join(folder, "link")];
+    mkdirSync(join(root, "bin"), { recursive: true });
+    symlinkSync(root, link);
+    const PATH = `${link}/bin:/opt/bin`;
+    expect(childEnvironment({ PATH }, { ...none, roots: [root] }).PATH).toBe(`/opt/bin:${link}/bin`);
   });
 
   it.each([
