@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CommandOutput } from "./command-output.ts";
-import { OutputPipes } from "./output-pipe.ts";
+import { outputPipes } from "./output-pipe.ts";
 import { outputTail, outputText } from "./output-text.ts";
 
 let folder: string;
@@ -126,7 +126,7 @@ describe("outputText", () => {
 describe("OutputPipes", () => {
   it("P26 a session that ends waits until its folder gets no more of them", async () => {
     let finish: (made: boolean) => void = () => {};
-    const pipes = new OutputPipes(folder, () => new Promise((resolve) => (finish = resolve)));
+    const pipes = outputPipes(folder, () => new Promise((resolve) => (finish = resolve)));
     const taken = pipes.take();
     let isSettled = false;
     const settled = pipes.settled().then(() => {

@@ -19,59 +19,47 @@ const PIPES_AT_ONCE = 16;
  * Pipes for child processes. Node itself would give them two sockets, so that the order of output and errors is
  * lost, and `> /dev/stderr` fails in them. A pipe that was taken from here has no name any more.
  */
-export class OutputPipes {
-  readonly #folder: string;
-  readonly #make: MakeNamedPipes;
-  readonly #names: string[] = [];
-  #making: Promise<boolean> | null = null;
-
-  constructor(folder: string, make: MakeNamedPipes) {
-    this.#folder = folder;
-    this.#make = make;
-  }
-
-  /** Creates some that will be needed soon. */
-  prepare(): void {
-    if (this.#names.length === 0 && readsPipes()) void this.#more();
-  }
-
-  /** Resolves to null where there are no named pipes, or they cannot be read. */
-  async take(): Promise<OutputPipe | null> {
-    if (!readsPipes()) return null;
-    if (this.#names.length === 0 && !(await this.#more())) return null;
-    const path = this.#names.shift();
-    if (path === undefined) return this.take();
-    if (this.#names.length === 2) void this.#more();
-    const opened: number[] = [];
-    try {
-      for (const flags of [constants.O_RDONLY | constants.O_NONBLOCK, constants.O_WRONLY])
-        opened.push(openSync(path, flags));
-      unlinkSync(path);
-      const [readEnd = -1, writeEnd = -1] = opened;
-      return { readEnd, writeEnd };
-    } catch {
-      for (const fd of opened) closeQuietly(fd);
-      return null;
-    }
-  }
-
-  /** Resolves when no pipe is being created, so that the folder can be removed. */
-  async settled(): Promise<void> {
-    await this.#making;
-  }
-
-  #more(): Promise<boolean> {
-    this.#making ??= this.#makeSome().finally(() => {
-      this.#making = null;
-    });
-    return this.#making;
-  }
-
-  async #makeSome(): Promise<boolean> {
-    const paths = Array.from({ length: PIPES_AT_ONCE }, () => join(this.#folder, `pipe-${randomName(4)}`));
-    const isMade = await this.#make(paths);
-    if (isMade) this.#names.push(...paths);
+export function outputPipes(folder: string, make: MakeNamedPipes) {
+  const names: string[] = [];
+  let making: Promise<boolean> | null = null;
+  const makeSome = async () => {
+    const paths = Array.from({ length: PIPES_AT_ONCE }, () => join(folder, `pipe-${randomName(4)}`));
+    const isMade = await make(paths);
+    if (isMade) names.push(...paths);
+    making = null;
     return isMade;
+  };
+  const makeMore = () => (making ??= makeSome());
+  return {
+    /** Creates some that will be needed soon. */
+    prepare(): void {
+      if (names.length === 0 && readsPipes()) void makeMore();
+    },
+    /** Resolves to null where there are no named pipes, or they cannot be read. */
+    async take(): Promise<OutputPipe | null> {
+      if (!readsPipes()) return null;
+      if (names.length === 0 && !(await makeMore())) return null;
+      const path = names.shift();
+      if (path === undefined) return this.take();
+      if (names.length === 2) void makeMore();
+      return openPipe(path);
+    },
+    /** Resolves when no pipe is being created, so that the folder can be removed. */
+    settled: async () => void (await making),
+  };
+}
+
+function openPipe(path: string): OutputPipe | null {
+  const opened: number[] = [];
+  try {
+    for (const flags of [constants.O_RDONLY | constants.O_NONBLOCK, constants.O_WRONLY])
+      opened.push(openSync(path, flags));
+    unlinkSync(path);
+    const [readEnd = -1, writeEnd = -1] = opened;
+    return { readEnd, writeEnd };
+  } catch {
+    for (const fd of opened) closeQuietly(fd);
+    return null;
   }
 }
 

@@ -19,7 +19,7 @@ import { vouchForAll } from "../sandbox/vouched-files.ts";
 import { commandLimits } from "./command-limits.ts";
 import type { BackgroundCommand, CommandRequest, CommandsOptions } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
-import { closePipe, OutputPipes } from "./output-pipe.ts";
+import { closePipe, outputPipes } from "./output-pipe.ts";
 
 /** How often to look for another Burin in the same folder that has crashed. */
 const CLEANING_MS = 5000;
@@ -182,7 +182,7 @@ export class RunningCommands {
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
       this.#supervisor.ledger.close();
     });
-    const pipes = new OutputPipes(folder, async (paths) => {
+    const pipes = outputPipes(folder, async (paths) => {
       const isPossible = process.platform !== "win32";
       return isPossible && succeeds("mkfifo", ["-m", "600", ...paths], this.#options.environment);
     });
@@ -242,7 +242,7 @@ interface Running extends BackgroundCommand<CommandRun> {
 interface Session {
   /** Temporary files of this session, of Burin and of the commands. */
   readonly folder: string;
-  readonly pipes: OutputPipes;
+  readonly pipes: ReturnType<typeof outputPipes>;
   readonly forget: () => void;
 }
 

@@ -26,10 +26,8 @@ export function isGitTop(folder: string): boolean {
 
 /** Returns the top of the git work tree that contains the folder, or null. */
 export function gitTopOf(folder: string): string | null {
-  for (let current = folder; ; current = dirname(current)) {
-    if (isGitTop(current)) return current;
-    if (dirname(current) === current) return null;
-  }
+  if (isGitTop(folder)) return folder;
+  return dirname(folder) === folder ? null : gitTopOf(dirname(folder));
 }
 
 /** Returns the text of `info/exclude`, also of a linked work tree, in which `.git` is a file. */

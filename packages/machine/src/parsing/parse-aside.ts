@@ -43,14 +43,8 @@ function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> 
     throw new WebError("not_available", `${what} cannot be read: the parser is not installed.`);
   const before = process.memoryUsage.rss();
   const resourceLimits = { maxOldGenerationSizeMb: MOST_MB, stackSizeMb: 4 };
-  const worker = new Worker(file, {
-    workerData,
-    resourceLimits,
-    env: {},
-    execArgv: [],
-    stdout: true,
-    stderr: true,
-  });
+  const ownStreams = { stdout: true, stderr: true };
+  const worker = new Worker(file, { workerData, resourceLimits, env: {}, execArgv: [], ...ownStreams });
   return new Promise((resolve, reject) => {
     const stop = (error: unknown): void => {
       reject(error);

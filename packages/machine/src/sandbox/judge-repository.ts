@@ -112,8 +112,7 @@ function programInConfig(file: string): string | null {
 }
 
 function keyOf(entry: string): string {
-  const end = entry.indexOf("\n");
-  return end === -1 ? entry : entry.slice(0, end);
+  return entry.replace(/\n.*/s, "");
 }
 
 const named = new KeptAnswers<readonly string[]>();

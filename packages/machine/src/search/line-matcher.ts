@@ -21,7 +21,7 @@ export class LineMatcher {
     const literals = requiredLiterals(pattern, caseSensitive);
     const texts = literals?.texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")) ?? [];
     this.#hint = texts.length === 0 ? null : new RegExp(texts.join("|"), literals?.ignoreCase ? "gi" : "g");
-    this.#isAsciiHint = literals?.texts.every(isAscii) ?? false;
+    this.#isAsciiHint = literals?.texts.every((text) => Buffer.byteLength(text) === text.length) ?? false;
   }
 
   /** Returns false when no line of a file with these bytes can match, unless it is UTF-16. */
@@ -55,8 +55,4 @@ export class LineMatcher {
     if (found === null) return -1;
     return found.index === from ? from : text.lastIndexOf("\n", found.index - 1) + 1;
   }
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }
