@@ -14,8 +14,6 @@ interface Agent {
   readonly settings: string;
   /** Its text for the model, in all projects. */
   readonly memory: string;
-  /** The folder of what it wrote down by itself, with the project's name in place of `*`. */
-  readonly learned?: string;
   /** The folder of its sessions, and what their records look like. */
   readonly records?: Records & { readonly below: string };
   /** Adds what else it has outside its settings. */
@@ -29,7 +27,6 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     variable: "CLAUDE_CONFIG_DIR",
     settings: "settings.json",
     memory: "CLAUDE.md",
-    learned: "projects/*/memory",
     records: { below: "projects", named: /^[0-9a-f-]{36}\.jsonl$/, depth: 1, talkIn: talkOfBranches },
     readMore: readMoreOfClaude,
   },
@@ -62,14 +59,13 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     variable: "QWEN_HOME",
     settings: "settings.json",
     memory: "QWEN.md",
-    learned: "projects/*/memory",
     records: { below: "projects", named: /\.jsonl$/, depth: 2, talkIn: talkOfBranches },
     readMore: addChats,
   },
 };
 
 export function readAgent(agent: Agent, places: Places): Found {
-  const { settings: settingsFile, memory, learned, records, readMore } = agent;
+  const { settings: settingsFile, memory, records, readMore } = agent;
   const found = new Found();
   const settings = inGroups(settingsIn(join(places.folder, settingsFile), found));
   addSettings(found, settings);
@@ -89,8 +85,8 @@ export function readAgent(agent: Agent, places: Places): Found {
   for (const { name } of entriesOf(join(places.folder, "extensions")).filter((one) => one.isDirectory()))
     found.leave(join(places.folder, "extensions", name), "add its MCP servers with burin mcp add");
   const project = places.root.replace(/[^A-Za-z0-9]/g, "-");
-  for (const own of ["memories", learned?.replace("*", project)])
-    if (own !== undefined) leaveLearned(found, join(places.folder, own));
+  for (const own of ["memories", join("projects", project, "memory")])
+    leaveLearned(found, join(places.folder, own));
   readMore?.(found, places);
   if (records) addRecords(found, join(places.folder, records.below), records);
   return found;
