@@ -12,11 +12,17 @@ const BURIN = join(here, "../packages/cli/dist/burin.cjs");
 const LONGEST_MS = 180_000;
 const WORDS = "What is in a.txt?";
 const TEXT = "a line that only Burin has read";
-const PACKAGES = ["@google/gemini-cli@0.61.0", "@qwen-code/qwen-code@0.24.4"];
+const PACKAGES = [
+  ...["@google/gemini-cli@0.61.0", "@qwen-code/qwen-code@0.24.4"],
+  ...["@openai/codex@0.169.0", "@anthropic-ai/claude-code@2.1.328", "opencode-ai@1.18.33"],
+];
+const SERVER = { command: process.execPath, args: [BURIN, "serve", "mcp"] };
+const mcpServers = { burin: { ...SERVER, trust: true } };
+/** What each needs in its home, how it is started, and how it learns of the model. */
 const AGENTS = {
   gemini: {
-    folder: ".gemini",
-    settings: { security: { auth: { selectedType: "gemini-api-key" } } },
+    file: ".gemini/settings.json",
+    settings: () => ({ security: { auth: { selectedType: "gemini-api-key" } }, mcpServers }),
     args: ["--yolo", "-m", "gemini-2.5-pro", "-p", WORDS],
     /** @param {string} url */
     variables: (url) => ({
@@ -26,26 +32,76 @@ const AGENTS = {
     }),
   },
   qwen: {
-    folder: ".qwen",
-    settings: {},
+    file: ".qwen/settings.json",
+    settings: () => ({ mcpServers }),
     args: ["--yolo", "--auth-type", "openai", "-p", WORDS],
     /** @param {string} url */
     variables: (url) => ({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: url, OPENAI_MODEL: "m" }),
   },
+  codex: {
+    file: ".codex/config.toml",
+    /** @param {string} url */
+    settings: (url) =>
+      [
+        ...['model = "m"', 'model_provider = "fake"'],
+        ...["[model_providers.fake]", 'name = "fake"', 'wire_api = "responses"', 'env_key = "KEY"'],
+        `base_url = "${url}"`,
+        ...["[mcp_servers.burin]", `command = "${SERVER.command}"`, `args = ${JSON.stringify(SERVER.args)}`],
+      ].join("\n"),
+    args: ["exec", "--skip-git-repo-check", WORDS],
+    variables: () => ({ KEY: "k" }),
+  },
+  claude: {
+    file: ".claude/mcp.json",
+    settings: () => ({ mcpServers: { burin: SERVER } }),
+    args: ["--model", "m", "--mcp-config", ".claude/mcp.json", "--allowedTools", "mcp__burin", "-p", WORDS],
+    /** @param {string} url */
+    variables: (url) => ({ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url.replace(/\/v1$/, "") }),
+  },
+  opencode: {
+    file: ".config/opencode/opencode.json",
+    /** @param {string} url */
+    settings: (url) => ({
+      model: "fake/m",
+      small_model: "fake/m",
+      provider: {
+        fake: {
+          npm: "@ai-sdk/openai-compatible",
+          options: { baseURL: url, apiKey: "k" },
+          models: { m: { name: "M" } },
+        },
+      },
+      mcp: { burin: { type: "local", command: [SERVER.command, ...SERVER.args] } },
+    }),
+    args: ["run", WORDS],
+    variables: () => ({}),
+  },
 };
+
+/** @typedef {{ name: string, namespace?: string, args: object } | null} Call */
+
+/** @type {[ending: string, replies: (call: Call) => (object | string)[]][]} */
+const PROTOCOLS = [
+  ["/chat/completions", chatReplies],
+  ["enerateContent", geminiReplies],
+  ["/responses", responsesReplies],
+  ["/messages", messagesReplies],
+];
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-agents-")));
 try {
   writeFileSync(join(top, "package.json"), '{"private":true}\n');
-  const install = ["install", "--silent", "--no-audit", "--no-fund", "--omit=optional", ...PACKAGES];
+  // Some of them are programs that come as optional packages.
+  const install = ["install", "--silent", "--no-audit", "--no-fund", ...PACKAGES];
   execFileSync("npm", install, { cwd: top, stdio: "inherit" });
   let passed = 0;
-  for (const name of /** @type {const} */ (["gemini", "qwen"])) {
+  const names = /** @type {(keyof typeof AGENTS)[]} */ (Object.keys(AGENTS));
+  for (const name of names) {
     const fault = await faultOf(name);
     process.stdout.write(`${name}: ${fault ?? "read the file with Burin's tool"}\n`);
     if (fault === null) passed += 1;
   }
-  process.exitCode = passed === 2 ? 0 : 1;
+  process.exitCode = passed === names.length ? 0 : 1;
 } finally {
   rmSync(top, { recursive: true, force: true });
 }
@@ -55,13 +111,13 @@ try {
  * @param {keyof typeof AGENTS} name
  */
 async function faultOf(name) {
-  const { folder, settings, args, variables } = AGENTS[name];
+  const { file, settings, args, variables } = AGENTS[name];
   const [home, project] = [join(top, `home-${name}`), join(top, `project-${name}`)];
-  for (const path of [join(home, folder), project]) mkdirSync(path, { recursive: true });
-  const mcpServers = { burin: { command: process.execPath, args: [BURIN, "serve", "mcp"], trust: true } };
-  writeFileSync(join(home, folder, "settings.json"), JSON.stringify({ ...settings, mcpServers }));
+  for (const path of [dirname(join(home, file)), project]) mkdirSync(path, { recursive: true });
   writeFileSync(join(project, "a.txt"), `${TEXT}\n`);
   const model = await startModel(join(project, "a.txt"));
+  const written = settings(model.url);
+  writeFileSync(join(home, file), typeof written === "string" ? written : JSON.stringify(written));
   const { PATH = "" } = process.env;
   const env = {
     PATH,
@@ -70,7 +126,8 @@ async function faultOf(name) {
     TERM: "dumb",
     ...variables(model.url),
   };
-  const child = spawn(join(top, "node_modules/.bin", name), args, {
+  const words = args.map((word) => (word === file ? join(home, file) : word));
+  const child = spawn(join(top, "node_modules/.bin", name), words, {
     cwd: project,
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -89,24 +146,36 @@ async function faultOf(name) {
 }
 
 /**
- * A model that asks for Burin's tool until it was shown the file. It takes whatever the agents send: their own tools
- * are not what is tested.
+ * A model that asks for Burin's tool until it was shown the file; where tools are only declared once they were
+ * searched for, it searches first. It takes whatever the agents send: their own tools are not what is tested.
  * @param {string} path
  */
 async function startModel(path) {
   let hasRead = false;
+  let hasSearched = false;
+  /** @param {string} sent @returns {Call} */
+  const nextCall = (sent) => {
+    hasRead ||= sent.includes(TEXT);
+    if (hasRead || !sent.includes(WORDS)) return null;
+    const isSearch = !hasSearched && sent.includes('"name":"ToolSearch"');
+    hasSearched ||= isSearch;
+    if (isSearch) return { name: "ToolSearch", args: { query: "burin", max_results: 20 } };
+    const [name] = /(?:mcp_+)?burin_+read_file/.exec(sent) ?? [];
+    // Codex declares a group of tools, in which they have their own names.
+    const group = sent.includes('"name":"mcp__burin"') ? { namespace: "mcp__burin" } : null;
+    const args = { absolute_path: path };
+    return group ? { name: "read_file", ...group, args } : name === undefined ? null : { name, args };
+  };
   const server = createServer(async (request, response) => {
     let sent = "";
     for await (const chunk of request) sent += chunk;
-    hasRead ||= sent.includes(TEXT);
-    const [name] = /mcp_+burin_+read_file/.exec(sent) ?? [];
-    const call =
-      !hasRead && name !== undefined && sent.includes(WORDS) ? { name, args: { absolute_path: path } } : null;
-    const isGemini = request.url?.includes("enerateContent") === true;
-    const reply = JSON.stringify(isGemini ? geminiReply(call) : chatReply(call));
-    const isStream = request.url?.includes("streamGenerate") === true || sent.includes('"stream":true');
+    const call = nextCall(sent);
+    const { pathname } = new URL(request.url ?? "", "http://localhost");
+    const [, protocol] = PROTOCOLS.find(([ending]) => pathname.endsWith(ending)) ?? PROTOCOLS[0];
+    const isStream = pathname.endsWith(":streamGenerateContent") || sent.includes('"stream":true');
     response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
-    response.end(isStream ? `data: ${reply}\n\n${isGemini ? "" : "data: [DONE]\n\n"}` : reply);
+    const replies = protocol(call);
+    response.end(isStream ? replies.map(eventOf).join("") : JSON.stringify(replies[0]));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
   const address = server.address();
@@ -118,20 +187,61 @@ async function startModel(path) {
   return { url: `http://127.0.0.1:${port}/v1`, hasRead: () => hasRead, close };
 }
 
-/** @typedef {{ name: string, args: object } | null} Call */
-
-/** @param {Call} functionCall */
-function geminiReply(functionCall) {
-  const parts = [functionCall === null ? { text: "done" } : { functionCall }];
-  return { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }], usageMetadata: {} };
+/** @param {object | string} reply */
+function eventOf(reply) {
+  if (typeof reply === "string") return `data: ${reply}\n\n`;
+  return `${"type" in reply ? `event: ${reply.type}\n` : ""}data: ${JSON.stringify(reply)}\n\n`;
 }
 
 /** @param {Call} call */
-function chatReply(call) {
+function geminiReplies(call) {
+  const parts = [call === null ? { text: "done" } : { functionCall: call }];
+  return [{ candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }], usageMetadata: {} }];
+}
+
+/** @param {Call} call */
+function chatReplies(call) {
   const asked = call && { name: call.name, arguments: JSON.stringify(call.args) };
   const said = asked
     ? { role: "assistant", tool_calls: [{ index: 0, id: "call_1", type: "function", function: asked }] }
     : { role: "assistant", content: "done" };
   const choice = { index: 0, delta: said, message: said, finish_reason: asked ? "tool_calls" : "stop" };
-  return { id: "1", object: "chat.completion.chunk", model: "m", choices: [choice] };
+  return [{ id: "1", object: "chat.completion.chunk", model: "m", choices: [choice] }, "[DONE]"];
+}
+
+/** @param {Call} call */
+function responsesReplies(call) {
+  const { args, ...named } = call ?? {};
+  const content = [{ type: "output_text", text: "done", annotations: [] }];
+  const item = call
+    ? { type: "function_call", call_id: "call_1", ...named, arguments: JSON.stringify(args) }
+    : { type: "message", role: "assistant", content };
+  const response = { id: "1", usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } };
+  return [
+    { type: "response.created", response },
+    { type: "response.output_item.done", item },
+    { type: "response.completed", response },
+  ];
+}
+
+/** @param {Call} call */
+function messagesReplies(call) {
+  const [type, block, delta, reason] = call
+    ? [
+        "tool_use",
+        { id: `toolu_${call.name}`, name: call.name, input: {} },
+        { type: "input_json_delta", partial_json: JSON.stringify(call.args) },
+        "tool_use",
+      ]
+    : ["text", { text: "" }, { type: "text_delta", text: "done" }, "end_turn"];
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { id: "1", type: "message", role: "assistant", model: "m", content: [], usage };
+  return [
+    { type: "message_start", message },
+    { type: "content_block_start", index: 0, content_block: { type, ...block } },
+    { type: "content_block_delta", index: 0, delta },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: reason }, usage },
+    { type: "message_stop" },
+  ];
 }
