@@ -260,12 +260,15 @@ const MOST_SKEW_MS = 60_000;
 /** A clock that shows an earlier year was never set. */
 const FIRST_YEAR = 2026;
 
-/** Logs from before the clock was set back would be the last ones for hours: their times end now. */
+/** A file system's clock is behind by some milliseconds: what is written now must count as later. */
+const CLOCK_STEP_MS = 1000;
+
+/** Logs from before the clock was set back would be the last ones for hours: their times end before now. */
 async function endFutureTimes(home: string, root: string): Promise<void> {
   const now = Date.now();
   if (new Date(now).getFullYear() < FIRST_YEAR) return;
   for (const [at, { path, changed }] of (await listSessions(home, root)).entries()) {
     if (changed < now + MOST_SKEW_MS) return;
-    utimesSync(path, new Date(), (now - at) / 1000);
+    utimesSync(path, new Date(), (now - CLOCK_STEP_MS - at) / 1000);
   }
 }
