@@ -4,25 +4,25 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3570,
+  contract: 3460,
   "edit-match": 2400,
   "shell-judge": 4060,
-  machine: 12150,
-  models: 6160,
-  testing: 1260,
-  web: 2060,
-  mcp: 2260,
-  core: 14220,
-  serve: 2170,
-  fleet: 4060,
-  cli: 14850,
+  machine: 11510,
+  models: 6020,
+  testing: 1190,
+  web: 1980,
+  mcp: 2210,
+  core: 13740,
+  serve: 2140,
+  fleet: 3990,
+  cli: 14450,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
 
 /** Files of fewer lines than this, with one importer that does not load them late, belong into that importer. */
 const SMALL = 40;
-const MOST_SMALL_FILES = 9;
+const MOST_SMALL_FILES = 8;
 
 const PACKAGE_CODE = /^packages\/([^/]+)\/src\//;
 
