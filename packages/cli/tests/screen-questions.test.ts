@@ -19,6 +19,10 @@ function lastAnswer(): string {
   return messages.filter(({ role }) => role === "tool").at(-1)?.content ?? "";
 }
 
+function pasted(text: string): string {
+  return `\u001b[200~${text}\u001b[201~`;
+}
+
 describe("a question", () => {
   it("shows the whole command, and runs it after y", async () => {
     const terminal = await room.open([running("touch made.txt && rm a.txt"), { text: "Done." }]);
@@ -52,6 +56,19 @@ describe("a question", () => {
     await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
     await answer(terminal, "n", "y yes");
     await terminal.enter("\r", "Done.");
+  });
+
+  it("P11 is not answered by a letter that is pasted, which can be a part of the reason", async () => {
+    const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
+    await terminal.enter("go\r", "Run this command?");
+    await answer(terminal, "a", "y yes");
+    terminal.type(pasted("s"));
+    await terminal.enter("\u001b", "y yes");
+    terminal.type(pasted("y"));
+    await terminal.enter("n", "Say what to do instead");
+    await terminal.enter(`${pasted("later")}\r`, "Done.");
+    expect(lastAnswer()).toContain("later");
+    await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
   });
 
   it("P11 is not answered by a sentence that is still being written, which is whole at the prompt", async () => {

@@ -88,6 +88,8 @@ export class QuestionPanel extends Standing implements Panel {
   key(key: Key): void {
     if (this.#scroll.key(key.name, this.#state === "hunks" ? {} : { up: -1, down: 1 })) return;
     if (this.#state === "reason") this.#reasonKey(key);
+    // Only a reason can be pasted: what else is pasted was copied for something else.
+    else if (key.name === "paste") return;
     else if (this.#state === "scope") this.#scopeKey(key);
     else if (this.#state === "hunks") this.#hunkKey(key);
     else this.#chosen(key);
