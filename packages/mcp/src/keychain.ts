@@ -39,8 +39,11 @@ export async function keychainGet(name: string): Promise<string | null> {
 
 /** Returns false when the secret must be stored elsewhere. */
 export async function keychainSet(name: string, secret: string): Promise<boolean> {
-  await withEntry(name, (entry, patience) => entry.setPassword(secret, patience));
-  return (await keychainGet(name)) === secret;
+  const isKept = await withEntry(name, async (entry, patience) => {
+    await entry.setPassword(secret, patience);
+    return (await keychainGet(name)) === secret;
+  });
+  return isKept === true;
 }
 
 export async function keychainDelete(name: string): Promise<void> {
