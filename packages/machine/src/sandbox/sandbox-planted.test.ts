@@ -179,28 +179,12 @@ const PLANTS: readonly (readonly [string, string])[] = [
 
 /** Each makes something in the place that comes first. */
 const NAMES: readonly (readonly [string, string])[] = [
-  ...[
-    ".env",
-    ".npmrc",
-    ".gitconfig",
-    ".pre-commit-config.yaml",
-    ".mcp.json",
-    ".envrc",
-    "sub/.env",
-    "a/b/c/d/e/.npmrc",
-  ].map((name) => [name, `mkdir -p ${dirname(name)} && echo x > ${name}`] as const),
-  ...[
-    ".husky",
-    ".githooks",
-    ".devcontainer",
-    ".gemini",
-    ".codex",
-    ".burin",
-    ".vscode",
-    "sub/.vscode",
-    "sub/.burin",
-    ".d/.idea",
-  ].map((name) => [name, `mkdir -p ${name} && echo x > ${name}/tasks.json`] as const),
+  ...".env .npmrc .gitconfig .pre-commit-config.yaml .mcp.json .envrc sub/.env a/b/c/d/e/.npmrc"
+    .split(" ")
+    .map((name) => [name, `mkdir -p ${dirname(name)} && echo x > ${name}`] as const),
+  ...".husky .githooks .devcontainer .gemini .codex .burin .vscode sub/.vscode sub/.burin .d/.idea"
+    .split(" ")
+    .map((name) => [name, `mkdir -p ${name} && echo x > ${name}/tasks.json`] as const),
   [".ENV", "echo x > .ENV"],
   [".Vscode", "mkdir .Vscode"],
   [".vscode", "mkdir v && touch v/tasks.json && mv v .vscode"],
