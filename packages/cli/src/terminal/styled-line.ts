@@ -9,7 +9,7 @@ export type Style =
   | "heading"
   | "code"
   | "link"
-  | "person"
+  | "user"
   | "good"
   | "bad"
   | "warning"

@@ -20,7 +20,7 @@ const PLAIN: Words = {
   heading: ["bold", "underline"],
   code: ["cyan"],
   link: ["underline"],
-  person: ["bold"],
+  user: ["bold"],
   good: ["green"],
   bad: ["red"],
   warning: ["yellow"],

@@ -137,7 +137,7 @@ function promptLines(text: string, width: number): Line[] {
   const room = Math.max(width - 2, 1);
   const lines = text
     .split("\n")
-    .flatMap((line) => wrapLine([{ text: shownText(line), style: "person" }], room));
+    .flatMap((line) => wrapLine([{ text: shownText(line), style: "user" }], room));
   const shown = lines.slice(0, MOST_PROMPT_ROWS);
   if (lines.length > shown.length)
     shown.push([{ text: say("prompt.more", { count: lines.length - shown.length }), style: "dim" }]);
