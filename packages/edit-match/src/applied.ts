@@ -18,9 +18,8 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   const [was, is] = [oldText, newText].map((text) => text.replace(/\s/g, ""));
   if (added.length === 0 || was === is || (is ?? "").length < LEAST_SIGNS) return false;
   if (added.some((line) => isShortened(line, removed))) return false;
-  const text = content.replaceAll("\r\n", "\n");
   const fresh = newLines.join("\n").trimEnd().replace(/^\n+/, "");
-  const there = text.split("\n").map((line) => line.trimEnd());
+  const there = trimmedLines(content.replaceAll("\r\n", "\n"));
   if (!`\n${there.join("\n")}\n`.includes(`\n${fresh}\n`)) return false;
   // With lines around it the place itself is known; a single line may also occur elsewhere.
   const isKnown = newLines.some((line) => !isBlank(line) && had.has(line));

@@ -90,6 +90,13 @@ const PLACED: readonly Required<Row>[] = [
     result: "const s = `a b`;\nrun('y');\n",
   },
   {
+    what: "the old text has twice the backslashes of a word, and the new one has the file's",
+    content: "go({\n  text: 'e.g., x^2, \\\\frac{a}{b}',\n});\n",
+    old: "  text: 'e.g., x^2, \\\\\\\\frac{a}{b}',\n});",
+    new: "  text:\n    'e.g., x^2, \\\\frac{a}{b}, \\\\sqrt{x}',\n});",
+    result: "go({\n  text:\n    'e.g., x^2, \\\\frac{a}{b}, \\\\sqrt{x}',\n});\n",
+  },
+  {
     what: "spaces at line ends are left out, and all other lines keep theirs",
     content: "untouched   \nreplace me   \nafter\ntrailing   \n",
     old: "replace me\nafter",

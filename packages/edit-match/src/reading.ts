@@ -40,20 +40,23 @@ type Read = (text: string) => string;
 
 /**
  * A mistake in single characters. The new text has it too, unless it is nearer to the old text without it than to the
- * one with it, or keeps no line with it and has characters that the old text has by mistake alone.
+ * one with it, has words with backslashes as that one has them, or keeps no line with the mistake and has characters
+ * that the old text has by mistake alone.
  */
 function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): EditTexts {
   const [toRead, toOld] = [read, oldText].map((text) => commonEnds(newText, text));
   const isNearer = toRead && toOld && toRead.head + toRead.tail > toOld.head + toOld.tail;
-  if (isNearer) return { oldText: read, newText };
+  const [kept, slipped, sent] = [read, oldText, newText].map((text) => new Set(text.match(/\\+\w{2,}/g)));
+  const telling = [...(sent ?? [])].filter((word) => kept?.has(word) !== slipped?.has(word));
+  const hasKept = telling.length > 0 && telling.every((word) => kept?.has(word));
+  if (isNearer || hasKept) return { oldText: read, newText };
   const signs = BARE_SIGNS.filter((sign) => read.includes(sign) && newText.includes(sign));
   const bare = (text: string) => (signs.length === 0 ? "" : text.replace(ESCAPED_SIGN, ""));
   const [had, has] = [bare(oldText), bare(newText)];
   const lines = new Set(newText.split("\n"));
   const isKept = (line: string) => lines.has(line) && repair(line) !== line;
   const isBare = signs.some((sign) => !had.includes(sign) && has.includes(sign));
-  const isRight = isBare && !oldText.split("\n").some(isKept);
-  return { oldText: read, newText: isRight ? newText : repair(newText) };
+  return { oldText: read, newText: isBare && !oldText.split("\n").some(isKept) ? newText : repair(newText) };
 }
 
 const ESCAPES = /\\[\s\S]/g;

@@ -18,10 +18,8 @@ export function matched(content: string, stage: string, replacements: readonly R
   return { status: "matched", stage, replacements, lines };
 }
 
-const MOST_SHOWN = 20;
-
 export function ambiguous(content: string, found: number, starts: readonly number[]): EditMatch {
-  return { status: "ambiguous", found, lines: starts.slice(0, MOST_SHOWN).map((at) => lineOf(content, at)) };
+  return { status: "ambiguous", found, lines: starts.slice(0, 20).map((at) => lineOf(content, at)) };
 }
 
 /** The lines with their ends, without what stays as it is at either side. */
