@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -204,6 +206,24 @@ describe("the ledger of processes", () => {
     expect(readdirSync(root)).toEqual([".npmrc"]);
     expect(readFileSync(join(root, ".npmrc"), "utf8")).toBe("before");
     expect(readdirSync(join(home, "running"))).toEqual([]);
+  });
+
+  it("P26 P53 a link that a command changed is put back, also by the notes of an earlier version", async () => {
+    const root = join(home, "project");
+    mkdirSync(root);
+    symlinkSync("own", join(root, ".npmrc"));
+    const { before, release } = guardian({ roots: [root], home, temporary: "/tmp/x" })();
+    release();
+    const places = [...before.places].map(([key, { kind, target }]) => [key, kind, target]);
+    const ledger = new ProcessLedger(home);
+    ledger.note();
+    const path = orphaned(ledger);
+    const note = { guard: 1, since: before.since, isWhole: before.isWhole, named: [...before.named], places };
+    appendFileSync(path, `${JSON.stringify({ ...note, roots: [root], temporary: "/tmp/x" })}\n`);
+    rmSync(join(root, ".npmrc"));
+    symlinkSync("planted", join(root, ".npmrc"));
+    await endLeftBehind(home);
+    expect(readlinkSync(join(root, ".npmrc"))).toBe("own");
   });
 
   it.each(["", "not json", "[]", '{"owner":"x"}', '{"pid":1,"started":"1"}\nnull\n5', "\0\0"])(

@@ -35,7 +35,8 @@ interface GuardNote {
   readonly roots: readonly string[];
   readonly temporary: string;
   readonly named: readonly string[];
-  readonly places: readonly (readonly [key: string, place: Pick<Place, "kind" | "target">])[];
+  /** The next Burin, which reads them, may be of another version. */
+  readonly places: readonly (readonly [key: string, kind: Place["kind"], target?: string | null])[];
 }
 
 interface Owner extends NotedProcess {
@@ -71,9 +72,7 @@ export class ProcessLedger {
   noteGuard({ named, places, ...before }: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
     this.#guards += 1;
     const guard = this.#guards;
-    const standing = [...places].map(([key, { kind, target }]) => {
-      return [key, { kind, ...(target !== undefined && { target }) }] as const;
-    });
+    const standing = [...places].map(([key, { kind, target = null }]) => [key, kind, target] as const);
     this.note({ ...before, guard, named: [...named], places: standing });
     this.#guarded.add(guard);
     // A file that was created long after the last heartbeat cannot come from a command of this Burin.
@@ -150,8 +149,10 @@ async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promi
     import("../sandbox/sandbox-guard.ts"),
   ]);
   const { roots, temporary, since, isWhole } = note;
-  const [places, named] = [new Map(note.places), new Set(note.named)];
-  const before = { since, isWhole, places, named, until: lastBeat + 2 * BEAT_MS };
+  const places = new Map(
+    note.places.map(([key, kind, target]) => [key, { kind, ...(target && { target }) }] as const),
+  );
+  const before = { since, isWhole, places, named: new Set(note.named), until: lastBeat + 2 * BEAT_MS };
   takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
 }
 
