@@ -54,8 +54,9 @@ export function linuxSandbox(
     async plan(command) {
       makeFolders(join(temporary, "tmp"));
       const hidden = hiddenHome(limits.home);
-      const guard = begin();
       const filter = command.network ? null : filterFile(temporary);
+      // Last of what a full disk can refuse: nobody would end a guard without a command.
+      const guard = begin();
       const args = [
         ...spaces(command.network, isRoot),
         // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
@@ -97,9 +98,8 @@ function places(
   const away = secret.filter((one) => !secret.some((other) => other !== one && isWithin(one, other)));
   const covered = [...COVERED, ...away];
   // A root that contains one of them would show the real content if it was mounted after them.
-  const [inner, outer] = [true, false].map((isInner) =>
-    roots.filter((root) => isWithinAny(root, covered) === isInner),
-  );
+  const inner = roots.filter((root) => isWithinAny(root, covered));
+  const outer = roots.filter((root) => !inner.includes(root));
   const privateTemporary = join(temporary, "tmp");
   const sockets = hasFilter ? [] : listeningSockets([...covered, ...roots, home]);
   return [
@@ -136,7 +136,7 @@ function system(isRoot: boolean, outerRoots: readonly string[]): string[] {
   ];
 }
 
-function alike(option: string, paths: readonly string[] = []): string[] {
+function alike(option: string, paths: readonly string[]): string[] {
   return paths.flatMap((path) => [option, path, path]);
 }
 

@@ -1,7 +1,16 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
 import { findProcess, listProcesses } from "../processes/process-table.ts";
@@ -242,6 +251,18 @@ if (isSandboxHere) {
       await room.commands.close();
       const alive = listProcesses().filter(({ pid, isZombie }) => pids.includes(pid) && !isZombie);
       expect(alive).toEqual([]);
+    });
+
+    it("P26 P53 a command that could not be prepared leaves nobody who takes back what the user makes later", async () => {
+      const temporary = join(base, "temporary");
+      mkdirSync(temporary);
+      symlinkSync("no/such/folder", join(temporary, "calls"));
+      const limits = { mode: "workspace-write", roots: [root], home, temporary } as const;
+      const sandbox = linuxSandbox(findProgram("bwrap") ?? "", limits);
+      await expect(sandbox.plan({ argv: ["true"], cwd: root, network: false })).rejects.toThrow();
+      writeFileSync(join(root, ".npmrc"), "of the user");
+      await pause(700);
+      expect(readdirSync(root)).toEqual([".npmrc"]);
     });
 
     it("P26 ends with the Burin that started it, without a chance to clean up", async () => {
