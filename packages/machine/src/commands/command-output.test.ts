@@ -1,10 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CommandOutput } from "./command-output.ts";
-import { outputPipes } from "./output-pipe.ts";
+import { closePipe, outputPipes } from "./output-pipe.ts";
 import { outputTail, outputText } from "./output-text.ts";
 
 let folder: string;
@@ -139,4 +140,22 @@ describe("OutputPipes", () => {
     expect(await taken).toBeNull();
     await pipes.settled();
   });
+
+  it.runIf(process.platform !== "win32")(
+    "P26 can be made when that failed once, as without memory",
+    async () => {
+      let tries = 0;
+      const pipes = outputPipes(folder, async (paths) => {
+        tries += 1;
+        if (tries === 1) throw new Error("spawn ENOMEM");
+        execFileSync("mkfifo", [...paths]);
+        return true;
+      });
+      expect(await pipes.take()).toBeNull();
+      const pipe = await pipes.take();
+      expect(pipe).not.toBeNull();
+      closePipe(pipe);
+      await pipes.settled();
+    },
+  );
 });

@@ -24,7 +24,7 @@ export function outputPipes(folder: string, make: MakeNamedPipes) {
   let making: Promise<boolean> | null = null;
   const makeSome = async () => {
     const paths = Array.from({ length: PIPES_AT_ONCE }, () => join(folder, `pipe-${randomName(4)}`));
-    const isMade = await make(paths);
+    const isMade = await make(paths).catch(() => false);
     if (isMade) names.push(...paths);
     making = null;
     return isMade;
