@@ -10,9 +10,13 @@ const PART_BYTES = 64 * 1024;
 /** Opens a regular file and returns its descriptor. Throws for anything else. */
 export function openRegular(path: string, moreFlags = 0): number {
   const descriptor = openSync(path, TO_READ | moreFlags);
-  if (fstatSync(descriptor).isFile()) return descriptor;
-  closeSync(descriptor);
-  throw fileFault("ENXIO", "it is not a regular file");
+  try {
+    if (fstatSync(descriptor).isFile()) return descriptor;
+    throw fileFault("ENXIO", "it is not a regular file");
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
 }
 
 /** Returns the first bytes of a file of any size. */
