@@ -80,9 +80,11 @@ class GitAsker {
   readonly #asking: string;
 
   constructor(ground: FactsGround) {
+    const { git, env } = gitIn(ground);
     this.#roots = ground.roots;
-    ({ git: this.#git, env: this.#env } = gitIn(ground));
-    this.#asking = JSON.stringify([this.#git, this.#env]);
+    this.#git = git;
+    this.#env = env;
+    this.#asking = JSON.stringify([git, env]);
   }
 
   ask(folder: string, words: readonly string[]): ProgramOutput {

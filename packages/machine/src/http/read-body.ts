@@ -33,11 +33,8 @@ export async function* unpacked(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
 ): AsyncGenerator<Uint8Array> {
-  const listed = encoding
-    .trim()
-    .toLowerCase()
-    .split(/\s*,\s*/);
-  const names = listed.filter((name) => name !== "" && name !== "identity");
+  const listed = encoding.toLowerCase().split(",");
+  const names = listed.map((name) => name.trim()).filter((name) => name !== "" && name !== "identity");
   if (names.length > MOST_LAYERS) throw unknownEncoding(encoding);
   let layer = body;
   for (const name of names.reverse()) layer = layerOf(layer, name);
