@@ -2,6 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { once } from "@burin/contract/async/once";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import { realPlace } from "./disk/disk-looks.ts";
 import { asWorkspaceError } from "./disk/system-error.ts";
 import type { WorkspaceSettings } from "./files/access.ts";
 import { lazily } from "./files/lazily.ts";
@@ -13,7 +14,7 @@ export type { WorkspaceSettings };
 const METHODS = ["resolve", "list", "find", "search", "read"] as const;
 const CHANGING = ["snapshot", "preview", "write"] as const;
 
-/** Opens real folders; the first is the root. They must exist; their links are resolved once. */
+/** Opens real folders; the first is the root. They must exist, those of `readable` need not. Links are resolved once. */
 export function openWorkspace(
   root: string,
   includeDirectories: readonly string[] = [],
@@ -22,7 +23,9 @@ export function openWorkspace(
   const real = realDirectory(root);
   const more = includeDirectories.map((directory) => realDirectory(resolve(real, directory)));
   const roots = [real, ...more];
-  const files = once(async () => new (await import("./files/files.ts")).NodeFiles(roots, settings));
+  // Now: a folder that a command replaces with a link later must not let it choose what can be read.
+  const access = { ...settings, readable: (settings.readable ?? []).map(realPlace) };
+  const files = once(async () => new (await import("./files/files.ts")).NodeFiles(roots, access));
   return {
     root: real,
     roots,

@@ -1,7 +1,6 @@
 import { relative, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { realPlace } from "../disk/disk-looks.ts";
 import { type FolderRules, IgnoreRules, type IgnoreSettings } from "../ignore/ignore.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
 import type { ReadMemory } from "./read-record.ts";
@@ -10,7 +9,7 @@ import type { OnChange } from "./replace-file.ts";
 export interface AccessSettings extends IgnoreSettings {
   /** Globs of paths, from a root, that no tool may open: the patterns of deny rules for reading. */
   readonly denied: readonly string[];
-  /** Folders outside the roots whose files may be read, e.g. that of long outputs. They need not exist yet. */
+  /** Folders outside the roots whose files may be read, e.g. that of long outputs; their links are resolved. */
   readonly readable?: readonly string[];
 }
 
@@ -45,7 +44,7 @@ export class Access {
 
   /** All folders from which a file may be read. */
   get readableRoots(): readonly string[] {
-    return [...this.roots, ...(this.#settings.readable ?? []).map(realPlace)];
+    return [...this.roots, ...(this.#settings.readable ?? [])];
   }
 
   /** The ignore rules as the files say now. */
