@@ -179,6 +179,18 @@ describe("bytes of a rewritten file", () => {
     expect(bytesOf(`${text}more \ufffd\n`, broken)).toMatchObject({ character: "\ufffd" });
   });
 
+  it.each([
+    ["gb18030", "933935"],
+    ["euc-jp", "8fbc3839"],
+  ])("P3 give way to a new line, also where a decoder of %s throws at %s", (encoding, hex) => {
+    const start = Buffer.from("first\n");
+    const broken = Buffer.concat([start, Buffer.from(hex, "hex"), Buffer.from("\n")]);
+    const format = { encoding, markBytes: 0 };
+    expect(bytesOf("first\nnew\n", broken, format)).toEqual(Buffer.from("first\nnew\n"));
+    const beside = `${decodeBytes(broken, encoding).trimEnd()} more\n`;
+    expect(bytesOf(beside, broken, format)).toMatchObject({ character: "\ufffd" });
+  });
+
   it("P3 refuse what the encoding cannot hold, and say where", () => {
     for (const [encoding, , hex] of SAMPLES.filter(
       ([name]) => !name.startsWith("utf") && name !== "gb18030",

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { orElse } from "@burin/contract/or-else";
 import {
   decodeBytes,
   encodeText,
@@ -231,7 +232,9 @@ function characterStarts(bytes: Uint8Array, encoding: string): ReadonlyMap<numbe
   const starts = new Map<number, number>([[0, 0]]);
   let length = 0;
   for (let at = 0; at < bytes.length; at += 1) {
-    const text = decode(bytes.subarray(at, at + 1), false);
+    const text = orElse(null, () => decode(bytes.subarray(at, at + 1), false));
+    // In some encodings Node's decoder of parts throws at bytes that cannot be decoded.
+    if (text === null) break;
     length += text.length;
     if (text !== "" && !text.includes("\ufffd")) starts.set(length, at + 1);
   }
