@@ -73,22 +73,20 @@ const indexes = new KeptAnswers<IndexPaths | RepositoryFault>();
 
 class GitAsker {
   readonly #roots: readonly string[];
-  readonly #git: string | null;
-  readonly #env: Readonly<Record<string, string>>;
+  /** Git, and an environment in which it only looks. */
+  readonly #looking: ReturnType<typeof gitIn>;
   readonly #known = new Map<string, Repository | RepositoryFault | null>();
-  /** Git and its environment, as a part of each question. */
+  /** The same as a part of each question. */
   readonly #asking: string;
 
   constructor(ground: FactsGround) {
-    const { git, env } = gitIn(ground);
     this.#roots = ground.roots;
-    this.#git = git;
-    this.#env = env;
-    this.#asking = JSON.stringify([git, env]);
+    this.#looking = gitIn(ground);
+    this.#asking = JSON.stringify(this.#looking);
   }
 
   ask(folder: string, words: readonly string[]): ProgramOutput {
-    return askGit(words, { git: this.#git, cwd: folder, env: this.#env });
+    return askGit(words, { ...this.#looking, cwd: folder });
   }
 
   #isOutside(path: string): boolean {
@@ -121,7 +119,7 @@ class GitAsker {
 
   /** Everything that git reads to find a repository and its settings. */
   #sourcesOf(place: string, repository: Repository | null): string[] {
-    const { HOME = "", XDG_CONFIG_HOME = join(HOME, ".config") } = this.#env;
+    const { HOME = "", XDG_CONFIG_HOME = join(HOME, ".config") } = this.#looking.env;
     const around = foldersAbove(place, repository?.top).flatMap((folder) =>
       [".git", "HEAD", "objects", "refs"].map((name) => join(folder, name)),
     );
