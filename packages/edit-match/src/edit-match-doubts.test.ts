@@ -322,4 +322,18 @@ describe("doubtful edits", () => {
   it.each(DOUBTS)("P1 P31 refuses when $doubt", (row) => {
     expect(["none", "ambiguous"]).toContain(edit(row).status);
   });
+
+  it("P1 one of many equal places of a long text is not taken for the only one", () => {
+    const content = "0 0 0 0 0 0 0 0\n".repeat(10_000);
+    const old = "0 0  0 0 0 0 0 0\n".repeat(4000);
+    expect(edit({ doubt: "", content, old, new: "x\n" })).toMatchObject({ status: "ambiguous" });
+  });
+
+  it("P1 eight of nine places are not taken for all, where the file has longer letters than the old text", () => {
+    const text = Array.from({ length: 2200 }, (_, line) => `한국어 문장 ${line}`).join("\n");
+    const content = Array(9).fill(text).join("\n-\n").normalize("NFD");
+    const oldText = text.replace("문장 0", " 문장 0");
+    for (let expected = 6; expected < 9; expected += 1)
+      expect(findEdit({ content, oldText, newText: "x", expected })).toMatchObject({ status: "ambiguous" });
+  });
 });

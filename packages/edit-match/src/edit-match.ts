@@ -73,14 +73,15 @@ function findByReading(request: EditRequest): EditMatch {
   const readings = readingsOf(texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
-    if (found.length >= mostPlaces(oldText) || isFilled(request, found)) break;
+    if (found.length >= mostPlaces(texts.oldText) || isFilled(request, found)) break;
     if (step.find === findSlips && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areBeside(one, other));
     found.push(...candidatesOf(file, readings.slice(...step.readings), step).filter(isOpen));
   }
-  return (found.length > 0 ? chosen(request, found) : undefined) ?? notFound(false);
+  const { oldText: text } = texts;
+  return (found.length > 0 ? chosen({ ...request, oldText: text }, found) : undefined) ?? notFound(false);
 }
 
 /** The maximum length of a text, relative to its length in the file. */

@@ -32,7 +32,8 @@ export function findElided(search: Search): Place[] {
     const fileTo = before && place ? linesTo(place.start) - 1 : fileFrom;
     return oldFrom === oldTo ? [] : [{ oldFrom, oldTo, fileFrom, fileTo, isElided: true }];
   });
-  return [placeAround(search, stretch, { apart, slips: ["left-out lines"] }) ?? []].flat();
+  const place = placeAround(search, stretch, { apart, slips: ["left-out lines"] });
+  return place === undefined ? [] : [place];
 }
 
 /** The lines of the old text between those that stand for others. */

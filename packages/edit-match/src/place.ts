@@ -62,9 +62,12 @@ export interface Search {
   readonly depth: Depth;
 }
 
-/** More places than this are not told apart; of a long text fewer, because to compare their lines takes time. */
+/** More places than this are not told apart. */
+const MOST_PLACES = 50;
+
+/** Of a long text fewer, because to compare their lines takes time. */
 export function mostPlaces(oldText: string): number {
-  return Math.max(4, Math.min(50, Math.floor(400_000 / oldText.length)));
+  return Math.max(4, Math.min(MOST_PLACES, Math.floor(400_000 / oldText.length)));
 }
 
 /** The places with the same characters as the old text. */
@@ -72,15 +75,21 @@ export function findPlaces(search: Search): Place[] {
   const { file } = search;
   const text = search.said.oldLines.join("\n");
   const wanted = new Folded(text, search.depth);
-  const most = mostPlaces(text);
   const found = file.around(text).flatMap((stretch): Stretch[] => {
     const folded = file.fold(stretch, search.depth);
-    return positionsOf(wanted, folded, most).map((at) => ({
+    return positionsOf(wanted, folded, MOST_PLACES).map((at) => ({
       start: stretch.start + (folded.starts[at] ?? 0),
       end: stretch.start + (folded.ends[at + wanted.length - 1] ?? 0),
     }));
   });
-  return found.slice(0, most).flatMap((stretch) => placeAt(search, stretch, wanted.length) ?? []);
+  const places: Place[] = [];
+  for (const stretch of found.slice(0, MOST_PLACES)) {
+    // Only those that count: the first few may all begin inside a line or word, before the second real one.
+    if (places.length === mostPlaces(text)) break;
+    const place = placeAt(search, stretch, wanted.length);
+    if (place !== undefined) places.push(place);
+  }
+  return places;
 }
 
 const LEAST_PART = 12;
