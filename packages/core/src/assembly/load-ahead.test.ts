@@ -110,3 +110,20 @@ describe("calls that are tried while a program waits", () => {
     expect(readdirSync(root)).toEqual([]);
   });
 });
+
+it("P6 what is looked at beside the first request is not looked at beside a later one", async () => {
+  const { LoadAhead } = await import("./load-ahead.ts");
+  const open: LoadAheadNeeds["open"] = () => ({ runCalls: async () => [], close: async () => {} });
+  const looks = { beside: 0, behind: 0 };
+  for (const where of ["beside", "behind"] as const) {
+    const first = () => {
+      looks[where] += 1;
+    };
+    const needs = { commands: limits(false), home: { environment: process.env }, open, first };
+    const ahead = new LoadAhead(needs);
+    if (where === "behind") await ahead.during(AbortSignal.abort());
+    while (await ahead.step());
+    for (let requests = 0; requests < 2; requests += 1) await ahead.during(new AbortController().signal);
+  }
+  expect(looks).toEqual({ beside: 1, behind: 0 });
+});

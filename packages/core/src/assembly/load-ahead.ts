@@ -30,7 +30,7 @@ export interface LoadAheadNeeds {
   readonly home: Pick<Home, "environment">;
   /** Opens other tools. */
   open(options: ToolboxOptions, home: Home): { readonly runCalls: RunCalls; close(): Promise<void> };
-  /** Called before the steps, whenever a request is away. */
+  /** Called while the first request is away, or never. */
   first?(): unknown;
 }
 
@@ -38,6 +38,7 @@ export interface LoadAheadNeeds {
 export class LoadAhead {
   readonly #left: { readonly pauseMs: number; do(): Promise<unknown> }[];
   readonly #needs: LoadAheadNeeds;
+  #isFirst = true;
 
   constructor(needs: LoadAheadNeeds) {
     this.#needs = needs;
@@ -70,9 +71,12 @@ export class LoadAhead {
   /** Continues with the remaining steps until the signal aborts. Keeps no process alive. */
   async during(signal: AbortSignal): Promise<void> {
     const waiting = { ref: false, signal };
+    // Behind the first reply, calls may have changed what it looks at.
+    const first = this.#isFirst ? this.#needs.first : undefined;
+    this.#isFirst = false;
     try {
       await pause(PAUSE_MS, null, waiting);
-      this.#needs.first?.();
+      first?.();
       for (let [step] = this.#left; step !== undefined; [step] = this.#left) {
         await pause(step.pauseMs, null, waiting);
         await this.step();

@@ -384,6 +384,7 @@ export class Session {
     if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
     await Promise.allSettled([this.#tools.close(), this.#recording.close()]);
   }
+
   #announced({ root }: Home, { approvalMode: mode = "default", resume }: SessionOptions): AgentEvent {
     const { name } = this.#models.model;
     const announcement = { type: "session" as const, sessionId: this.id, model: name, root, mode };
