@@ -104,6 +104,19 @@ describe("secrets in what is written", () => {
     ]);
   });
 
+  it("P19 of such a text what stands beside a variable goes too, and what stands in for one that is not set", () => {
+    const env = {
+      DB_PASSWORD: "Tr0ub4dor$pecial",
+      API_TOKEN: `\${UNSET:-opensesame1x}`,
+      SECRET: "pre-$NOTES",
+    };
+    const { mcpServers } = mergeSettings([{ mcpServers: { local: { command: "serve", env } } }]);
+    const given = new Redactor({ environment: { NOTES: "kept7outside" }, servers: mcpServers });
+    expect(given.text("Tr0ub4dor$pecial opensesame1x pre-kept7outside kept7outside")).toBe(
+      "[redacted: DB_PASSWORD] [redacted: API_TOKEN] [redacted: SECRET] [redacted: SECRET]",
+    );
+  });
+
   it("leaves what is no text for a reader", () => {
     const token = `sk-${"a1B2".repeat(8)}`;
     const value = { signature: token, inlineData: { data: token }, text: "AKIAIOSFODNN7EXAMPLE" };

@@ -1,5 +1,7 @@
+import { orElse } from "@burin/contract/or-else";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { SECRET_VALUES, secrecyOf, withoutPasswords } from "@burin/machine/processes/child-environment";
+import { expandVariables } from "@burin/mcp/definition";
 
 /** Shorter values occur in ordinary text by chance. */
 const FEWEST_KNOWN = 8;
@@ -113,10 +115,9 @@ function givenSecrets(server: McpServerSettings, environment: NodeJS.ProcessEnv)
     });
 }
 
-/** A variable in a word stands for its value here. */
+/** As the server gets them; a variable's value also by itself. */
 function wordsOf([name, text]: Named, environment: NodeJS.ProcessEnv): Named[] {
-  return text.split(/\s+/).flatMap((word): Named[] => {
-    const variables = [...word.matchAll(/\$\{?(\w+)/g)].map(([, variable = ""]) => environment[variable]);
-    return (variables.length === 0 ? [word] : variables).map((value = "") => [name, value]);
-  });
+  const values = [...text.matchAll(/\$\{?(\w+)/g)].map(([, variable = ""]) => environment[variable] ?? "");
+  const whole = orElse(text, () => expandVariables(text, environment, name));
+  return [...values, ...whole.split(/\s+/)].map((value) => [name, value]);
 }
