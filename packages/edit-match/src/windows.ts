@@ -114,6 +114,7 @@ export function startsOf(text: string, part: string, most = Number.POSITIVE_INFI
 }
 
 function unitsOf(text: string): Units {
-  const codes = new Uint16Array(text.length).map((_, at) => text.charCodeAt(at));
+  const codes = new Uint16Array(text.length);
+  for (let at = 0; at < text.length; at += 1) codes[at] = text.charCodeAt(at);
   return { codes, length: text.length };
 }

@@ -89,8 +89,9 @@ export class ContextFiles {
       for (const name of this.#namesIn(folder)) {
         const path = join(folder, name);
         const content = await this.#contentOf(path);
+        if (content === null) continue;
         const file = realOf(path) ?? path;
-        if (content !== null && !record.contextFiles.has(file))
+        if (!record.contextFiles.has(file))
           yield note({ type: "context", text: this.#told(file, content), file });
       }
     }
