@@ -69,7 +69,7 @@ export class OwnCalls {
     const lines = linesOf(text.trimEnd(), result.error ? "bad" : undefined);
     const left = lines.length - MOST_ROWS;
     this.#desk.print(() => [
-      [span(title.split("\n", 1).join(), "strong")],
+      [span(title.split("\n", 1)[0] ?? "", "strong")],
       ...(left > 0 ? [[{ text: say("call.more", { count: left }), style: "dim" as const }]] : []),
       ...lines.slice(-MOST_ROWS),
     ]);

@@ -113,9 +113,10 @@ function hunkBeside(hunk: readonly DiffLine[], { gutter, width }: Room): Line[] 
   const rows: Line[] = [];
   for (const { removed, added, pairs } of blocksOf(hunk)) {
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
-      const [left = [], right = []] = [removed, added].map(({ [index]: line }, side) =>
-        line === undefined ? [] : drawn(line, pairs[index]?.[side], { gutter, width: column }),
-      );
+      const side = (line: DiffLine | undefined, changed?: readonly boolean[]): Line[] =>
+        line === undefined ? [] : drawn(line, changed, { gutter, width: column });
+      const left = side(removed[index], pairs[index]?.[0]);
+      const right = side(added[index], pairs[index]?.[1]);
       for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
         const before = left[at] ?? [];
         const gap = { text: " ".repeat(Math.max(column - lineWidth(before), 0)) };
