@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/cli/src/kept-code.ts": "runs before anything of the core is loaded",
   "packages/cli/src/modes/replay.ts": "copies a project for a replay",
   "packages/cli/src/modes/print/answer-schema.ts": "reads the file that the command line names",
-  "packages/fleet/src/bases.ts": "copies folders that Burin has made",
+  "packages/fleet/src/base-folders.ts": "copies folders that Burin has made",
 };
 
 /** Every file that Burin reads by itself is opened in one way: a regular file, of a bounded size, without waiting. */

@@ -1,11 +1,11 @@
 import { nearNames } from "@burin/core";
 import { openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
-import { answerTask, cancel, logs, lookBy, questions, results, retry, status } from "./look.ts";
 import { hearFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
 import { readRun } from "./run.ts";
 import { TaskError } from "./task.ts";
+import { answerTask, cancel, logs, lookBy, questions, results, retry, status } from "./task-commands.ts";
 import { isFullDisk } from "./when-it-passes.ts";
 
 export { FleetError, type FleetRequest, type Ground, TaskError };

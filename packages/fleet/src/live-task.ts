@@ -11,11 +11,10 @@ import {
   type Session,
   type SessionOptions,
 } from "@burin/core";
-import { type Base, type Bases, copyBase, patchAgainst } from "./bases.ts";
+import { type Base, type BaseFolders, copyBase, patchAgainst } from "./base-folders.ts";
 import { applyChanges, WatchedFolder } from "./folder-changes.ts";
 import type { Ground } from "./ground.ts";
 import type { Ledger } from "./ledger.ts";
-import { type Places, SESSION_HOME } from "./places.ts";
 import { runCommand } from "./run-command.ts";
 import {
   addSpent,
@@ -31,6 +30,7 @@ import {
   type TaskEnd,
   triesIn,
 } from "./steps.ts";
+import { SESSION_HOME, type TaskFolders } from "./task-folders.ts";
 import { isFullDisk } from "./when-it-passes.ts";
 
 const FULL_DISK_MS = 2000;
@@ -47,8 +47,8 @@ export interface LiveNeeds {
   /** A worker only for tasks that must run alone; it returns a task that need not. */
   readonly isLone: boolean;
   readonly ledger: Ledger;
-  readonly places: Places;
-  readonly bases: Bases;
+  readonly places: TaskFolders;
+  readonly bases: BaseFolders;
   readonly ground: Pick<Ground, "open" | "note"> & {
     /** Folders with access to the database. */
     readonly hide: readonly string[];

@@ -2,12 +2,12 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { Bases } from "./bases.ts";
+import { BaseFolders } from "./base-folders.ts";
 import { dataFolders } from "./database.ts";
 import type { Fleet } from "./ground.ts";
 import { LiveTask } from "./live-task.ts";
-import { Places } from "./places.ts";
 import { openStore, Store } from "./store.ts";
+import { TaskFolders } from "./task-folders.ts";
 import { Worker } from "./worker.ts";
 
 /** Marks the process of a lone worker, which gets the database's address from the process that started it. */
@@ -46,11 +46,11 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   const home = await realpath(given.home);
   const ground = { ...given, hide: [home, ...dataFolders(given.home)] };
   const top = join(home, "fleet");
-  const bases = new Bases(join(top, "bases"), store);
+  const bases = new BaseFolders(join(top, "bases"), store);
   const { ledger } = store;
   const lone = new LoneProcesses(url, request.concurrency);
   let busyAt = performance.now();
-  const places = new Places(join(top, "work"));
+  const places = new TaskFolders(join(top, "work"));
   await places.clear();
   const isLone = onIdle !== undefined;
   const concurrency = isLone ? 1 : request.concurrency;

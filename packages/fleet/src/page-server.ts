@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { messageOf, readBytes } from "@burin/core";
 import { type Fleet, FleetError } from "./ground.ts";
-import { answerTask, cancel, retry } from "./look.ts";
 import { untilAborted } from "./open-worker.ts";
 import { PageData } from "./page-data.ts";
 import { openStore, type Store } from "./store.ts";
+import { answerTask, cancel, retry } from "./task-commands.ts";
 
 const HOST = "127.0.0.1";
 const FILES = ["page.html", "page.css", "task.css", "page.js", "parts.js", "lists.js", "task.js"];

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf, readText } from "@burin/core";
 import type { Pool } from "pg";
-import { unpackTarball } from "./bases.ts";
+import { unpackTarball } from "./base-folders.ts";
 import { submit } from "./engine.ts";
 import { wholeFolder } from "./folder-changes.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";

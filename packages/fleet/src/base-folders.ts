@@ -32,7 +32,7 @@ interface Opening {
 }
 
 /** The folders that tasks start from, each created once on this machine. */
-export class Bases {
+export class BaseFolders {
   readonly #folder: string;
   readonly #store: Store;
   readonly #opening = new Map<string, Opening>();

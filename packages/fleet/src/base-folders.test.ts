@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Bases, copyBase, patchAgainst } from "./bases.ts";
+import { BaseFolders, copyBase, patchAgainst } from "./base-folders.ts";
 import type { Store } from "./store.ts";
 
 const NO_STORE = {} as Store;
@@ -37,7 +37,7 @@ it("P21 runs no hook of a repository or a task, where the user's settings name a
   await writeFile(join(home, ".gitconfig"), "[core]\n\thooksPath = .githooks\n");
   vi.stubEnv("HOME", home);
   vi.stubEnv("BURIN_HOME", join(home, "burin"));
-  const base = await new Bases(bases, NO_STORE).open(
+  const base = await new BaseFolders(bases, NO_STORE).open(
     { git: repository, revision: "HEAD" },
     new AbortController().signal,
   );

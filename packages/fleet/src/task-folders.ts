@@ -12,7 +12,7 @@ const MOST_OWNER_BYTES = 100;
  * One folder for each task. A worker that was considered lost may still be running in one, on this machine: then
  * the next worker uses another folder for the task.
  */
-export class Places {
+export class TaskFolders {
   readonly #folder: string;
   readonly #own = new Set<string>();
 
