@@ -107,6 +107,18 @@ describe("paths in pages", () => {
     expect(faultsOf("AGENTS.md", fence("text", "src/", "  app.ts", "what a tool answers"))).toEqual([]);
   });
 
+  it("are found in the map by the end of their path, in its sentences too", () => {
+    const there = "`ls.ts` and `tools/ls.ts`, `tools/<tool>.ts`, `core.tsx`";
+    expect(faultsOf("AGENTS.md", there)).toEqual([]);
+    expect(faultsOf("AGENTS.md", "`ls.ts` reads, `scheduler/gone.ts` asks")).toEqual([
+      "AGENTS.md:1 names scheduler/gone.ts, which no path ends with",
+    ]);
+    expect(faultsOf("AGENTS.md", fence("", "packages/core/src/  ls.ts lists, old-name.ts. Reads."))).toEqual([
+      "AGENTS.md:2 names old-name.ts, which no path ends with",
+    ]);
+    expect(faultsOf("docs/flow.md", "`try.mjs` is the reader's own")).toEqual([]);
+  });
+
   it("are found in a tree when gone", () => {
     const tree = ["packages/core/src/", "  tools/", "    gone.ts   lists", "  rooms/"];
     expect(faultsOf("AGENTS.md", fence("", ...tree))).toEqual([

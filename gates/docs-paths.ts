@@ -79,7 +79,10 @@ function faultsOf(path: string, page: Page, repository: Repository): Fault[] {
     if (SHELL.has(fence.language)) code.push(...numbered);
     faults.push(...treeFaults(fence, repository));
   }
-  for (const { line, text } of page.spans) faults.push(...scriptFaults(line, text, repository));
+  for (const { line, text } of page.spans) {
+    faults.push(...scriptFaults(line, text, repository));
+    if (path === "AGENTS.md") faults.push(...fileFaults(line, text, repository));
+  }
   for (const { line, text } of code) {
     for (const word of text.split(/\s+/)) {
       const named = pathIn(word, repository);
@@ -124,6 +127,14 @@ function scriptFaults(line: number, text: string, { scripts }: Repository): Faul
   return unknown.map((name) => ({ line, text: `names npm run ${name}, which is no script of package.json` }));
 }
 
+/** The map names code by the end of its path: `judge-call.ts`, `scheduler/questions.ts`. */
+function fileFaults(line: number, text: string, { places }: Repository): Fault[] {
+  const named = text.match(/(?<![\w@.*<>/-])[\w-]+(?:\/[\w-]+)*\.(?:ts|m?js)\b(?!\w|[/.]\w)/g) ?? [];
+  const paths = [...places];
+  const gone = named.filter((name) => !paths.some((path) => `/${path}`.endsWith(`/${name}`)));
+  return gone.map((name) => ({ line, text: `names ${name}, which no path ends with` }));
+}
+
 /**
  * A block whose first line starts with a folder of the repository (`packages/core/src/`) is a tree: two
  * blanks for each level, the first word of a line is a name, the rest says what it is.
@@ -147,6 +158,7 @@ function treeFaults(fence: Fence, repository: Repository): Fault[] {
     const path = posix.join(...above).replace(/\/$/, "");
     const isThere = path === "." || repository.places.has(path);
     if (!isThere) faults.push({ line, text: `the tree names ${path}, which is not there` });
+    faults.push(...fileFaults(line, content.slice(blanks.length + name.length), repository));
   }
   return faults;
 }
