@@ -177,14 +177,14 @@ function inputOf(values: Values): Pick<CommonOptions, "isStreamInput" | "asksOnS
 
 function sessionChoice(values: Values): SessionChoice {
   const { resume: id, fork: isFork = false } = values;
-  const isTakenUp = id !== undefined || values.continue || isFork;
+  const isResumed = id !== undefined || values.continue || isFork;
   if (values["no-session"] && values.park) {
     throw new UsageError("--no-session keeps no record, so it cannot be combined with --park.");
   }
-  if (values["no-session"] && isTakenUp) {
+  if (values["no-session"] && isResumed) {
     throw new UsageError("--no-session keeps no record, so it cannot be combined with -c, -r or --fork.");
   }
-  if (isTakenUp) return { kind: "take-up", isFork, id };
+  if (isResumed) return { kind: "resume", isFork, id };
   return { kind: values["no-session"] ? "unrecorded" : "new" };
 }
 

@@ -71,11 +71,11 @@ async function runPrompt(
     const { StreamInput } = await import("./modes/print/stream-input.ts");
     return runPrint(new StreamInput(prompt, options, io), options, io);
   }
-  const isTakenUp = options.session.kind === "take-up";
+  const isResumed = options.session.kind === "resume";
   if (!isPrint && options.outputFormat === "text" && process.stdin.isTTY && process.stdout.isTTY) {
     return (await import("./modes/interactive/interactive.ts")).runInteractive(prompt, options, io);
   }
-  const piped = await readPiped(prompt !== "" || isTakenUp);
+  const piped = await readPiped(prompt !== "" || isResumed);
   const { files } = piped;
   const isBeside = prompt.trim() !== "" && piped.text.trim() !== "";
   const text = isBeside || piped.text.trim() === "" ? prompt : piped.text;
@@ -83,7 +83,7 @@ async function runPrompt(
     const more = { files, ...(isBeside ? { piped: `\n\n${piped.text}` } : {}) };
     return runPrint(onePrompt(text, more), options, io);
   }
-  if (isTakenUp) return runPrint(onePrompt(null), options, io);
+  if (isResumed) return runPrint(onePrompt(null), options, io);
   const notice = 'there is no prompt: burin -p "what does this project do?"';
   if (isPrint) throw new UsageError(notice);
   const { settings } = await openSettings(options);

@@ -131,7 +131,7 @@ function changeLanguage(desk: CommandDesk, word: string): void {
 }
 
 async function resume(desk: CommandDesk, id: string): Promise<void> {
-  const take = (chosen: string): void => void changeTo(desk, { kind: "take-up", id: chosen, isFork: false });
+  const take = (chosen: string): void => void changeTo(desk, { kind: "resume", id: chosen, isFork: false });
   if (id !== "") return void take(id);
   const { home, root } = sessionPlace(desk.options);
   const sessions = (await sessionSummaries(home, root)).filter((one) => one.id !== desk.session?.id);
@@ -148,7 +148,7 @@ async function fork(desk: CommandDesk): Promise<void> {
   const id = desk.session?.id;
   if (id === undefined || desk.session?.history.length === 0) desk.note(say("session.none"));
   else {
-    await changeTo(desk, { kind: "take-up", id, isFork: true });
+    await changeTo(desk, { kind: "resume", id, isFork: true });
     tellOfCopy(desk, id);
   }
 }
@@ -172,7 +172,7 @@ async function goBack(desk: CommandDesk): Promise<void> {
     else {
       const place = await findSession(home, root, session?.id ?? "");
       const id = await forkSession({ home, root, place, turn });
-      await changeTo(desk, { kind: "take-up", id, isFork: false });
+      await changeTo(desk, { kind: "resume", id, isFork: false });
     }
     tellOfCopy(desk, session?.id ?? "");
     desk.buffer.set(wordsOf(text));

@@ -77,7 +77,7 @@ async function fork(request: ForkOptions, prompt: string, { options, io }: Surro
     return EXIT.done;
   }
   const { runPrint } = await import("./print/print.ts");
-  const session = { kind: "take-up" as const, id, isFork: false };
+  const session = { kind: "resume" as const, id, isFork: false };
   return runPrint(onePrompt(prompt === "" ? null : prompt), { ...options, session }, io);
 }
 

@@ -52,7 +52,7 @@ async function answer(words: readonly string[], options: CommonOptions, io: Io):
   const { home, root } = sessionPlace(options);
   const { path } = await findSession(home, root, id);
   if (parkedQuestion(path) === null) throw new UsageError(`the session ${id} has no pending question.`);
-  const session = { kind: "take-up" as const, id, isFork: false, answer: decisionOf(decision, rest) };
+  const session = { kind: "resume" as const, id, isFork: false, answer: decisionOf(decision, rest) };
   const { runPrint } = await import("./print/print.ts");
   return runPrint(onePrompt(null), { ...options, session, park: true }, io);
 }

@@ -55,7 +55,7 @@ export type SessionChoice =
   | { readonly kind: "new" | "unrecorded" }
   /** Without an id, the session that was used last in this folder. */
   | {
-      readonly kind: "take-up";
+      readonly kind: "resume";
       readonly id?: string | undefined;
       readonly isFork: boolean;
       readonly answer?: Decision;

@@ -12,7 +12,7 @@ import {
 import { type CommonOptions, type Opened, openSettings, sessionOptions } from "../../request/options.ts";
 
 /** A recorded session that is held, and its events so far. */
-interface TakenUp {
+interface Resumed {
   readonly held: Pick<SessionOptions, "resume" | "answer">;
   readonly past: readonly AgentEvent[];
 }
@@ -58,10 +58,10 @@ export class SessionHost {
   }
 
   /** Opens the session to work in, as the command line said; returns the past events of a recorded one. */
-  async open(taken: TakenUp | null = null): Promise<readonly AgentEvent[]> {
+  async open(taken: Resumed | null = null): Promise<readonly AgentEvent[]> {
     const opened = this.#opened ?? (await this.readSettings());
     const { session } = this.options;
-    const { held, past } = taken ?? (await this.#takeUp(session));
+    const { held, past } = taken ?? (await this.#resume(session));
     this.#follow(
       createSession({
         ...sessionOptions(this.options, opened),
@@ -73,11 +73,11 @@ export class SessionHost {
     return past;
   }
 
-  async #takeUp(session: CommonOptions["session"]): Promise<TakenUp> {
+  async #resume(session: CommonOptions["session"]): Promise<Resumed> {
     const past: AgentEvent[] = [];
-    if (session.kind !== "take-up") return { held: {}, past };
-    const { takeUp } = await import("../print/take-up.ts");
-    const held = await takeUp({ ...this.options, session }, (event) => past.push(event));
+    if (session.kind !== "resume") return { held: {}, past };
+    const { resumeFrom } = await import("../print/resume-session.ts");
+    const held = await resumeFrom({ ...this.options, session }, (event) => past.push(event));
     return { held, past };
   }
 
@@ -96,9 +96,9 @@ export class SessionHost {
   /** Closes the current session and continues in another one: a new or a recorded one. */
   async change(session: CommonOptions["session"]): Promise<readonly AgentEvent[]> {
     const { approvalMode } = this.session ?? this.options;
-    const isOther = session.kind === "take-up" && !session.isFork;
+    const isOther = session.kind === "resume" && !session.isFork;
     // One that cannot be had leaves the one that is open. What is copied is the open one, when it is closed.
-    const taken = isOther ? await this.#takeUp(session) : null;
+    const taken = isOther ? await this.#resume(session) : null;
     await this.close();
     this.options = { ...this.options, approvalMode, session };
     this.#opened = null;

@@ -41,7 +41,9 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     park: options.park,
     awaitsServers: true,
     awaitsAnswers: options.asksOnStdin,
-    ...(options.session.kind === "take-up" ? await (await import("./take-up.ts")).takeUp(options) : {}),
+    ...(options.session.kind === "resume"
+      ? await (await import("./resume-session.ts")).resumeFrom(options)
+      : {}),
     ...(options.jsonSchemaFile === undefined ? {} : await answerSchemaIn(options.jsonSchemaFile)),
   });
   const { permissions, tools } = settings;

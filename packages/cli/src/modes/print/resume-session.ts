@@ -2,12 +2,12 @@ import { type AgentEvent, resumeSession, type SessionOptions } from "@burin/core
 import { type CommonOptions, sessionPlace } from "../../request/options.ts";
 
 /** Opens and locks the session that the command line resumes. Throws SessionError, with what to do instead. */
-export async function takeUp(
+export async function resumeFrom(
   options: CommonOptions,
   hear?: (event: AgentEvent) => void,
 ): Promise<Pick<SessionOptions, "resume" | "answer">> {
   const { session } = options;
-  if (session.kind !== "take-up") return {};
+  if (session.kind !== "resume") return {};
   const { id, isFork: fork, answer } = session;
   const place = { ...sessionPlace(options), fork, ...(hear && { hear }) };
   const resume = await resumeSession(id === undefined ? place : { ...place, id });
