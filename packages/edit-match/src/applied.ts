@@ -1,8 +1,6 @@
 import { commonEnds } from "./learned.ts";
 import { isBlank, placesOf } from "./lines.ts";
 
-const LEAST_SIGNS = 8;
-
 /**
  * Whether the file certainly has the change already: the new text is there, with lines that the old text does not
  * have, the lines that it replaces are gone, and the edit does more than leave something out.
@@ -16,7 +14,7 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   );
   const removed = [...had.keys()].filter((line) => !isBlank(line) && !has.has(line));
   const [was, is] = [oldText, newText].map((text) => text.replace(/\s/g, ""));
-  if (added.length === 0 || was === is || (is ?? "").length < LEAST_SIGNS) return false;
+  if (added.length === 0 || was === is || (is ?? "").length < 8) return false;
   if (added.some((line) => isShortened(line, removed))) return false;
   const fresh = newLines.join("\n").trimEnd().replace(/^\n+/, "");
   const there = trimmedLines(content.replaceAll("\r\n", "\n"));

@@ -8,11 +8,6 @@ export interface ClosestRegion {
   readonly differences: readonly { readonly line: number; readonly given?: string; readonly file?: string }[];
 }
 
-interface NumberedLine {
-  readonly number: number;
-  readonly text: string;
-}
-
 const MOST_DIFFERENCES = 6;
 const MOST_LINES = 20_000;
 const MOST_COMPARED = 200;
@@ -40,11 +35,12 @@ export function closestRegion(
     if (own?.text === given) return [];
     return [{ line: own?.number ?? endLine, given, ...(own && { file: own.text }) }];
   });
-  const startLine = region[0]?.number ?? 1;
-  return { startLine, endLine, differences: differences.slice(0, MOST_DIFFERENCES) };
+  return { startLine: region[0]?.number ?? 1, endLine, differences: differences.slice(0, MOST_DIFFERENCES) };
 }
 
-function filled(text: string, first: number): NumberedLine[] {
+type NumberedLine = ReturnType<typeof filled>[number];
+
+function filled(text: string, first: number) {
   return text.split("\n").flatMap((line, at) => {
     const trimmed = line.trim();
     return trimmed === "" ? [] : [{ number: first + at, text: trimmed }];

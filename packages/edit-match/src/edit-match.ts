@@ -80,8 +80,7 @@ function findByReading(request: EditRequest): EditMatch {
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areBeside(one, other));
     found.push(...candidatesOf(file, readings.slice(...step.readings), step).filter(isOpen));
   }
-  const { oldText: text } = texts;
-  return (found.length > 0 ? chosen({ ...request, oldText: text }, found) : undefined) ?? notFound(false);
+  return (found.length > 0 ? chosen({ ...request, ...texts }, found) : undefined) ?? notFound(false);
 }
 
 /** The maximum length of a text, relative to its length in the file. */

@@ -1,11 +1,7 @@
 import { type Depth, Folded } from "./fold.ts";
 
 /** A line in three parts, in which different mistakes are made. */
-export interface LineParts {
-  readonly indent: string;
-  readonly body: string;
-  readonly trail: string;
-}
+export type LineParts = Readonly<Record<"indent" | "body" | "trail", string>>;
 
 export function partsOf(line: string): LineParts {
   const body = line.trim();

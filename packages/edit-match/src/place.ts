@@ -62,10 +62,9 @@ export interface Search {
   readonly depth: Depth;
 }
 
-/** More places than this are not told apart. */
 const MOST_PLACES = 50;
 
-/** Of a long text fewer, because to compare their lines takes time. */
+/** More places than this are not told apart; of a long text fewer, because to compare their lines takes time. */
 export function mostPlaces(oldText: string): number {
   return Math.max(4, Math.min(MOST_PLACES, Math.floor(400_000 / oldText.length)));
 }
