@@ -39,16 +39,16 @@ function inNumbers(texts: EditTexts): EditTexts[] {
 type Read = (text: string) => string;
 
 /**
- * A mistake in single characters. The new text has it too, unless it is nearer to the old text without it than to the
- * one with it, has words with backslashes as that one has them, or keeps no line with the mistake and has characters
- * that the old text has by mistake alone.
+ * A mistake in single characters. The new text has it too, unless it is nearer to the old text without it, has words
+ * with backslashes as that one has them, or keeps no line with it and has characters that are there by mistake alone.
  */
 function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): EditTexts {
   const [toRead, toOld] = [read, oldText].map((text) => commonEnds(newText, text));
   const isNearer = toRead && toOld && toRead.head + toRead.tail > toOld.head + toOld.tail;
-  const [kept, slipped, sent] = [read, oldText, newText].map((text) => new Set(text.match(/\\+\w{2,}/g)));
-  const telling = [...(sent ?? [])].filter((word) => kept?.has(word) !== slipped?.has(word));
-  const hasKept = telling.length > 0 && telling.every((word) => kept?.has(word));
+  const words = wordsIn(newText);
+  const [kept, slipped] = words.size === 0 ? [words, words] : [wordsIn(read), wordsIn(oldText)];
+  const telling = [...words].filter((word) => kept.has(word) !== slipped.has(word));
+  const hasKept = telling.length > 0 && telling.every((word) => kept.has(word));
   if (isNearer || hasKept) return { oldText: read, newText };
   const signs = BARE_SIGNS.filter((sign) => read.includes(sign) && newText.includes(sign));
   const bare = (text: string) => (signs.length === 0 ? "" : text.replace(ESCAPED_SIGN, ""));
@@ -59,6 +59,7 @@ function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): E
   return { oldText: read, newText: isBare && !oldText.split("\n").some(isKept) ? newText : repair(newText) };
 }
 
+const wordsIn = (text: string) => new Set(text.match(/(?<!\\)\\+\w{2,}/g));
 const ESCAPES = /\\[\s\S]/g;
 const ESCAPED_SIGN = /\\+[^\\]|&#?\w+;/g;
 const BARE_SIGNS = [..."\"'`$<>&/"];
@@ -88,10 +89,9 @@ function inEscapes(signs: string): Repair {
       const escaped = new Set(texts.oldText.match(ESCAPES));
       const shown = [...signs].filter((sign) => escaped.has(`\\${sign}`)).join("");
       if (shown === "" || (signs.includes("n") && isOfSeveralLines(texts.oldText))) return [];
-      const read = [...new Set([shown, signs])].map((some) =>
-        inSigns(texts, unescaping(shown)(texts.oldText), unescaping(some)),
-      );
-      return read.filter((one) => !splitsString(texts.oldText, one));
+      return [...new Set([shown, signs])]
+        .map((some) => inSigns(texts, unescaping(shown)(texts.oldText), unescaping(some)))
+        .filter((one) => !splitsString(texts.oldText, one));
     },
   ];
 }
