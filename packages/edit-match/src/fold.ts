@@ -107,8 +107,7 @@ export class Folded {
       } else {
         // Two hyphens are a dash, except at the start of a line: there one may be a diff marker.
         const end = code === HYPHEN && !isFirst && isDash(source, at) ? at + 2 : at + 1;
-        this.#take(code, at, end);
-        at = end;
+        at = this.#take(code, at, end);
       }
       isFirst = isBlankCode(code) && (isFirst || code === LINE_END);
     }
@@ -128,8 +127,8 @@ export class Folded {
     return unit < this.length && this.starts[unit] === this.ends[unit];
   }
 
-  /** A character whose source is from `start` to `end`. */
-  #take(code: number, start: number, end: number): void {
+  /** Adds a character whose source is from `start` to `end`; returns `end`. */
+  #take(code: number, start: number, end: number): number {
     if (isBlankCode(code)) this.#isParted = true;
     else if (code < 0x80) this.#put(code, start, end);
     else {
@@ -140,6 +139,7 @@ export class Folded {
           this.#put(plain.charCodeAt(part), part === 0 ? start : end, end);
         }
     }
+    return end;
   }
 
   #put(code: number, start: number, end: number): void {
@@ -168,16 +168,15 @@ export class Folded {
       this.#isParted = true;
       return at + 1;
     }
-    if (Number.isNaN(next) || isBlankCode(next)) return at;
-    this.#take(next, start, at + 1);
-    return at + 1;
+    // At the end of a line they may be left out; before a space they stand for themselves.
+    if (Number.isNaN(next) || (isBlankCode(next) && next !== BLANK)) return at;
+    return next === BLANK ? this.#take(BACKSLASH, start, at) : this.#take(next, start, at + 1);
   }
 
   #takeEntity(start: number): number {
     ENTITY_HERE.lastIndex = start;
     const [entity = "&"] = ENTITY_HERE.exec(this.source) ?? [];
-    this.#take(decodeEntities(entity).charCodeAt(0), start, start + entity.length);
-    return start + entity.length;
+    return this.#take(decodeEntities(entity).charCodeAt(0), start, start + entity.length);
   }
 }
 

@@ -107,8 +107,7 @@ function unshownIndents(parts: readonly Triple[], freshParts: readonly LineParts
 function likeness(one: string, other: string, part: "indent" | "body"): number {
   if (part === "indent") return one === other ? 1 : 0;
   const signs = (text: string) => text.replace(/\s+/g, "");
-  const { head, tail } = commonEnds(signs(one), signs(other));
-  return head + tail;
+  return alikeness(signs(one), signs(other));
 }
 
 function applied(manner: Manner, text: string, map: () => string | undefined): string | undefined {
@@ -117,19 +116,23 @@ function applied(manner: Manner, text: string, map: () => string | undefined): s
   return manner === "mixed" && mapped !== text ? undefined : mapped;
 }
 
-export interface CommonEnds {
-  readonly head: number;
-  readonly tail: number;
-}
+export type CommonEnds = ReturnType<typeof commonEnds>;
 
 /** The number of equal characters at the beginning of two texts, and of the rest at their end. */
-export function commonEnds(one: string, other: string): CommonEnds {
+export function commonEnds(one: string, other: string) {
   const most = Math.min(one.length, other.length);
   let [head, tail] = [0, 0];
   while (head < most && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
   const [end, otherEnd] = [one.length - 1, other.length - 1];
   while (tail < most - head && one.charCodeAt(end - tail) === other.charCodeAt(otherEnd - tail)) tail += 1;
   return { head, tail };
+}
+
+/** How many characters at the ends say that two texts are alike: backslashes before a different character do not. */
+export function alikeness(one: string, other: string): number {
+  let { head, tail } = commonEnds(one, other);
+  while (head > 0 && one[head - 1] === "\\") head -= 1;
+  return head + tail;
 }
 
 /** A rule from the old text's indentation to the file's; returns nothing if it does not apply. */

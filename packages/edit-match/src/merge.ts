@@ -1,5 +1,5 @@
 import { type Depth, Folded } from "./fold.ts";
-import { type CommonEnds, commonEnds, type Learned, learn, type Triple } from "./learned.ts";
+import { alikeness, type CommonEnds, commonEnds, type Learned, learn, type Triple } from "./learned.ts";
 import { type Block, isBlank, isHalf, isOneToOne, keptLines, partsOf, type Sides } from "./lines.ts";
 import type { Stretch } from "./windows.ts";
 
@@ -186,8 +186,7 @@ function likeness(old: string, fresh: string): number {
   const [one, other] = [old.trim(), fresh.trim()];
   // A line of signs alone did not become one with words.
   if (/\w/.test(one) !== /\w/.test(other)) return 0;
-  const { head, tail } = commonEnds(one, other);
-  return (head + tail) / Math.min(one.length, other.length);
+  return alikeness(one, other) / Math.min(one.length, other.length);
 }
 
 /** For a line of the old text, the same line in the file and what the new text made of it. */
@@ -273,8 +272,7 @@ function mergedBody(
   // Nobody changes the Unicode normal form on purpose.
   if (fresh === old || fresh.normalize() === file.normalize()) return file;
   const ends = commonEnds(old, fresh);
-  const inCommon = commonEnds(file, fresh);
-  if (inCommon.head + inCommon.tail > ends.head + ends.tail) {
+  if (alikeness(file, fresh) > alikeness(old, fresh)) {
     return learned.signs(fresh) === fresh ? fresh : undefined;
   }
   const folded = { old: new Folded(old, depth), file: new Folded(file, depth), fresh };

@@ -1,6 +1,6 @@
 import type { EditRequest } from "./edit.ts";
 import { decodeEntities } from "./fold.ts";
-import { commonEnds } from "./learned.ts";
+import { alikeness } from "./learned.ts";
 import { isBlank, isHalf } from "./lines.ts";
 
 type EditTexts = Pick<EditRequest, "oldText" | "newText">;
@@ -43,8 +43,7 @@ type Read = (text: string) => string;
  * with backslashes as that one has them, or keeps no line with it and has characters that are there by mistake alone.
  */
 function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): EditTexts {
-  const [toRead, toOld] = [read, oldText].map((text) => commonEnds(newText, text));
-  const isNearer = toRead && toOld && toRead.head + toRead.tail > toOld.head + toOld.tail;
+  const isNearer = alikeness(newText, read) > alikeness(newText, oldText);
   const words = wordsIn(newText);
   const [kept, slipped] = words.size === 0 ? [words, words] : [wordsIn(read), wordsIn(oldText)];
   const telling = [...words].filter((word) => kept.has(word) !== slipped.has(word));
