@@ -1,6 +1,8 @@
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
-import { type ApprovalMode, type ApprovalRequest, judge } from "./approval-policy.ts";
+import { judge } from "./approval-policy.ts";
+import type { ApprovalRequest } from "./judge-call.ts";
 
 interface Case {
   readonly kind?: ApprovalRequest["kind"];

@@ -1,6 +1,7 @@
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { parseRule, protectedFile } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
-import { type ApprovalMode, judge } from "./approval-policy.ts";
+import { judge } from "./approval-policy.ts";
 
 const NAMES = [
   ...".git/config .git/hooks/pre-commit sub/.git/config .GIT/config .git git~1/config .burin/settings.json".split(

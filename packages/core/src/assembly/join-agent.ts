@@ -6,7 +6,7 @@ import { systemPrompt } from "../agent/system-prompt.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
-import type { JoinedHooks } from "./run-command.ts";
+import type { JoinedHooks } from "./join-hooks.ts";
 import { contextWindowOf } from "./session-models.ts";
 import type { ToolDiscovery } from "./tool-discovery.ts";
 

@@ -1,11 +1,8 @@
-import { once } from "@burin/contract/async/once";
-import { lazily } from "@burin/machine/files/lazily";
 import type { MachineCommands } from "@burin/machine/machine";
 import type { RunToolCommand } from "../discovery/discovered-tool.ts";
-import type { Hooks } from "../hooks/hooks.ts";
 import type { Home } from "./home.ts";
 
-interface CommandGround {
+export interface CommandGround {
   readonly home: Home;
   readonly commands: MachineCommands;
   /** Whether they run with the limits of the shell tool's commands. */
@@ -34,30 +31,4 @@ export function commandRunner({ home, commands, isConfined }: CommandGround): Ru
     const most = { milliseconds: seconds * 1000, mostBytes: MOST_BYTES };
     return commands.exchange({ ...request, ...limits, cwd, ...most });
   };
-}
-
-/** The hooks of a session; nothing is loaded when settings have none. */
-export type JoinedHooks = Pick<Hooks, "before" | "after" | "at">;
-
-interface HookGround extends Omit<CommandGround, "isConfined"> {
-  readonly sessionId: string | undefined;
-  readonly report: (message: string) => void;
-}
-
-export function joinHooks(ground: HookGround): JoinedHooks | undefined {
-  const { home, sessionId, report } = ground;
-  const { hooks: configured } = home.settings;
-  if (configured.length === 0) return undefined;
-  const run = commandRunner({ ...ground, isConfined: false });
-  const session = { root: home.root, ...(sessionId === undefined ? {} : { sessionId }) };
-  const open = once(async () => {
-    const { Hooks } = await import("../hooks/hooks.ts");
-    return new Hooks({
-      settings: configured,
-      session,
-      report,
-      run: (request, signal) => run({ ...request, signal }),
-    });
-  });
-  return lazily(open, ["before", "after", "at"]);
 }

@@ -28,10 +28,10 @@ import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
+import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
 import type { ForServers } from "./join-mcp.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
 import type { ToolboxOptions } from "./options.ts";
-import { type JoinedHooks, joinHooks } from "./run-command.ts";
 import { discoveryOf, type ToolDiscovery } from "./tool-discovery.ts";
 
 const IDLE_MS = 300;

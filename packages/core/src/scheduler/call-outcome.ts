@@ -3,7 +3,7 @@ import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolCallState } from "@burin/contract/tool-call";
 import type { Confirmation, Tool, ToolError, ToolResult } from "@burin/contract/tools";
-import type { Verdict } from "../approval/approval-policy.ts";
+import type { Verdict } from "@burin/shell-judge";
 import { boundedContent } from "./function-response.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;

@@ -1,3 +1,4 @@
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
 import {
@@ -10,7 +11,7 @@ import {
 } from "@burin/contract/tools";
 import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
-import { type ApprovalMode, judge } from "../approval/approval-policy.ts";
+import { judge } from "../approval/approval-policy.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import { type Confirm, Questions } from "./questions.ts";
 import { Scheduler } from "./scheduler.ts";

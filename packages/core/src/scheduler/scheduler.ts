@@ -12,7 +12,8 @@ import type {
   ToolError,
   ToolKind,
 } from "@burin/contract/tools";
-import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
+import type { Verdict } from "@burin/shell-judge";
+import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
 import { hookWords } from "../text/hook-words.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
