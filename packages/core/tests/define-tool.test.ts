@@ -1,4 +1,12 @@
-import { BaseTool, createToolbox, defineTool, type Toolbox } from "@burin/core";
+import {
+  type AgentEvent,
+  BaseTool,
+  createSession,
+  createToolbox,
+  defineTool,
+  scriptedModel,
+  type Toolbox,
+} from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, expect, it } from "vitest";
 
@@ -83,4 +91,64 @@ it("R8 a tool with an effect asks each time unless it says otherwise, and rules 
   const unasked = defineTool({ ...definition, shouldConfirmExecute: async () => false });
   await toolboxOf({ tools: [unasked] }).call("deploy", { name: "live/site" });
   expect(ran).toEqual(["test/site", "live/site"]);
+});
+
+const WHOLE = 300_000;
+
+/** A tool whose answer, or failure, is a text that long. */
+const longTool = (name: string, execute: () => string | (string | object)[]) =>
+  defineTool({
+    name,
+    description: "Is long.",
+    kind: "read",
+    parameterSchema: { type: "object" },
+    execute: () => ({ llmContent: execute() as string, returnDisplay: "" }),
+  });
+
+it.each([1_000_000, 30_000])(
+  "R36 an answer that is too long says how much of the whole is missing, in a window of %i",
+  async (contextWindow) => {
+    const root = temporaryFolder();
+    const script = [{ calls: [{ name: "long", args: {} }] }, { text: "done" }];
+    const session = await createSession({
+      root,
+      environment: { BURIN_HOME: `${root}/.home` },
+      tools: [longTool("long", () => "x".repeat(WHOLE))],
+      model: { ...scriptedModel(script), contextWindow },
+    });
+    const events: AgentEvent[] = [];
+    for await (const event of session.run("Go on.")) events.push(event);
+    await session.close();
+    const answers = events.flatMap((event) =>
+      event.type === "tool_call" && event.call.status === "success" ? String(event.call.llmContent) : [],
+    );
+    expect(answers).toHaveLength(1);
+    const [answer = ""] = answers;
+    const shown = answer.replace(/[^x]/g, "").length;
+    expect(answer).toContain(`[... ${WHOLE - shown} of ${WHOLE} characters left out;`);
+    expect(shown).toBeLessThanOrEqual(100_000);
+  },
+);
+
+it("R36 several long texts of one answer share its limit, and a short one stays whole", async () => {
+  const image = { inlineData: { mimeType: "image/png", data: "AA==" } };
+  const texts = ["short", image, "y".repeat(WHOLE), image, "z".repeat(WHOLE)];
+  const { llmContent } = await toolboxOf({ tools: [longTool("long", () => texts)] }).call("long", {});
+  expect(llmContent).toMatchObject(
+    ["short", image, /^y+\n.*of 300000/s, image, /^z+\n.*of 300000/s].map((part) =>
+      part instanceof RegExp ? expect.stringMatching(part) : part,
+    ),
+  );
+  expect(JSON.stringify(llmContent).length).toBeLessThan(101_000);
+});
+
+it("R36 a failure of any length is shortened for the model and for the user", async () => {
+  const throwing = longTool("long", () => {
+    throw new Error("y".repeat(10 * WHOLE));
+  });
+  const { llmContent, returnDisplay, error } = await toolboxOf({ tools: [throwing] }).call("long", {});
+  expect(String(llmContent).length).toBeLessThan(101_000);
+  expect(String(llmContent)).toMatch(/The tool failed unexpectedly: y+\n.*characters left out/s);
+  expect(String(returnDisplay).length).toBeLessThan(201_000);
+  expect(error?.message.length).toBeLessThan(201_000);
 });

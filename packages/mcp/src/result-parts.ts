@@ -1,7 +1,7 @@
 import type { PartUnion } from "@burin/contract/messages/parts";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { orElse } from "@burin/contract/or-else";
-import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import { isSvg, mediaKind, SVG_MIME_TYPE } from "@burin/machine/files/media-kind";
 
 /** Base64 characters of all media of one result together. */
@@ -23,7 +23,7 @@ export function readCallResult(result: unknown) {
   }
   if (blocks.length === 0)
     blocks.push(Object.keys(others).length === 0 ? "(no content)" : jsonText(others, 2));
-  return { parts: bounded(joinedTexts(blocks)), isError: Boolean(isError) && isError !== "false" };
+  return { parts: joinedTexts(blocks), isError: Boolean(isError) && isError !== "false" };
 }
 
 /** The parts of content blocks in results, prompts and resources. */
@@ -106,7 +106,7 @@ function bytesOf(base64Characters: number): number {
   return Math.floor((base64Characters * 3) / 4);
 }
 
-/** One text for neighbors, so that a limit for texts covers them all. */
+/** One text for neighbors, so that a long result is cut once. */
 function joinedTexts(parts: readonly PartUnion[]): PartUnion[] {
   const joined: PartUnion[] = [];
   for (const part of parts) {
@@ -115,12 +115,4 @@ function joinedTexts(parts: readonly PartUnion[]): PartUnion[] {
     else joined.push(part);
   }
   return joined;
-}
-
-/** Texts between media share the limit of one result. */
-function bounded(parts: readonly PartUnion[]): PartUnion[] {
-  const texts = parts.filter((part) => typeof part === "string").length;
-  const most = Math.max(500, Math.floor(MOST_ANSWER_CHARACTERS / Math.max(1, texts)));
-  const hint = "ask for a smaller part to see the rest";
-  return parts.map((part) => (typeof part === "string" ? keepHeadAndTail(part, most, hint) : part));
 }

@@ -77,7 +77,7 @@ describe("calls that are tried while a program waits", () => {
       const tools = new ToolSet(options, home);
       const onCall: OnCall = (call) => void states.push(`${call.name} ${call.status}`);
       return {
-        runCalls: (calls, signal) => tools.runCalls(calls, signal, onCall),
+        runCalls: (calls, { signal }) => tools.runCalls(calls, { signal, onCall }),
         close: () => tools.close(),
       };
     };

@@ -103,7 +103,7 @@ export class LoadAhead {
       const PATH = pathOutside(home.environment.PATH ?? "", commands.roots);
       const options = { root, approvalMode: "yolo", environment: { ...home.environment, PATH } } as const;
       const tools = open(options, resolveHome(options));
-      await tools.runCalls([call], new AbortController().signal, () => {});
+      await tools.runCalls([call], { signal: new AbortController().signal, onCall: () => {} });
       await tools.close();
     } finally {
       forget();

@@ -113,7 +113,8 @@ export async function runOne(
 ): Promise<AnsweredCall> {
   const call = { id: callId ?? callIds.next(), name, args };
   const tell = onCall ? (await soundTools()).soundListener(onCall) : () => {};
-  const [answer] = await runCalls([call], signal ?? new AbortController().signal, tell);
+  const round = { signal: signal ?? new AbortController().signal, onCall: tell };
+  const [answer] = await runCalls([call], round);
   if (answer === undefined || !isAnswered(answer)) throw new Error("The scheduler left a call unanswered.");
   return answer;
 }

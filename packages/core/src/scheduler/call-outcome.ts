@@ -1,18 +1,18 @@
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { messageOf } from "@burin/contract/text/error-message";
+import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ToolCallState } from "@burin/contract/tool-call";
 import type { Confirmation, Tool, ToolError, ToolResult } from "@burin/contract/tools";
 import type { Verdict } from "@burin/shell-judge";
-import { boundedContent } from "./function-response.ts";
+import { MOST_DISPLAY, TOO_LONG } from "./sound-tool.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
 
 export type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;
 
-export function answered(result: ToolResult): FinalState {
-  const answer = { llmContent: boundedContent(result.llmContent), returnDisplay: result.returnDisplay };
-  const { error } = result;
+export function answered({ llmContent, returnDisplay, error }: ToolResult): FinalState {
+  const answer = { llmContent, returnDisplay };
   if (error === undefined) return { status: "success", ...answer };
   return { status: error.type === "cancelled" ? "cancelled" : "error", ...answer, error };
 }
@@ -27,13 +27,17 @@ export function needsApproval(tool: Named, confirmation: Confirmation, reason: s
 }
 
 export function failed(error: ToolError): FinalState & { readonly status: "error" } {
-  return { status: "error", llmContent: error.message, returnDisplay: error.message, error };
+  return { status: "error", ...saidBy(error) };
 }
 
 export function cancelled(call: FunctionCall, reason: string, type = "cancelled"): FinalState {
-  const message = `${call.name} was not completed: ${reason}.`;
-  const error = { type, message };
-  return { status: "cancelled", llmContent: message, returnDisplay: message, error };
+  return { status: "cancelled", ...saidBy({ type, message: `${call.name} was not completed: ${reason}.` }) };
+}
+
+/** The message may be a tool's own, of any length; what the model gets is shortened with all other answers. */
+function saidBy({ type, message }: ToolError) {
+  const shown = keepHeadAndTail(message, MOST_DISPLAY, TOO_LONG);
+  return { llmContent: message, returnDisplay: shown, error: { type, message: shown } };
 }
 
 /** A declined plan has an error of its own: the agent ends the turn on it. */

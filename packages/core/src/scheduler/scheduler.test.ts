@@ -101,8 +101,7 @@ function setUp({ confirm, mode, deny }: Setup = {}) {
         args: { ...args },
         ...(argsError === undefined ? {} : { argsError }),
       })),
-      controller.signal,
-      (call) => states.push(call),
+      { signal: controller.signal, onCall: (call) => states.push(call) },
     );
   return { trace, read, edit, states, grants, controller, run };
 }

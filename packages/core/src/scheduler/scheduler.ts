@@ -17,6 +17,7 @@ import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
 import { hookWords } from "../text/hook-words.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
+import { answerBounder, boundedContent } from "./bounded-content.ts";
 import {
   answered,
   asked,
@@ -58,6 +59,13 @@ type CallHooks = Pick<Hooks, "before" | "after">;
 /** Gets each new state of each call. */
 export type OnCall = (call: ToolCall) => void;
 
+export interface Round {
+  readonly signal: AbortSignal;
+  readonly onCall: OnCall;
+  /** Characters for all answers together. */
+  readonly room?: number;
+}
+
 interface Work {
   /** A hook may change its arguments before it runs. */
   call: FunctionCall;
@@ -83,14 +91,18 @@ export class Scheduler {
    * Runs the calls of one reply. Neighbours that only read, fetch or delegate run in parallel, all others alone;
    * the answers keep the order of the calls. Every call is announced before the first one starts.
    */
-  async run(calls: readonly FunctionCall[], signal: AbortSignal, onCall: OnCall): Promise<AnsweredCall[]> {
+  async run(
+    calls: readonly FunctionCall[],
+    { signal, onCall, room = Number.POSITIVE_INFINITY }: Round,
+  ): Promise<AnsweredCall[]> {
     const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
     if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
     const work = calls.map((call) => this.#prepare(call, signal, onCall));
     for (const item of work) item.report({ status: "validating" });
+    const bound = answerBounder(room, calls.length);
     const answers: AnsweredCall[] = [];
     for (const group of groupsOf(work)) {
-      answers.push(...(await Promise.all(group.map((item) => this.#answer(item)))));
+      answers.push(...(await Promise.all(group.map((item) => this.#answer(item, bound)))));
     }
     return answers;
   }
@@ -128,9 +140,9 @@ export class Scheduler {
     }
   }
 
-  async #answer(work: Work): Promise<AnsweredCall> {
+  async #answer(work: Work, bound: ReturnType<typeof answerBounder>): Promise<AnsweredCall> {
     const state = await this.#finalState(work);
-    const answer = work.report(state) as AnsweredCall;
+    const answer = work.report({ ...state, llmContent: bound(state.llmContent) }) as AnsweredCall;
     // The effect has happened; if it cannot be recorded, the next effect will be refused.
     await this.#recorded(work.tool)?.catch(() => {});
     return answer;
@@ -165,7 +177,7 @@ export class Scheduler {
     const state = await this.#valid(work, tool, hooked);
     const notes = await hooks.after(
       targetOf(work, tool),
-      { status: state.status, text: textOf(state.llmContent) },
+      { status: state.status, text: textOf(boundedContent(state.llmContent)) },
       work.signal,
     );
     return withNotes(state, [...hooked.contexts, ...notes]);

@@ -16,7 +16,8 @@ const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "delegat
 const ASKED: readonly Confirmation["kind"][] = ["edit", "exec", "info", "mcp", "discovered", "plan", "form"];
 const MOST_DESCRIPTION = 10_000;
 /** More than a user reads of one result. */
-const MOST_DISPLAY = 200_000;
+export const MOST_DISPLAY = 200_000;
+export const TOO_LONG = "it is too long to show";
 
 /**
  * Wraps a tool so that it keeps its contract, because types are not checked at run time. Each field is read once,
@@ -121,9 +122,7 @@ function result(given: Partial<ToolResult> | null | undefined): ToolResult {
   if (llmContent === undefined || !isShown || ![llmContent].flat().every(isPart)) {
     throw new Error("it returned no result with llmContent and returnDisplay.");
   }
-  const shown = isText
-    ? keepHeadAndTail(returnDisplay, MOST_DISPLAY, "it is too long to show")
-    : returnDisplay;
+  const shown = isText ? keepHeadAndTail(returnDisplay, MOST_DISPLAY, TOO_LONG) : returnDisplay;
   const answer = { llmContent, returnDisplay: shown };
   return error === undefined || error === null ? answer : { ...answer, error: plainError(error) };
 }
@@ -137,7 +136,7 @@ function plainError(error: unknown): ToolError {
   const { type, message } = isRecord(error) ? error : { type: undefined, message: messageOf(error) };
   return {
     type: typeof type === "string" ? type : "tool_failed",
-    message: keepHeadAndTail(messageOf(message), MOST_DISPLAY, "it is too long to show"),
+    message: keepHeadAndTail(messageOf(message), MOST_DISPLAY, TOO_LONG),
   };
 }
 
