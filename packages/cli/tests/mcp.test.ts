@@ -97,6 +97,25 @@ describe("burin mcp", () => {
     ]);
   });
 
+  it.runIf(process.platform !== "win32")(
+    "R24 one that ends at once is said to have ended, with what it wrote on either stream",
+    async () => {
+      const wrong = await run("mcp", "add", "wrong", "sh", "-c", "echo usage: give a folder; exit 2");
+      const told = 'The MCP server "wrong" could not be started: it has ended. Its last output: ';
+      expect(wrong).toEqual(failed(1, `${told}Not an MCP message: usage: give a folder`));
+      const sick = await run("mcp", "add", "sick", "sh", "-c", "echo no key >&2");
+      expect(sick).toEqual(
+        failed(1, 'The MCP server "sick" could not be started: it has ended. Its last output: no key'),
+      );
+    },
+  );
+
+  it("R23 counts one tool as one", async () => {
+    const one = await run("mcp", "add", "one", process.execPath, SERVER, "changed");
+    expect(one.stdout).toMatch(/^one: 1 tool, 0 prompts, 0 resources\n/);
+    expect((await run("mcp", "list")).stdout).toContain("connected, 1 tool\n");
+  });
+
   it("P19 list shows no password of an address, and none that a server was given", async () => {
     const mcpServers = {
       far: { url: "http://me:lizard-4711-x@127.0.0.1:9/mcp" },

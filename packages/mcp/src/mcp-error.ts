@@ -40,6 +40,7 @@ export function reasonOf(error: unknown): string {
   const [, failure, host] = /^getaddrinfo (ENOTFOUND|EAI_AGAIN) (\S+)/.exec(message) ?? [];
   if (failure === "ENOTFOUND") return `there is no host "${host}": check the URL`;
   if (failure !== undefined) return `the host "${host}" could not be looked up: is this machine online?`;
+  if (code === "EPIPE" || code === "CONNECTION_CLOSED") return "it has ended";
   if (code === "INVALID_RESULT") return NOT_OF_PROTOCOL;
   const hint = /^spawn .+ .+ ENOENT$/s.test(message) ? '; its arguments belong in "args"' : "";
   return messageOf(message) + hint;

@@ -51,7 +51,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#server?.input;
-    if (this.#isClosed || input === undefined || !input.writable) throw new Error("The server has ended.");
+    if (this.#isClosed || input === undefined || !input.writable) throw new Error("it has ended");
     await new Promise<void>((resolve, reject) => {
       input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
     });
@@ -107,10 +107,9 @@ export class StdioTransport implements Transport {
   }
 
   #handle(line: string): void {
-    if (this.#isClosed || line.trim() === "") return;
     const message = parsed(line);
-    if (message !== null) this.onmessage?.(message);
-    else if (this.#garbage === "") this.#garbage = line.slice(0, MOST_GARBAGE_CHARACTERS);
+    if (message === null) this.#garbage ||= line.trim().slice(0, MOST_GARBAGE_CHARACTERS);
+    else if (!this.#isClosed) this.onmessage?.(message);
   }
 }
 

@@ -13,7 +13,7 @@ import { type CommonOptions, openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
-import { lines, noteText, type Output, report, visible } from "../terminal/output.ts";
+import { counted, lines, noteText, type Output, report, visible } from "../terminal/output.ts";
 
 type Mode = (request: SubcommandRequest, io: Io) => Promise<ExitCode>;
 type Own = SubcommandRequest["own"];
@@ -127,7 +127,7 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
     ...state,
   }));
   const rows = shown.map(({ alias, server, state }) => {
-    const connected = `connected, ${state?.tools === 1 ? "1 tool" : `${state?.tools} tools`}`;
+    const connected = `connected, ${counted(state?.tools ?? 0, "tool")}`;
     const trusted = server.trust ? "  (trusted)" : "";
     return `${alias}  ${reach(server)}${trusted}  ${state?.error ?? connected}`;
   });
@@ -172,8 +172,12 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
 function tried(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
   return withServer(server, output, async (door) => {
     const { tools, prompts, resources } = await door.test(server.alias, signal);
-    const head = `${server.alias}: ${tools.length} tools, ${prompts} prompts, ${resources} resources`;
-    output.out(lines(head, ...tools.map((name) => `  ${name}`)));
+    const offered = [
+      counted(tools.length, "tool"),
+      counted(prompts, "prompt"),
+      counted(resources, "resource"),
+    ];
+    output.out(lines(`${server.alias}: ${offered.join(", ")}`, ...tools.map((name) => `  ${name}`)));
   });
 }
 

@@ -22,6 +22,10 @@ export function noteText(text: string): string {
   return `burin: ${visible(text).replaceAll("\n", "\n    ")}`;
 }
 
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
 interface Found {
   readonly document: unknown;
   readonly rows: readonly string[];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { burinHome, orElse, sessionSummaries } from "@burin/core";
 import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { block, report } from "../../terminal/output.ts";
+import { block, counted, report } from "../../terminal/output.ts";
 import { AGENTS, readAgent } from "./agents.ts";
 import type { Found, FoundSession } from "./found.ts";
 import { type Offer, type OfferedSession, takeOver } from "./take-over.ts";
@@ -87,10 +87,6 @@ function leaveElsewhere(found: Found, folders: readonly string[]): void {
   const what = `${counted(folders.length, "session")} of ${counted(names.length, "other folder")}`;
   const where = `${names.slice(0, MOST_FOLDERS_NAMED).join(", ")}${more}`;
   found.leave(`${what} (${where})`, "add --all to take them, or name one folder with --root");
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** What is imported in addition to sessions: its singular name, its heading, and a line for each. */

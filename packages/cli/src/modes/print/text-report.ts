@@ -1,7 +1,7 @@
 import type { AgentEvent, CacheMiss, ToolDisplay } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 import { withJoiners } from "../../terminal/joined-text.ts";
-import { noteText, type Output, visible } from "../../terminal/output.ts";
+import { counted, noteText, type Output, visible } from "../../terminal/output.ts";
 import type { RunDocument } from "./run-document.ts";
 
 type Call = Extract<AgentEvent, { type: "tool_call" }>["call"];
@@ -113,11 +113,10 @@ export class TextReport {
 function proofInWords({ proof, check }: RunDocument): string[] {
   const lines: string[] = [];
   if (proof) {
-    const files = proof.changed.length === 1 ? "1 file" : `${proof.changed.length} files`;
     const ran = proof.checked.map(({ command, exitCode }) => `${command} (${endOf(exitCode)})`);
     const since = ran.length > 0 ? `ran since: ${ran.join(", ")}` : "no test or build ran since";
     const not = proof.notSince.length > 0 ? `; not again since: ${proof.notSince.join(", ")}` : "";
-    lines.push(`${files} changed; ${since}${not}`);
+    lines.push(`${counted(proof.changed.length, "file")} changed; ${since}${not}`);
   }
   if (check)
     lines.push(`check ${check.command}: ${check.passed ? "passes" : "fails"} (${endOf(check.exitCode)})`);
@@ -137,7 +136,7 @@ const MISSED: Readonly<Record<CacheMiss["reason"], string>> = {
 };
 
 function costInWords({ toolCalls, usage, durationMs }: RunDocument): string {
-  const calls = toolCalls.length === 1 ? "1 tool call" : `${toolCalls.length} tool calls`;
+  const calls = counted(toolCalls.length, "tool call");
   const { inputTokens, outputTokens, cachedTokens, cacheMisses = [], cost } = usage;
   const isCounted = inputTokens + outputTokens > 0;
   const hits = cachedTokens > 0 ? [`${cachedTokens} from the cache`] : [];
