@@ -36,6 +36,18 @@ describe("burin completion", () => {
     expect(await offered(["burin", "--model", ""])).toEqual([]);
   });
 
+  it("offers after a command the options of this command, which the others do not have", async () => {
+    expect(await offered(["burin", "sessions", "list", "--al"])).toEqual(["--allow", "--all"]);
+    expect(await offered(["burin", "mcp", "add", "--sc"])).toEqual(["--scope"]);
+    expect(await offered(["burin", "replay", "--to"])).toEqual(["--tools"]);
+    expect(await offered(["burin", "undo", "--to"])).toEqual([]);
+    const [zsh, fish] = await Promise.all(
+      ["zsh", "fish"].map((shell) => burin(["completion", shell], { cwd: folder })),
+    );
+    expect(zsh?.stdout).toContain("import) own=(--from --apply --all --project) ;;");
+    expect(fish?.stdout).toContain("complete -c burin -n '__fish_seen_subcommand_from undo' -l list\n");
+  });
+
   it("names every command and option of --help for each shell", async () => {
     const { stdout: help } = await burin(["--help"], { cwd: folder });
     const commands = [...help.matchAll(/^ {7}burin ([a-z]+)/gm)].map(([, name = ""]) => name);

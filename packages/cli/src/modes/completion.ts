@@ -29,32 +29,35 @@ const SCRIPTS: Readonly<Record<string, () => string>> = {
 };
 
 function bashScript(): string {
-  const { commands, options, actions: known } = completedWords();
+  const { commands, options } = completedWords();
   const names = commands.map(({ name }) => name).join(" ");
   const flags = options.flatMap(({ long, short = [] }) => [long].concat(short)).join(" ");
   const values = options.flatMap((option) => {
     const body = bashValue(option);
     return body === null ? [] : [`    ${spellings(option).join("|")}) ${body}; return ;;`];
   });
-  const actions = known.map(([name, all]) => `    ${name}) COMPREPLY=($(compgen -W "${all}" -- "$word")) ;;`);
+  const after = commands.map(
+    ({ name, actions, own }) => `    ${name}) actions="${actions.join(" ")}" own="${own.join(" ")}" ;;`,
+  );
   return `# burin completion bash: add  eval "$(burin completion bash)"  to ~/.bashrc
 _burin() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" actions own
   COMPREPLY=()
+  case "\${COMP_WORDS[1]}" in
+${after.join("\n")}
+  esac
   case "$before" in
 ${values.join("\n")}
   esac
   if [[ "$word" == -* ]]; then
-    COMPREPLY=($(compgen -W "${flags}" -- "$word"))
+    COMPREPLY=($(compgen -W "${flags} $own" -- "$word"))
     return
   fi
   if [[ $COMP_CWORD == 1 ]]; then
     COMPREPLY=($(compgen -W "${names}" -- "$word"))
     return
   fi
-  [[ $COMP_CWORD == 2 ]] && case "$before" in
-${actions.join("\n")}
-  esac
+  [[ $COMP_CWORD == 2 ]] && COMPREPLY=($(compgen -W "$actions" -- "$word"))
 }
 complete -o default -F _burin burin
 `;
@@ -69,14 +72,17 @@ function bashValue({ long, value }: CompletedOption): string | null {
 }
 
 function zshScript(): string {
-  const { commands, options, actions: known } = completedWords();
+  const { commands, options } = completedWords();
   const described = commands.map(({ name, meaning }) => `    ${quoted(`${name}:${meaning}`)}`);
   const specs = options.flatMap((option) =>
     spellings(option).map(
       (name) => `    ${quoted(`${name}[${bare(option.meaning)}]${zshValue(option)}`)} \\`,
     ),
   );
-  const actions = known.map(([name, all]) => `    ${name}) compadd ${all} ;;`);
+  const actions = commands.flatMap(({ name, actions: words }) =>
+    words.length === 0 ? [] : `    ${name}) compadd ${words.join(" ")} ;;`,
+  );
+  const owned = commands.map(({ name, own }) => `    ${name}) own=(${own.join(" ")}) ;;`);
   return `#compdef burin
 # burin completion zsh: add  eval "$(burin completion zsh)"  behind compinit in ~/.zshrc
 _burin_commands() {
@@ -92,7 +98,11 @@ ${actions.join("\n")}
   esac
 }
 _burin() {
-  _arguments \\
+  local -a own
+  case "$words[2]" in
+${owned.join("\n")}
+  esac
+  _arguments $own \\
 ${specs.join("\n")}
     '1:command:_burin_commands' \\
     '2:action:_burin_action' \\
@@ -110,7 +120,7 @@ function zshValue({ long, value }: CompletedOption): string {
 }
 
 function fishScript(): string {
-  const { commands, options, actions: known } = completedWords();
+  const { commands, options } = completedWords();
   const names = commands.map(
     ({ name, meaning }) =>
       `complete -c burin -f -n __fish_use_subcommand -a ${name} -d ${fishQuoted(meaning)}`,
@@ -122,11 +132,13 @@ function fishScript(): string {
     const given = choices === undefined ? "" : ` -f -a ${fishQuoted(choices.join(" "))}`;
     return `complete -c burin ${forms}${value === undefined ? "" : " -r"}${given} -d ${fishQuoted(meaning)}`;
   });
-  const actions = known.map(
-    ([name, all]) => `complete -c burin -f -n '__fish_seen_subcommand_from ${name}' -a ${fishQuoted(all)}`,
-  );
+  const after = commands.flatMap(({ name, actions, own }) => {
+    const condition = `complete -c burin -n '__fish_seen_subcommand_from ${name}'`;
+    const words = actions.length === 0 ? [] : [`${condition} -f -a ${fishQuoted(actions.join(" "))}`];
+    return [...words, ...own.map((option) => `${condition} -l ${option.slice(2)}`)];
+  });
   const head = "# burin completion fish: burin completion fish > ~/.config/fish/completions/burin.fish";
-  return `${[head, ...names, ...flags, ...actions].join("\n")}\n`;
+  return `${[head, ...names, ...flags, ...after].join("\n")}\n`;
 }
 
 function spellings({ long, short }: CompletedOption): string[] {

@@ -169,13 +169,14 @@ export interface CompletedOption {
   readonly meaning: string;
 }
 
-/** The commands and options of the help, for shell completion, and the words that can follow a command's name. */
+/** The commands and options of the help, for shell completion, and what can follow a command's name. */
 export function completedWords() {
-  const commands = Object.entries(USAGES).map(([name, [first]]) => ({ name, meaning: first?.[1] ?? "" }));
-  const actions = Object.entries(USAGES).flatMap(([name, forms]) => {
+  const commands = Object.entries(USAGES).map(([name, forms]) => {
     const ways = forms.flatMap(([form]) => form.slice(name.length + 1).split(" | "));
-    const words = ways.flatMap((way) => /^[a-z|]+/.exec(way)?.[0].split("|") ?? []);
-    return words.length === 0 ? [] : [[name, words.join(" ")] as const];
+    const actions = ways.flatMap((way) => /^[a-z|]+/.exec(way)?.[0].split("|") ?? []);
+    const named = forms.flat().flatMap((text) => text.match(/--[a-z-]+/g) ?? []);
+    const own = named.filter((option) => !OPTIONS.includes(` ${option} `));
+    return { name, meaning: forms[0]?.[1] ?? "", actions, own: [...new Set(own)] };
   });
   const found = OPTIONS.matchAll(/^ +(?:(-\w), )?--([a-z-]+)(?: ([A-Z][A-Z,]*))? +(.+)$/gm);
   const options = [...found].map(
@@ -186,5 +187,5 @@ export function completedWords() {
       meaning,
     }),
   );
-  return { commands, actions, options };
+  return { commands, options };
 }
