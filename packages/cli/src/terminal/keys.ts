@@ -51,8 +51,12 @@ const CYRILLIC = new Map(
   ]),
 );
 
-/** The key on an English keyboard, where a letter is a command: nobody has to switch the layout for it. */
-export function commandKey(text: string): string {
+/** The command that a typed letter is, by its key on an English keyboard; "" for what is pasted, which is none. */
+export function commandKey({ name, text }: Key): string {
+  return name === "text" ? englishKey(text) : "";
+}
+
+function englishKey(text: string): string {
   const letter = text.normalize("NFKC").toLowerCase();
   return CYRILLIC.get(letter) ?? letter;
 }
@@ -127,7 +131,7 @@ export class KeyReader {
     if (rest[1] === "\u001b") return rest.length === 2 ? null : this.#took(1, ESCAPE);
     const character = String.fromCodePoint(rest.codePointAt(1) ?? 0);
     const isControl = character < " " || character === "\u007f";
-    const name = isControl ? controlKey(character.charCodeAt(0)).name : commandKey(character);
+    const name = isControl ? controlKey(character.charCodeAt(0)).name : englishKey(character);
     return this.#took(1 + character.length, { name: `alt+${name}`, text: "" });
   }
 
@@ -192,7 +196,7 @@ function codeKey([code = 0, , english = 0]: readonly number[], modified: string)
   if (before === "" || before === "shift+")
     return { name: "text", text: before === "" ? character : character.toUpperCase() };
   const isOtherScript = code > 127 && english > 0 && english < 128;
-  const name = isOtherScript ? String.fromCharCode(english) : commandKey(character);
+  const name = isOtherScript ? String.fromCharCode(english) : englishKey(character);
   // Elsewhere ctrl+[ is escape, and ctrl+m is enter: fingers know them as that.
   if (before === "ctrl+" && /^[a-z[]$/.test(name)) return controlKey(name.charCodeAt(0) & 31);
   return { name: `${before}${name}`, text: "" };

@@ -1,7 +1,7 @@
 import { type JsonSchema, schemaError } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
-import type { Key } from "../terminal/keys.ts";
+import { commandKey, type Key } from "../terminal/keys.ts";
 import { cutLine, type Line, lineWidth, type Span, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { editKey } from "./edit-keys.ts";
 import { promptView } from "./prompt-view.ts";
@@ -94,7 +94,7 @@ export class FormField {
       if (key.name === "paste") this.#text.insert(key.text.trim().replace(/\s*\n\s*/g, " "));
       else editKey(this.#text, key);
     } else if (key.name === "left" || key.name === "right") this.#move(key.name === "left" ? -1 : 1);
-    else if (/^ +$/.test(key.text)) for (const _space of key.text) this.#space();
+    else if (/^ +$/.test(commandKey(key))) for (const _space of key.text) this.#space();
   }
 
   #move(by: number): void {

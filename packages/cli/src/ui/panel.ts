@@ -122,10 +122,11 @@ export class TextPanel implements Panel {
     return { title: this.#needs.title, lines: [...shown, foot] };
   }
 
-  key({ name, text }: Key): void {
+  key(key: Key): void {
+    const { name } = key;
     const steps = { up: -1, down: 1, home: -Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
-    if (this.#scroll.key(text === " " ? "pagedown" : name, steps)) return;
-    if (name === "escape" || name === "ctrl+o" || name === "enter" || commandKey(text) === "q")
+    if (this.#scroll.key(commandKey(key) === " " ? "pagedown" : name, steps)) return;
+    if (name === "escape" || name === "ctrl+o" || name === "enter" || commandKey(key) === "q")
       this.#needs.close();
   }
 }

@@ -88,8 +88,6 @@ export class QuestionPanel extends Standing implements Panel {
   key(key: Key): void {
     if (this.#scroll.key(key.name, this.#state === "hunks" ? {} : { up: -1, down: 1 })) return;
     if (this.#state === "reason") this.#reasonKey(key);
-    // Only a reason can be pasted: what else is pasted was copied for something else.
-    else if (key.name === "paste") return;
     else if (this.#state === "scope") this.#scopeKey(key);
     else if (this.#state === "hunks") this.#hunkKey(key);
     else this.#chosen(key);
@@ -185,8 +183,8 @@ export class QuestionPanel extends Standing implements Panel {
     return answers.filter((one) => one !== false);
   }
 
-  #chosen({ name, text }: Key): void {
-    const pressed = name === "escape" ? "esc" : text.length === 1 ? commandKey(text) : "";
+  #chosen(key: Key): void {
+    const pressed = key.name === "escape" ? "esc" : key.text.length === 1 ? commandKey(key) : "";
     const [, , act] = this.#answers().find(([key]) => key === pressed) ?? [];
     act?.();
   }
@@ -201,11 +199,11 @@ export class QuestionPanel extends Standing implements Panel {
     if (this.#isExplained) this.#explanation = await this.#needs.explain();
   }
 
-  #scopeKey({ name, text }: Key): void {
+  #scopeKey(key: Key): void {
     const scopes: Readonly<Record<string, GrantScope>> = { s: "session", p: "project", e: "everywhere" };
-    const scope = scopes[commandKey(text)];
+    const scope = scopes[commandKey(key)];
     if (scope !== undefined) this.#needs.answer({ outcome: "always", scope });
-    else if (name === "escape") this.#state = "choose";
+    else if (key.name === "escape") this.#state = "choose";
   }
 
   #reasonKey(key: Key): void {
@@ -214,13 +212,14 @@ export class QuestionPanel extends Standing implements Panel {
     this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
   }
 
-  #hunkKey({ name, text }: Key): void {
+  #hunkKey(key: Key): void {
+    const { name } = key;
     const { confirmation } = this.#needs.question;
     if (name === "escape") this.#state = "choose";
     else if (name === "up" || name === "down") {
       this.#hunk = (this.#hunk + (name === "up" ? -1 : 1) + this.#hunks.length) % this.#hunks.length;
       this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
-    } else if (text === " " || commandKey(text) === "x") {
+    } else if ([" ", "x"].includes(commandKey(key))) {
       if (!this.#taken.delete(this.#hunk)) this.#taken.add(this.#hunk);
     } else if (name === "enter" && confirmation.kind === "edit") {
       if (this.#taken.size === 0) this.#state = "reason";

@@ -47,12 +47,13 @@ export class ReviewPanel implements Panel {
     return { title: say("changes.title"), lines: [head, what, ...shown, ...keys] };
   }
 
-  key({ name, text }: Key): void {
+  key(key: Key): void {
+    const { name } = key;
     const { changes, takeBack, close } = this.#needs;
     const change = changes[this.#at];
     const steps: Record<string, number> = { up: -1, down: 1, left: -1, right: 1 };
     const step = steps[name];
-    const command = commandKey(text);
+    const command = commandKey(key);
     if (step !== undefined) {
       this.#at = Math.max(0, Math.min(this.#at + step, changes.length - 1));
       this.#scroll.from = 0;

@@ -67,8 +67,7 @@ export class PromptKeys {
     const now = performance.now();
     this.#isAgain = this.#last.name === key.name && now - this.#last.at < TWICE_MS;
     this.#last = { name: this.#isAgain ? "" : key.name, at: now };
-    if (commandKey(key.text) === "?" && key.name === "text" && buffer.isEmpty)
-      return void this.#command("/keys");
+    if (commandKey(key) === "?" && buffer.isEmpty) return void this.#command("/keys");
     const before = buffer.text;
     const bound = this.#bindings[key.name];
     if (bound !== undefined) bound();
