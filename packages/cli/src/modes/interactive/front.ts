@@ -27,6 +27,7 @@ export class Front {
       panel: null,
       completions: null,
       waiting: [],
+      running: "",
       status: () => ({ model: "", mode: approvalMode }),
     };
     this.terminal = new RawTerminal(

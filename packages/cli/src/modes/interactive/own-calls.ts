@@ -42,8 +42,11 @@ export class OwnCalls {
 
   async #run(command: string, isForModel: boolean): Promise<void> {
     if (command === "") return void this.#desk.note(say("shell.none"));
+    const title = `! ${command}`;
+    this.#desk.shown.running = title;
     const result = await this.call("run_shell_command", { command });
-    this.#show(`! ${command}`, result);
+    this.#desk.shown.running = "";
+    this.#show(title, result);
     if (isForModel && result !== null) this.#work.forModel = ranByUser(command, modelText(result.llmContent));
   }
 

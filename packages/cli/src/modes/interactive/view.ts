@@ -13,7 +13,7 @@ import {
   WIDTH_ANSWERS,
   WIDTH_QUESTION,
 } from "../../terminal/screen.ts";
-import { cutLine, type Line, shownText, wrapLine } from "../../terminal/styled-line.ts";
+import { cutLine, type Line, shownText, span, wrapLine } from "../../terminal/styled-line.ts";
 import type { ChoiceList } from "../../ui/choice-list.ts";
 import { look } from "../../ui/look.ts";
 import { framed, type Panel } from "../../ui/panel.ts";
@@ -45,6 +45,8 @@ export interface Shown {
   completions: ChoiceList | null;
   /** What was said while work goes on, and is not sent yet. */
   waiting: readonly Waiting[];
+  /** The user's own command, until its output is drawn. */
+  running: string;
   status: () => Status;
 }
 
@@ -243,12 +245,13 @@ export class View {
 
   /** The rows below the transcript: a panel or the prompt, and the status; with a caret if there is an input. */
   #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
-    const { panel, completions, waiting, status } = this.#shown;
-    const above: Line[] = look.isSpoken ? [] : [[], ...waitingLines(waiting, width)];
+    const { panel, completions, waiting, running, status } = this.#shown;
+    const own: Line[] = running === "" ? [] : [cutLine([span(running, "strong")], width), []];
+    const above: Line[] = look.isSpoken ? [] : [[], ...own, ...waitingLines(waiting, width)];
     const state = status();
     const { lines, caret } =
       panel === null
-        ? this.#prompt(state.isWorking === true, width, height)
+        ? this.#prompt(state.isWorking === true && running === "", width, height)
         : framed(panel, { width, height: Math.max(height - above.length - 2, 4) });
     const isBare = look.isSpoken || (panel === null && completions !== null);
     return {
