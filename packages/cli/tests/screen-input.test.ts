@@ -155,6 +155,13 @@ describe("what is written at the prompt", () => {
     await expect(readFile(join(room.root, ".home/history.jsonl"), "utf8")).rejects.toThrow("ENOENT");
   });
 
+  it("is emptied by the second escape, which says so before and nothing behind", async () => {
+    const terminal = await room.open();
+    await terminal.enter("a draft\u001b", "Press esc again to empty the prompt");
+    await terminal.enter("\u001b", /> Ask anything.*\n.*\? for keys/);
+    await terminal.enter("\u001b", "Press esc again to go back to an earlier prompt");
+  });
+
   it("P43 is whole again behind a look at earlier prompts, with its folded paste and what was changed in them", async () => {
     const pasted = Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n");
     const terminal = await room.open([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
@@ -175,6 +182,13 @@ describe("what is written at the prompt", () => {
     await terminal.enter("what was it?\r", "Nice.");
     expect(lastPrompt()).toContain("for-4");
     expect(lastPrompt()).not.toContain("own-2");
+  });
+
+  it("shows a command of the person's own while it runs, and does not say that a model works", async () => {
+    const terminal = await room.open();
+    await terminal.enter("!sleep 1; echo $((2+2))\r", "! sleep 1; echo $((2+2))\n\n> Ask anything");
+    await terminal.shows(/^! sleep 1; echo \$\(\(2\+2\)\)\n4\n/m);
+    expect(terminal.text().split("! sleep")).toHaveLength(2);
   });
 
   it("is remembered after #", async () => {

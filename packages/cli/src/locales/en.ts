@@ -26,6 +26,7 @@ export const en = {
   "status.interrupting": "stopping…",
   "status.quit": "Press ctrl+c again to quit",
   "status.back": "Press esc again to go back to an earlier prompt",
+  "status.empty": "Press esc again to empty the prompt",
   "queue.next": "with the next turn: {text}",
   "queue.last": "when this is done: {text}",
   "queue.hint": "alt+up takes it back",

@@ -27,6 +27,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "status.interrupting": "arrêt en cours…",
   "status.quit": "Encore ctrl+c pour quitter",
   "status.back": "Encore échap pour revenir à une demande précédente",
+  "status.empty": "Encore échap pour vider la saisie",
   "queue.next": "à la prochaine requête : {text}",
   "queue.last": "à la fin : {text}",
   "queue.hint": "alt+haut pour reprendre",

@@ -27,6 +27,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "status.interrupting": "停止しています…",
   "status.quit": "もう一度 ctrl+c で終了",
   "status.back": "もう一度 esc で前の質問に戻る",
+  "status.empty": "もう一度 esc で入力を消す",
   "queue.next": "次のリクエストで送信：{text}",
   "queue.last": "完了後に送信：{text}",
   "queue.hint": "alt+↑ で入力欄に戻す",

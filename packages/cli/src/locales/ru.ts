@@ -27,6 +27,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "status.interrupting": "останавливаю…",
   "status.quit": "Ещё раз ctrl+c — выход",
   "status.back": "Ещё раз esc — вернуться к прежнему сообщению",
+  "status.empty": "Ещё раз esc — очистить ввод",
   "queue.next": "со следующим запросом: {text}",
   "queue.last": "когда закончит: {text}",
   "queue.hint": "alt+вверх — забрать обратно",

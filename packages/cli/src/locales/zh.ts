@@ -27,6 +27,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "status.interrupting": "正在停止…",
   "status.quit": "再按一次 ctrl+c 退出",
   "status.back": "再按一次 esc 回到之前的提示词",
+  "status.empty": "再按一次 esc 清空输入",
   "queue.next": "随下一次请求发送：{text}",
   "queue.last": "完成后发送：{text}",
   "queue.hint": "alt+↑ 撤回",

@@ -123,9 +123,12 @@ export class PromptKeys {
     else if (work.isWorking) {
       work.interrupt();
       this.#desk.flash(say("status.interrupting"));
-    } else if (!this.#isAgain) this.#desk.flash(say("status.back"));
-    else if (buffer.isEmpty) void this.#command("/back");
-    else this.#putAside();
+    } else if (!this.#isAgain) this.#desk.flash(say(buffer.isEmpty ? "status.back" : "status.empty"));
+    else {
+      this.#desk.flash("");
+      if (buffer.isEmpty) void this.#command("/back");
+      else this.#putAside();
+    }
   }
 
   #putAside(): void {
