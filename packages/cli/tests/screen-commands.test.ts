@@ -216,6 +216,11 @@ describe("a command", () => {
     expect(messages).not.toContain("Two.");
   });
 
+  it("/back in a session without a prompt says that there is nothing in it yet", async () => {
+    const terminal = await room.open();
+    await terminal.enter("/back\r", "There is nothing in this session yet.");
+  });
+
   it("/model asks another model from then on, with the session as it is", async () => {
     const terminal = await room.open([{ text: "One." }, { text: "Two." }]);
     await terminal.enter("first\r", "One.", "? for keys");

@@ -161,8 +161,8 @@ function tellOfCopy(desk: CommandDesk, id: string): void {
 async function goBack(desk: CommandDesk): Promise<void> {
   const { home, root } = sessionPlace(desk.options);
   const { session } = desk;
-  const prompts = session === null ? [] : await promptsOf(home, root, session.id);
-  if (prompts.length === 0) return void desk.note(say("session.none"));
+  if (session === null || session.history.length === 0) return void desk.note(say("session.none"));
+  const prompts = await promptsOf(home, root, session.id);
   const choices = prompts
     .map(({ text }, index) => ({ value: String(index), label: title(wordsOf(text)), more: "" }))
     .reverse();
@@ -170,11 +170,11 @@ async function goBack(desk: CommandDesk): Promise<void> {
     const { text, turn } = prompts[Number(value)] ?? { text: "", turn: 0 };
     if (turn === 0) await changeTo(desk, { kind: "new" });
     else {
-      const place = await findSession(home, root, session?.id ?? "");
+      const place = await findSession(home, root, session.id);
       const id = await forkSession({ home, root, place, turn });
       await changeTo(desk, { kind: "resume", id, isFork: false });
     }
-    tellOfCopy(desk, session?.id ?? "");
+    tellOfCopy(desk, session.id);
     desk.buffer.set(wordsOf(text));
   };
   choose(desk, { title: say("back.title"), choices, chosen: (value) => void take(value) });
