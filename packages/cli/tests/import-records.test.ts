@@ -80,6 +80,8 @@ describe("burin import, of records,", () => {
       item({ type: "function_call_output", call_id: "a", output: { content: "3", success: false } }),
       item({ type: "custom_tool_call", call_id: "b", name: "apply_patch", input: "*** Begin" }),
       item({ type: "custom_tool_call_output", call_id: "b", output: [{ type: "input_text", text: "ok" }] }),
+      item({ type: "function_call", name: "view_image", arguments: '{"path":"/p.png"}', call_id: "c" }),
+      item({ type: "function_call_output", call_id: "c", output: [{ ...image, detail: "high" }] }),
       item({ type: "reasoning", summary: [{ text: "Thought." }], content: [{ text: "Thought." }] }),
       item({ type: "web_search_call", id: "w", action: { query: "q" } }, "response_item", "not a time"),
       said("user", { type: "input_text", text: "Taken back." }),
@@ -96,10 +98,12 @@ describe("burin import, of records,", () => {
     expect(calls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([
       ["run_shell_command", { command: "ls | wc" }],
       ["apply_patch", { input: "*** Begin" }],
+      ["read_file", { absolute_path: "/p.png" }],
     ]);
     expect(messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual([
       expect.stringContaining("3"),
       expect.stringContaining("ok"),
+      expect.any(String),
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BURIN, burin, failed } from "./burin.ts";
@@ -160,6 +160,30 @@ describe("burin import", () => {
     await put(".codex/config.toml", `[mcp_servers.one]\ncommand = 'burin'\nargs = ['serve', 'mcp']\n${node}`);
     const { stdout } = await take("codex");
     expect(stdout.match(/MCP server (?:one|two): it is Burin itself/g)).toHaveLength(2);
+  });
+
+  it("P54 Codex and Claude Code: a server gets the $ that they do not take for a variable as it is", async () => {
+    const braced = `$\{WORD}`;
+    const says = `require("node:fs").writeFileSync(process.env.FILE, JSON.stringify(process.env))`;
+    const of = (name: string) => ({
+      command: process.execPath,
+      args: ["-e", says],
+      env: { FILE: join(top, name), BARE: "$WORD", INNER: "a$WORD", BRACED: braced },
+    });
+    const { env } = of("codex");
+    const toml = Object.entries(env).map(([name, value]) => `${name} = '${value}'`);
+    put(
+      ".codex/config.toml",
+      `[mcp_servers.codex]\ncommand = '${process.execPath}'\nargs = ['-e', '${says}']\nenv = { ${toml} }\n`,
+    );
+    put(".claude.json", { mcpServers: { claude: of("claude") } });
+    for (const name of ["codex", "claude"] as const) {
+      await take(name);
+      await burin(["mcp", "test", name], { cwd: root, env: { ...HOME(), WORD: "said" } });
+      const got = JSON.parse(await readFile(join(top, name), "utf8"));
+      expect(got).toMatchObject({ BARE: "$WORD", INNER: "a$WORD" });
+      expect(got.BRACED).toBe(name === "codex" ? braced : "said");
+    }
   });
 
   it("Codex: takes prefix rules, servers, a service of the user's own and AGENTS.md, and says what it leaves", async () => {

@@ -76,6 +76,7 @@ describe.each([
     const { call } = await client({ isModern });
     const refused = await call("write_file", make);
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("--allow 'write_file'") });
+    expect(refused.text).toContain("\n\nThis client cannot ask");
     expect(existsSync(make.file_path)).toBe(false);
     const allowed = await client({ isModern, args: ["--allow", "write_file"] });
     expect(await allowed.call("write_file", make)).toMatchObject({ isError: false });

@@ -120,8 +120,9 @@ export class ServedTools {
     const [answer, question] = await this.#approvals.during(callId, answers, work);
     if (question === undefined || !isUnanswered(answer)) return this.#result(answer);
     if (canAsk) return this.#approvals.ask(question);
-    const { content } = callResult(answer, undefined);
-    return { content: [...content, textBlock(howToAllow(question))], isError: true };
+    // In one text: some clients put two together without a line break.
+    const text = [answer.llmContent, howToAllow(question)].join("\n\n");
+    return { content: [textBlock(text)], isError: true };
   }
 
   #result(answer: AnsweredCall): CallToolResult {

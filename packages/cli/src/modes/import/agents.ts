@@ -112,7 +112,7 @@ function leaveServers(found: Found, servers: unknown): void {
 
 function readMoreOfClaude(found: Found, { userHome, root }: Places): void {
   const state = settingsIn(join(userHome, ".claude.json"), found);
-  addServers(found, state.mcpServers);
+  addServers(found, state.mcpServers, /\$(?=[A-Za-z_])/g);
   const project = fields(fields(state.projects)[root]);
   addRules(found, { allow: project.allowedTools }, true);
   leaveServers(found, project.mcpServers);

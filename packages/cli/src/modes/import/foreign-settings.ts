@@ -4,8 +4,8 @@ import { type Fields, type Found, fields, list, text, texts } from "./found.ts";
 
 /** The settings that are imported, by key; no two of the agents use the same key differently. */
 const TAKEN: Readonly<Record<string, (found: Found, value: unknown, settings: Fields) => void>> = {
-  mcpServers: addServers,
-  mcp_servers: addServers,
+  mcpServers: (found, servers) => addServers(found, servers),
+  mcp_servers: (found, servers) => addServers(found, servers, /\$(?=\{?[A-Za-z_])/g),
   permissions: (found, permissions) => addPermissions(found, permissions, false),
   context: addFileNames,
   project_doc_fallback_filenames: addFileNames,
@@ -30,7 +30,6 @@ const WHY_LEFT: Readonly<Record<string, string>> = {
   env: "Burin's settings set no variables",
 };
 const NO_SUCH_SETTING = "Burin has no such setting";
-const NAME_MODEL = "name it with its service: see docs/models.md";
 
 /** With all keys where they are now. */
 export function inGroups(settings: Fields): Fields {
@@ -94,7 +93,7 @@ function addModel(found: Found, model: unknown, settings: Fields): void {
   const address = text(base_url) || text(baseUrl);
   const isGemini = typeof model !== "string" && selectedType !== "openai";
   if (address === "" && !isGemini) {
-    found.leave(`model ${name}`, NAME_MODEL);
+    found.leave(`model ${name}`, "name it with its service: see docs/models.md");
     return;
   }
   const isResponses = base_url !== undefined && wire_api !== "chat";
@@ -123,6 +122,8 @@ const READ = new Set([
   "http_headers",
   "env_http_headers",
 ]);
+/** The default of a variable that nobody sets. */
+const DOLLAR = `$\{DOLLAR:-$}`;
 const ASKS = "its tools ask until a rule allows them";
 const WHY_LEFT_OF_SERVER: Readonly<Record<string, string>> = {
   trust: ASKS,
@@ -132,9 +133,10 @@ const WHY_LEFT_OF_SERVER: Readonly<Record<string, string>> = {
   env_vars: 'name each in its env, as in { "NAME": "$NAME" }',
 };
 
-/** Adds servers from settings. None is trusted: its calls ask until a rule allows them. */
-export function addServers(found: Found, given: unknown): void {
-  for (const [alias, written] of Object.entries(fields(given))) {
+/** None is trusted: its calls ask until a rule allows them. `literal` finds each `$` that begins a variable here alone. */
+export function addServers(found: Found, given: unknown, literal = /(?!)/): void {
+  const servers = JSON.parse(JSON.stringify(fields(given)).replace(literal, () => DOLLAR));
+  for (const [alias, written] of Object.entries(servers)) {
     const definition = ownDefinition(fields(written));
     const isUsable = ["command", "url", "httpUrl"].some((key) => typeof definition[key] === "string");
     if (!isUsable) found.leave(`MCP server ${alias}`, "it has neither a command nor a URL");

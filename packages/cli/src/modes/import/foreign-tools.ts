@@ -3,7 +3,7 @@ import { type Fields, fields, list, text } from "./found.ts";
 /** Our tools, and the equivalent ones of other agents. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   run_shell_command: ["Bash", "Shell", "ShellTool", "exec_command", "shell", "shell_command", "local_shell"],
-  read_file: ["Read", "ReadFile", "ReadFileTool", "View"],
+  read_file: ["Read", "ReadFile", "ReadFileTool", "View", "view_image"],
   read_many_files: [],
   write_file: ["Write", "WriteFile", "WriteFileTool"],
   edit: ["Edit", "MultiEdit", "EditTool", "replace"],
@@ -22,7 +22,7 @@ const OWN_NAMES = new Map(
 /** Their names for arguments of ours. */
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   run_shell_command: { cmd: "command" },
-  read_file: { file_path: "absolute_path" },
+  read_file: { file_path: "absolute_path", path: "absolute_path" },
   search_file_content: { glob: "include", dir_path: "path" },
   list_directory: { dir_path: "path" },
   todo_write: { plan: "todos" },
