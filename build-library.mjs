@@ -1,6 +1,6 @@
 // What a program gets of the library when it imports it: the rest comes when it is first needed, also in the middle of
 // a call that gives no promise. Only CommonJS can do that, so it is what is inside, behind doors that are ES modules.
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -33,7 +33,7 @@ function late(text, { 1: taken, 2: taking }) {
 }
 
 /**
- * The doors as ES modules, for import and require alike. A name of one has its value at once: classes come with the
+ * The doors as ES modules, and as CommonJS for what cannot require those, as Jest; both take the same chunks. A name of one has its value at once: classes come with the
  * chunk that they are in, plain data is written out, and a function stands for the one that is loaded when it is called.
  * @param {string} dir
  * @param {readonly import("rolldown").OutputChunk[]} chunks
@@ -44,9 +44,14 @@ export function writeDoors(dir, chunks) {
     const exported = Object.entries(load(`./${fileName}`));
     const files = [fileName, ...imports.filter((file) => file.endsWith(".cjs"))];
     const places = new Map(files.flatMap((file) => placesIn(file, load(`./${file}`))));
-    const rows = exported.map(([name, value]) => `export ${bound(name, value, places.get(value))}`);
+    const rows = exported.map(([name, value]) => bound(name, value, places.get(value)));
     const require = `globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url)`;
-    writeFileSync(join(dir, `${name}.js`), `const require = ${require};\n${rows.join("\n")}\n`);
+    const module = [`const require = ${require};`, ...rows.map((row) => `export ${row}`), ""].join("\n");
+    writeFileSync(join(dir, `${name}.js`), module);
+    const names = exported.map(([one]) => one).join(", ");
+    const forRequire = [...rows, `module.exports = { ${names} };`, ""].join("\n");
+    mkdirSync(join(dir, "cjs"), { recursive: true });
+    writeFileSync(join(dir, "cjs", `${name}.js`), forRequire.replaceAll('require("./', 'require("../'));
     if (moduleIds.length === 0) rmSync(join(dir, fileName));
   }
 }

@@ -6,6 +6,7 @@ import { dirname, join, relative, sep } from "node:path";
 
 /** `from "x"` and `import("x")`, as the compiler writes them. */
 const MODULE = /(\bfrom |\bimport\()"([^"]+)"/g;
+const OF_NODE = /\bNodeJS\.|\bBuffer\b|"node:/;
 
 /**
  * @param {string} top
@@ -27,6 +28,7 @@ export function writeTypes(top, entries) {
     const forRequire = join(top, "packages", name, "dist/cjs/types");
     for (const old of [target, forRequire]) rmSync(old, { recursive: true, force: true });
     const reached = new Set(doors.map((door) => join(emitted, name, "src", `${door}.d.ts`)));
+    let namesNode = false;
     // A set gives also what is added to it on the way.
     for (const file of reached) {
       const text = readFileSync(file, "utf8").replace(MODULE, (_, head, specifier) => {
@@ -41,6 +43,12 @@ export function writeTypes(top, entries) {
       const place = join(target, relative(emitted, file));
       mkdirSync(dirname(place), { recursive: true });
       writeFileSync(place, text);
+      namesNode ||= OF_NODE.test(text);
+    }
+    // TypeScript 6 and later loads the types of Node only for what asks for them.
+    for (const door of namesNode ? doors : []) {
+      const file = join(target, name, "src", `${door}.d.ts`);
+      writeFileSync(file, `/// <reference types="node" />\n${readFileSync(file, "utf8")}`);
     }
     // The folder above says that its files are CommonJS, so the same words are the types for require.
     cpSync(target, forRequire, { recursive: true });

@@ -314,8 +314,8 @@ function writeLicences(folder, modules) {
 }
 
 /**
- * The doors for `require`, and for resolvers that do not read `exports`. They hand on the one ES module, so that no
- * program ever has two copies of a class.
+ * The doors for `require`, and for resolvers that do not read `exports`. Those that are not written yet hand on the one
+ * ES module, so that no program ever has two copies of a class.
  * @param {string} name
  * @param {readonly string[]} doors
  */
@@ -325,7 +325,8 @@ function writeCommonJs(name, doors) {
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, "package.json"), '{ "type": "commonjs" }\n');
   for (const door of doors) {
-    writeFileSync(join(place, `${door}.js`), `module.exports = require("../${door}.js");\n`);
+    const file = join(place, `${door}.js`);
+    if (!existsSync(file)) writeFileSync(file, `module.exports = require("../${door}.js");\n`);
     if (door === "index") continue;
     const types = `../dist/cjs/types/${name}/src/${door}.d.ts`;
     mkdirSync(join(folder, door), { recursive: true });

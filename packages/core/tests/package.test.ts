@@ -150,6 +150,16 @@ import("@burin/core").then(async (imported) => {
     expect({ stdout, stderr }).toEqual({ stdout: "true function undefined\n", stderr: "" });
   });
 
+  it("X9 require gives it also where no ES module can be required, as in Jest", () => {
+    const code = `const { createToolbox, ToolRegistry } = require("@burin/core");
+const { scriptedModel } = require("@burin/core/testing");
+console.log(typeof createToolbox, typeof ToolRegistry, scriptedModel([]).name);`;
+    writeFileSync(join(consumer, "old.cjs"), code);
+    const args = ["--no-experimental-require-module", "old.cjs"];
+    const { stdout } = spawnSync(node, args, { cwd: consumer, encoding: "utf8" });
+    expect(stdout).toBe("function function scripted\n");
+  });
+
   it.each([
     ["", "createToolbox"],
     ["testing", "startFakeModelServer"],
@@ -178,7 +188,7 @@ new Worker(new URL("inside.js", import.meta.url)).on("message", (said) => consol
     expect(stderr).toBe("");
   });
 
-  it("its types hold in a strict program without any other types", () => {
+  it("its types hold in a strict program without any other types or settings of TypeScript", () => {
     writeFileSync(
       join(consumer, "typed.ts"),
       `import { BaseTool, createSession, createToolbox, type AgentEvent, type ToolResult } from "@burin/core";
@@ -209,7 +219,7 @@ export async function events(): Promise<AgentEvent[]> {
       join(consumer, "wrong.ts"),
       'import { createToolbox } from "@burin/core"; createToolbox({ rot: "." });',
     );
-    const options = ["--strict", "--noEmit", "--target", "es2022", "--module", "nodenext", "--types", "node"];
+    const options = ["--strict", "--noEmit", "--target", "es2022", "--module", "nodenext"];
     const typeRoots = ["--typeRoots", join(repository, "node_modules/@types")];
     const compiler = join(repository, "node_modules/typescript/bin/tsc");
     const compile = (file: string) =>
