@@ -31,6 +31,16 @@ describe("the one list of protected names", () => {
       expect(protectedFile(path), path).toBeNull();
   });
 
+  it("P21 P53 means what other agents run from a project, and not what only speaks to a model", () => {
+    // Where the crate agent-config 0.3 and the pages of these agents say that hooks, servers and code are.
+    const published =
+      ".claude/settings.json .mcp.json .cursor/hooks.json .gemini/settings.json .codex/hooks.json .codex/config.toml .github/hooks/a-rewrite.json .opencode/plugins/a.ts opencode.json .clinerules/hooks/PreToolUse .roo/mcp.json .windsurf/hooks.json kilo.jsonc .kilo/kilo.jsonc .agent/mcp_config.json .agents/mcp_config.json .amp/settings.json .codebuddy/settings.json crush.json .iflow/settings.json .junie/mcp/mcp.json .pi/mcp.json .qwen/settings.json .tabnine/agent/settings.json .openhands/setup.sh .openhands/hooks.json .qoder/settings.local.json .augment/settings.json .agents/plugins/a/hooks/hooks.json .github/agents/a.agent.md .github/extensions/a/extension.mjs .github/copilot/settings.json .github/hooks.json";
+    for (const path of published.split(" ")) expect(protectedFile(path), path).not.toBeNull();
+    const spoken =
+      "AGENTS.md .clinerules/a.md .agents/skills/a/SKILL.md .agents/rules/a.md .github/copilot-instructions.md .github/prompts/a.prompt.md .github/workflows/ci.yml";
+    for (const path of spoken.split(" ")) expect(protectedFile(path), path).toBeNull();
+  });
+
   it("P21 P53 means each of them, at any depth, in any case", () => {
     for (const name of Object.values(PROTECTED).join(" ").split(" ")) {
       const plain = name.replace("*", "x").replace(/\/$/, "");

@@ -10,7 +10,7 @@ export const PROTECTED: Readonly<Record<string, string>> = {
   "inside the repository's own folder": ".git/ git~1/",
   "Burin's own settings": ".burin/",
   "settings of an agent":
-    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml .amazonq/ .factory/ .junie/ .kilocode/ .pi/ .trae/ .github/hooks",
+    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml .amazonq/ .factory/ .junie/ .kilocode/ .kilo/ kilo.jsonc .pi/ .trae/ .amp/ .augment/ .codebuddy/ .iflow/ .openhands/ .qoder/ .tabnine/ mcp_config.json .agents/plugins .clinerules/hooks .github/agents .github/copilot .github/extensions .github/hooks .github/hooks.json",
   "tasks and settings of an editor":
     ".vscode/ .idea/ .fleet/ .zed/ .helix/ .devcontainer/ .devcontainer.json .exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .dir-locals-2.el .lite_project.lua .kateproject rust-analyzer.toml .rust-analyzer.toml *.sublime-project *.code-workspace",
   "hooks of the repository":

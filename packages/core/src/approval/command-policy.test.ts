@@ -285,6 +285,8 @@ describe("settings of git", () => {
     "git config --system --list",
     "git config -l",
     "git config --get-regexp .",
+    "git config list",
+    "git config get http.extraheader",
   ])("P19 asks before it shows those outside the root: %j", (command) => {
     expect(judged(command)).toMatchObject({ verdict: "ask" });
   });
@@ -296,10 +298,20 @@ describe("settings of git", () => {
     },
   );
 
-  it.each(["git config --local -l", "git config --get user.name", "git config --local --get-regexp 'x.*'"])(
-    "P22 those of the repository and of the person's name are shown unasked: %j",
+  it.each([
+    "git config --local -l",
+    "git config --get user.name",
+    "git config --local --get-regexp 'x.*'",
+    "git config get user.name",
+    "git config list --local",
+  ])("P22 those of the repository and of the person's name are shown unasked: %j", (command) => {
+    expect(judged(command)).toMatchObject({ verdict: "allow" });
+  });
+
+  it.each(["git config edit --local", "git config --worktree edit", "git config unset a.b --local"])(
+    "P21 asks before a newer git opens an editor for them or changes them: %j",
     (command) => {
-      expect(judged(command)).toMatchObject({ verdict: "allow" });
+      expect(judged(command)).toMatchObject({ verdict: "ask" });
     },
   );
 });

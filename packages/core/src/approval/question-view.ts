@@ -49,6 +49,11 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
   };
 }
 
+/** Why a question is asked, in a line that is never long: it may quote the command, which the question itself shows whole. */
+export function shownReason(reason: string): string {
+  return shortened(visibleCommand(withoutLongSpaces(reason.replace(/\n/g, "\\n"))), 500);
+}
+
 function contentOf(question: Confirmation) {
   switch (question.kind) {
     case "edit":
@@ -58,8 +63,12 @@ function contentOf(question: Confirmation) {
       const target = directory === undefined ? [] : [directory];
       return { target, text: command, parts: parts.length > 1 ? parts : [] };
     }
-    case "info":
-      return { target: question.urls.map(hostOf), text: [question.prompt, ...question.urls].join("\n") };
+    case "info": {
+      const { prompt, urls } = question;
+      // As they are really contacted: letters of other scripts in their ASCII form.
+      const target = urls.map((url) => orElse(url, () => new URL(url).host));
+      return { target, text: [prompt, ...urls].join("\n") };
+    }
     case "mcp":
       return { target: [`${question.server}: ${question.tool}`], text: shownJson(question.args) };
     case "discovered":
@@ -81,11 +90,6 @@ function shownJson(value: unknown): string {
 function withoutLineEnds(diff: string): string {
   const changed = diff.split("\n").filter((line) => /^[ +-](?!--|\+\+)/.test(line));
   return changed.every((line) => line.endsWith("\r")) ? diff.replace(/\r\n/g, "\n") : diff;
-}
-
-/** The host as it is really contacted: letters of other scripts in their ASCII form. */
-function hostOf(url: string): string {
-  return orElse(url, () => new URL(url).host);
 }
 
 function withoutPadding(text: string): string[] {

@@ -1,5 +1,6 @@
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { Confirmation, Decision, GrantScope, PlanFollower, Question } from "@burin/contract/tools";
+import { shownReason } from "../approval/question-view.ts";
 
 const SCOPES: readonly GrantScope[] = ["session", "project", "everywhere"];
 const FOLLOWERS: readonly PlanFollower[] = ["default", "auto-edit"];
@@ -40,7 +41,7 @@ export function questionOf(
   { callId, confirmation, reason }: AskedOfCall,
   subagent: Asker = { agent: null, parentCallId: null },
 ): Question {
-  return { id: `q_${callId}`, callId, ...subagent, confirmation, reason };
+  return { id: `q_${callId}`, callId, ...subagent, confirmation, reason: shownReason(reason) };
 }
 
 export interface AskedOfCall {

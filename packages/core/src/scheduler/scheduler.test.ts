@@ -13,6 +13,7 @@ import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { judge } from "../approval/approval-policy.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
+import { questionOf } from "./decision.ts";
 import { type Confirm, Questions } from "./questions.ts";
 import { Scheduler } from "./scheduler.ts";
 
@@ -283,5 +284,16 @@ describe("Scheduler", () => {
     const [answer] = await run(["look"]);
     expect(JSON.stringify(answer?.llmContent).length).toBeLessThan(210_000);
     expect(JSON.stringify(answer?.llmContent)).toContain("characters left out");
+  });
+
+  it("P21 the reason of a question is one short line without hidden characters, whatever it quotes", () => {
+    const reasonFor = (reason: string) =>
+      questionOf({ callId: "c", confirmation: { kind: "plan", title: "", grants: [], plan: "" }, reason })
+        .reason;
+    const { length } = reasonFor(`\`cat <<E${"\nx".repeat(50_000)}\nE\` needs an approval`);
+    expect(length).toBeLessThan(600);
+    expect(reasonFor(`a\u202eb\n\n${" ".repeat(500)}c`)).toBe("a\\u{202e}b\\n\\n[500 spaces]c");
+    const plain = "the rule ask git forbids `git log`";
+    expect(reasonFor(plain)).toBe(plain);
   });
 });

@@ -36,11 +36,14 @@ const NAMES_A_PROGRAM =
 const ONLY_CHANGING =
   /^(?:credential|sequence|interactive|difftool|mergetool|browser|man|web|sendemail|gui|guitool|instaweb|rebase)\.|^core\.(?:editor|sshcommand|askpass|gitproxy)$/;
 
+/** Paths of programs, and what lets the address of a remote be a command. */
+const OTHERS_CHANGING = /^(?:difftool|mergetool|man|browser)\..*\.path$|^protocol\.(?:ext\.)?allow$/s;
+
 /** They have such endings and mean something else, or only `git cvsserver` reads them. */
 const NO_PROGRAM = /^(?:color|column|http|advice|feature|gitcvs)\./;
 
-/** Settings of git-lfs that start programs other than its own. */
-const STARTED_BY_LFS = /^lfs\.(?:customtransfer|extension)\./;
+/** Pagers, and settings of git-lfs that start programs other than its own. */
+const ALWAYS_PROGRAMS = /^(?:lfs\.(?:customtransfer|extension)|pager)\./;
 
 /** As `git lfs install` writes them; the program is the user's. */
 const LFS = /^git-lfs (?:(?:clean|smudge(?: --skip)?) -- %f|filter-process(?: --skip)?)$/;
@@ -49,7 +52,7 @@ const LFS = /^git-lfs (?:(?:clean|smudge(?: --skip)?) -- %f|filter-process(?: --
 const CREDENTIAL_HELPER = /^[a-z-]+$/;
 
 /** A program with such a name does nothing, and most settings with such values are switches. */
-const SAYS_YES_OR_NO = /^(?:true|false|yes|no|on|off|)$/i;
+const SAYS_YES_OR_NO = /^(?:true|false|yes|no|on|off|never|)$/i;
 
 /** Returns the setting of a repository that makes git run a program, or null. */
 export function programIn(settings: readonly GitSetting[], use: SettingsUse): GitSetting | null {
@@ -60,14 +63,11 @@ function runsProgram({ key, value }: GitSetting, { changes, subcommand }: Settin
   // The settings that these include can change before the command runs.
   if (key.startsWith("includeif.")) return true;
   if (key.startsWith("alias.")) return key.replace(/\.command$/, "") === `alias.${subcommand.toLowerCase()}`;
-  const isSwitch = value === undefined || SAYS_YES_OR_NO.test(value);
   if (/\.(?:promisor|partialclone|partialclonefilter)$/.test(key)) return value !== "false";
-  if (isSwitch) return false;
-  if (STARTED_BY_LFS.test(key)) return true;
+  if (value === undefined || SAYS_YES_OR_NO.test(value)) return false;
+  if (ALWAYS_PROGRAMS.test(key)) return true;
   if (!changes && ONLY_CHANGING.test(key)) return false;
-  if (changes && (value.startsWith("!") || /^(?:difftool|mergetool|man|browser)\..*\.path$/s.test(key)))
-    return true;
-  if (/^pager\./.test(key)) return true;
+  if (changes && (value.startsWith("!") || OTHERS_CHANGING.test(key))) return true;
   if (/^filter\.lfs\.[a-z]+$/.test(key) && LFS.test(value)) return false;
   if (/^credential\..*helper$/s.test(key) && CREDENTIAL_HELPER.test(value)) return false;
   return !NO_PROGRAM.test(key) && NAMES_A_PROGRAM.test(key);

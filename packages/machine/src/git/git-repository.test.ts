@@ -159,6 +159,8 @@ describe("programs that a repository names", () => {
     ["submodule.x.update", "!touch canary", "submodule"],
     ["alias.go", "!touch canary", "GO"],
     ["alias.go.command", "!touch canary", "go"],
+    ["protocol.ext.allow", "always", "fetch"],
+    ["protocol.allow", "user", "pull"],
   ])("P21 finds %s for what changes something", (key, value, subcommand) => {
     gitIn(root, "init", "-q");
     gitIn(root, "config", key, value);

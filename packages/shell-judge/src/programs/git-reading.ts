@@ -2,7 +2,7 @@ import { alike } from "../tables.ts";
 import type { OptionTable } from "./options.ts";
 
 export interface GitReading extends OptionTable {
-  /** With operands it reads only together with one of these options; `config` always needs one. */
+  /** With operands it reads only together with one of these options. */
   readonly lists?: readonly string[];
   /** So many operands do not need one of these options. */
   readonly most?: number;
@@ -65,7 +65,6 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
     flags: "lz",
     long: "get get-all get-regexp list show-origin show-scope global local system worktree null name-only type= bool int path default= includes no-includes",
     lists: ["-l", "--list", "--get", "--get-all", "--get-regexp"],
-    most: 1,
   },
   "symbolic-ref": { flags: "q", long: "short quiet", lists: [], most: 1 },
   "rev-parse": {

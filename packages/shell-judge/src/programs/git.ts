@@ -139,7 +139,7 @@ const PLAIN_SETTINGS =
 function shownSettings({ options, operands }: Options): Finding[] {
   if (options.some(({ name }) => name === "--local" || name === "--worktree")) return [];
   const wide = options.find(({ name }) => /^(?:-l|--list|--get-regexp|--global|--system)$/.test(name));
-  const named = operands.find(({ value }) => !PLAIN_SETTINGS.test(value));
+  const named = operands.find(({ value }) => value !== "get" && !PLAIN_SETTINGS.test(value));
   const index = wide?.index ?? named?.index;
   if (index === undefined) return [];
   const what = "settings of git outside the root would be shown, which may hold passwords";
@@ -151,9 +151,14 @@ function reads(subcommand: string, { options, operands }: Options, reading: GitR
   // After an option or `--` git may take the action for a file name.
   if (actions !== undefined)
     return actions.includes(operands[0]?.value ?? "") && (operands[0]?.index ?? 1) === 1;
-  if (lists === undefined) return true;
-  const isListing = options.some(({ name }) => lists.includes(name));
-  return isListing || (operands.length <= most && (operands.length > 0 || subcommand !== "config"));
+  if (lists === undefined || options.some(({ name }) => lists.includes(name))) return true;
+  const [first] = operands;
+  if (subcommand !== "config") return operands.length <= most;
+  // Any other word without a dot is what newer versions are to do: edit, set, unset.
+  return (
+    /^(?:get|list)$/.test(first?.value ?? "") ||
+    (operands.length === 1 && first?.value.includes(".") === true)
+  );
 }
 
 function changing(words: readonly Argument[], reach: Reach): Finding[] {

@@ -38,17 +38,18 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   bun: { letters: "Ccr", long: `${NPM.long} --preload --require --import --config --env-file` },
   ...alike("pip pip3", { long: "--python --log --target --prefix --root --config-settings" }),
   // Such a file names programs that bring passwords.
-  ...alike("kubectl helm oc", { long: "--kubeconfig --post-renderer --server --raw" }),
+  ...alike("kubectl oc", { long: "--kubeconfig --server --raw", words: /^-s/ }),
+  helm: { long: "--kubeconfig --post-renderer --kube-apiserver" },
   ...alike("docker podman", { letters: "H", long: "--config --host --context --connection --url" }),
   // It takes the words that log in elsewhere along.
   ...alike("gh glab", { long: "--hostname" }),
-  make: { letters: "fCIE", long: "--file --makefile --eval --directory", words: /^\w+[:?+]?=/ },
+  make: { letters: "fCIE", long: "--file --makefile --eval --directory", words: /^[^-].*=/s },
   cargo: { letters: "CZ", long: "--config --manifest-path --target-dir", words: /^\+/ },
   go: {
     long: "-exec --exec -toolexec --toolexec -o -C -modfile -overlay -vettool --vettool -gccgoflags -compiler",
     words: /-ext(?:ld|ar)/,
   },
-  pytest: { letters: "pco", long: "--rootdir --confcutdir --override-ini --config-file" },
+  pytest: { letters: "pco", long: "--rootdir --confcutdir --override-ini --config-file --basetemp" },
   tsc: { letters: "p", long: "--project --outDir --outFile --build" },
   tar: {
     letters: "IFgWCPT",
@@ -84,9 +85,8 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     only: /^-(?:in|inform|noout|text|subject|issuer|dates|enddate|startdate|checkend|fingerprint|serial|pubkey|modulus|hash|ext|purpose|email|nameopt|md5|sha\d+|connect|servername|showcerts|base64|a|d|e|v|hex|r)$/,
   },
   ...alike("gcc g++ cc clang", {
-    letters: "B",
-    long: "-wrapper -specs --specs -load",
-    words: /^@|^-fplugin/,
+    long: "-wrapper -specs --specs -load --prefix --ld-path --config",
+    words: /^@|^-B|^-fuse-ld|^-.*(?:plugin|,@)/,
   }),
   wget: {
     letters: "eOPioa",
@@ -118,11 +118,12 @@ export const other: ProgramReader = (words, reach) => {
   const isModule = /^python[\d.]*$/.test(name) && words[1]?.value === "-m";
   const own = isModule ? (words[2]?.value ?? "") : name;
   const task = rowOf(TASKS, own);
-  let isEnded = false;
+  let given = task;
   for (const [index, word] of words.entries()) {
     if (index < (isModule ? 3 : 1)) continue;
-    if (word.value === "--") isEnded = true;
-    if (task !== undefined && !isEnded && redirects(word.value, task)) {
+    // After it there are no more options.
+    if (word.value === "--") given = task?.words && { words: task.words };
+    if (given !== undefined && redirects(word.value, given)) {
       findings.push(launchFinding(`\`${name} ${word.value}\` can make it do something else`, index));
     }
     findings.push(...otherPath(word, index, reach));
