@@ -41,7 +41,7 @@ export function definitionHash(definition: McpServerSettings): string {
   return hashOf({ command, args, env, cwd, url, type, headers });
 }
 
-/** The same for equal values, whatever the order of their keys. */
+/** The same for equal values, whatever the order of their keys, and so long that nobody can find two that share it. */
 export function hashOf(value: unknown): string {
-  return createHash("sha256").update(stableJson(value)).digest("hex").slice(0, 16);
+  return createHash("sha256").update(stableJson(value)).digest("hex").slice(0, 32);
 }

@@ -11,6 +11,7 @@ import {
   type ToolKind,
   type ToolResult,
 } from "@burin/contract/tools";
+import { hashOf } from "./definition.ts";
 import { McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";
 import { declaredName } from "./tool-names.ts";
@@ -85,7 +86,7 @@ export class DiscoveredMCPTool extends BaseTool {
   }
 
   get #definition(): string {
-    return `definition:${this.#server.hash.slice(0, 8)}${this.#offered.hash.slice(0, 8)}`;
+    return `definition:${hashOf([this.#server.hash, this.#offered.hash])}`;
   }
 
   override validateToolParams(params: Params): string | null {
@@ -100,9 +101,8 @@ export class DiscoveredMCPTool extends BaseTool {
   override shouldConfirmExecute(params: Params): Promise<Confirmation | false> {
     if (this.#server.isTrusted) return Promise.resolve(false);
     const { alias, approved } = this.#server;
-    const known = approved.get(this.plainName);
-    const change =
-      known === undefined || known === this.#definition ? "" : " It has changed since it was last allowed.";
+    const known = approved.get(this.plainName) ?? this.#definition;
+    const change = known === this.#definition ? "" : " It has changed since it was last allowed.";
     return Promise.resolve({
       kind: "mcp",
       title: `Run ${shownName(this.plainName)} of the MCP server ${shownName(alias)}?${change}`,
