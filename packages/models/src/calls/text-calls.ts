@@ -45,17 +45,9 @@ export class TextCalls {
     return this.#pending.length < this.#lookAgainAt ? "" : this.#scan(false);
   }
 
-  /** Returns the held text, and starts again: what came so far was not the answer. */
-  forget(): string {
-    const text = this.#held.map((item) => item.text).join("") + this.#pending;
-    this.#held = [];
-    this.#pending = "";
-    this.#shown = "";
-    this.#line = "";
-    this.#fence = "";
-    this.#isInQuote = false;
-    this.#lookAgainAt = 0;
-    return text;
+  /** What has come and was not passed on. */
+  get heldText(): string {
+    return this.#held.map((item) => item.text).join("") + this.#pending;
   }
 
   /** The rest of the text and the calls in it. If the protocol itself has brought calls, those in the text are only text. */

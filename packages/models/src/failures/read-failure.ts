@@ -145,7 +145,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
         "not (?:available|supported) in your (?:country|region|location)",
         "must be (?:verified|a member)|verify (?:your )?(?:organi[sz]ation|account|identity)|requires a subscription|please bind|unsupported (?:countr|region|territor|location)",
         "has not been used in project|(?:is|API|been) (?:disabled|deactivated)|firewall|NoAuthError",
-        "terms acceptance|data policy|use case details|is gated|no allowed providers",
+        "terms acceptance|data policy|use case details|is gated|no (?:allowed|eligible) provider",
         "(?:not|n't) have (?:\\w+ ){0,2}(?:access|permissions?)\\b|\\bno access\\b(?! token)|missing scopes?",
         "(?:no|insufficient|lacks?(?: the)?(?: required)?) (?:permissions?|data action)|permissions?\\b[^\\n]{0,80}\\b(?:denied|required)|无权|未开通|允许访问的列表",
         "\\b(?:your|current) (?:\\w+ )?(?:subscription|plan)\\b(?! and billing)|blocked by [^.\\n]{0,30}policy|you are not (?:authorized|allowed|permitted)",
@@ -217,6 +217,7 @@ const BEHIND =
   /(?:"(?:code|status)\w*\W{1,4}|\b(?:status(?: code)?|client error|error code)\W{1,3}|": |<)(400|413|422|429)\b/i;
 
 function statusBehind(status: number, words: string): number {
+  if (status === 403 && words.includes("[server_error]")) return 502;
   return status === 424 || status >= 500 ? Number(BEHIND.exec(words)?.[1] ?? status) : status;
 }
 

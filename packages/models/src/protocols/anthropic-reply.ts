@@ -23,9 +23,7 @@ export class AnthropicReply extends ReplyReader {
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
     if (this.finishReason === "refusal") return withheld("refusal", this.#explanation);
-    return isEmpty && (this.finishReason === "" || this.finishReason === "tool_use")
-      ? this.empty()
-      : undefined;
+    return isEmpty && (this.finishReason === "" || this.isForCall) ? this.empty() : undefined;
   }
 
   /** The counts of the start may be corrected at the end; what is not told again still holds. */
@@ -66,7 +64,7 @@ export class AnthropicReply extends ReplyReader {
         return isRecord(delta) ? this.#readEnd(delta) : [];
       case "message_stop":
         this.isOver = true;
-        this.#mayGoOn = this.isEmpty || (this.finishReason === "tool_use" && this.calls.isEmpty);
+        this.#mayGoOn = this.isEmpty || (this.isForCall && this.calls.isEmpty);
         return [];
       case "message":
         // From a server that ignores `stream`.
@@ -99,6 +97,7 @@ export class AnthropicReply extends ReplyReader {
 
   #readEnd({ stop_reason: reason, stop_details: details }: JsonRecord): ModelEvent[] {
     if (typeof reason === "string") this.finishReason = reason;
+    this.isForCall = this.finishReason === "tool_use";
     this.#explanation = isRecord(details) ? details.explanation : undefined;
     return [];
   }

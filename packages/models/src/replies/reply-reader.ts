@@ -22,7 +22,8 @@ export interface ReplyTo {
 export abstract class ReplyReader {
   protected calls = new ToolCallAssembly();
   readonly #takenIds: ReadonlySet<string>;
-  readonly #text: TextCalls;
+  readonly #textCalls: () => TextCalls;
+  #text: TextCalls;
   readonly #tags = new ThinkTags();
   protected usage: Usage | undefined;
   /** The service's own name for it; empty until it is sent. */
@@ -31,6 +32,8 @@ export abstract class ReplyReader {
   isOver = false;
   /** Whether the last data had something of the reply in it. */
   hadMore = false;
+  /** The service has said that it ends for a call. */
+  protected isForCall = false;
   /** A part of the reply has begun whose end the service will report. */
   protected isPartOpen = false;
   #textSeen = false;
@@ -44,7 +47,8 @@ export abstract class ReplyReader {
   constructor({ request, takenIds, isWriter }: ReplyTo) {
     this.#takenIds = takenIds;
     const offered = new Set(isWriter ? request.tools.map(({ name }) => name) : []);
-    this.#text = new TextCalls(offered, (call, written) => isToldAlready(call, written, request));
+    this.#textCalls = () => new TextCalls(offered, (call, written) => isToldAlready(call, written, request));
+    this.#text = this.#textCalls();
   }
 
   /** Nothing is missing, so that a connection that breaks now does no harm. */
@@ -81,7 +85,9 @@ export abstract class ReplyReader {
     const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
     const told: ModelEvent[] = calls.length > 0 ? [{ type: "notice", message: writtenNotice(calls) }] : [];
     const all = [...made, ...calls.map((call) => ({ call }))];
-    return [...last, ...said, ...this.afterText(), ...told, ...this.#closing(all, failure)];
+    const isCallMissing = this.isForCall && all.length === 0;
+    const fault = failure ?? (isCallMissing ? broken("ended for a call, and there is none.") : undefined);
+    return [...last, ...said, ...this.afterText(), ...told, ...this.#closing(all, fault)];
   }
 
   /** The events that end a reply. After a failure there is no call: nothing of a broken reply may run. */
@@ -157,7 +163,10 @@ export abstract class ReplyReader {
       if (isThought) {
         if (!takesText) return [{ type: "thought", text }];
         this.#textSeen = false;
-        return [{ type: "thought", text: this.#text.forget() + text, takesText }];
+        const { heldText } = this.#text;
+        // What came so far was not the answer.
+        this.#text = this.#textCalls();
+        return [{ type: "thought", text: heldText + text, takesText }];
       }
       this.#textSeen = true;
       const shown = this.#text.add(text);
@@ -168,17 +177,13 @@ export abstract class ReplyReader {
   /** A reply without content. */
   protected empty(): ModelFailure {
     const { unreadable } = this;
-    const failure = { type: "bad_reply", isPassing: true };
-    if (unreadable === undefined) {
-      return { ...failure, message: "The reply of the service was empty: no text and no call." };
-    }
+    if (unreadable === undefined) return broken("was empty: no text and no call.");
     if (looksLikeHtml(unreadable)) {
       const message =
         "The reply was a web page: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
       return { type: "bad_reply", message };
     }
-    const message = `The reply of the service could not be read: ${bounded(unreadable)}`;
-    return toldIn(unreadable) ?? { ...failure, message };
+    return toldIn(unreadable) ?? broken(`could not be read: ${bounded(unreadable)}`);
   }
 
   #readChunk(chunk: unknown, data: string): ModelEvent[] {
@@ -209,9 +214,13 @@ export abstract class ReplyReader {
   #brokenOff(): ModelFailure | undefined {
     const isBroken = this.#isLastUnreadable || this.isPartOpen;
     if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
-    const told = toldIn(this.unreadable);
-    return told ?? { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
+    return toldIn(this.unreadable) ?? broken("broke off.");
   }
+}
+
+/** Asked again, the service may do better. */
+function broken(how: string): ModelFailure {
+  return { type: "bad_reply", message: `The reply of the service ${how}`, isPassing: true };
 }
 
 export function thought(text: unknown): ModelEvent[] {
