@@ -26,6 +26,11 @@ export function checkDeclared(tools: readonly { name: unknown; schema: unknown }
     assert(!names.has(name), `tools: "${String(name)}" is there twice`);
     const isOfObject = schema === undefined || (isRecord(schema) && schema.type === "object");
     assert(isOfObject, `tools: the parameters of "${String(name)}" are not a schema of an object`);
+    const keys = Object.keys((isRecord(schema) && schema.properties) || {});
+    assert(
+      keys.every((key) => /^[\w.-]{1,64}$/.test(key)),
+      `tools: Property keys of "${String(name)}"`,
+    );
     names.add(name);
   }
 }

@@ -1,6 +1,7 @@
 import { coerceArguments, schemaError } from "@burin/contract/messages/check-schema";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import type { PreparedRequest } from "../request/prepare-request.ts";
+import { ownArguments } from "../request/wire-names.ts";
 import { unreadArguments } from "./call-arguments.ts";
 import { repairedArguments } from "./repair-arguments.ts";
 
@@ -8,7 +9,7 @@ import { repairedArguments } from "./repair-arguments.ts";
 export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest): FunctionCall {
   const offered = tools.map(({ name }) => name);
   const wireName = offered.includes(call.name) ? call.name : meantTool(call.name, offered);
-  const named = { ...call, name: ownName(wireName) };
+  const named = { ...call, name: ownName(wireName), args: ownArguments(call.args) };
   const unread = unreadArguments(call);
   const schema = tools.find(({ name }) => name === wireName)?.parameters;
   if (unread === undefined || !schema) return named;
@@ -18,7 +19,7 @@ export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest)
   );
   if (!args) return named;
   const { argsError: _, ...whole } = named;
-  return { ...whole, args };
+  return { ...whole, args: ownArguments(args) };
 }
 
 /** What some models put before and after the name of a tool: a module, a channel or another mark, a number. */

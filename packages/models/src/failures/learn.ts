@@ -84,9 +84,15 @@ function quirkLesson({ lessons, sent, model, protocol }: Lesson, isRefusal: bool
     : `The model ${model} refuses the option ${option}; the work goes on without it.`;
 }
 
+const DESCRIPTION = /\.description\b[^\n]{0,80}\bmaximum length (\d+)/i;
 const TOO_MANY = /\btools\b\W[^\n]{0,40}(?:array too long|number of (?:items|tools))\D{0,60}(\d+)/i;
 
 function toolLesson({ lessons, sent }: Lesson, reason: string) {
+  const longest = Number(DESCRIPTION.exec(reason)?.[1]);
+  if (longest < lessons.mostDescription) {
+    lessons.mostDescription = longest;
+    return "";
+  }
   const most = Number(TOO_MANY.exec(reason)?.[1]);
   const spare = most > 0 ? sent.tools.slice(most) : [];
   for (const { name } of spare) lessons.tools.add(sent.ownName(name));
@@ -126,7 +132,7 @@ function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: str
 }
 
 /** Some say only that a keyword has failed, or, as llama.cpp, the grammar that is made of all tools. */
-const UNNAMED = /\bgrammar\b|schema conversion failed|unsupported.?keyword/i;
+const UNNAMED = /\bgrammar\b|schema conversion failed|unsupported.?keyword|\bregex\b/i;
 const NARROWING = wordSet(
   "pattern format minLength maxLength minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum",
 );

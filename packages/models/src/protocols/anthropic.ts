@@ -37,7 +37,7 @@ function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): st
     ...generation(tuning, quirks),
     ...(tools.length > 0 ? { tools: wireTools(tools, system === "" ? mark : {}) } : {}),
     ...(system === "" ? {} : { system: [{ type: "text", text: system, ...mark }] }),
-    messages: wireMessages(request.history, !quirks.has("no-thinking")),
+    messages: wireMessages(request.history, quirks),
     stream: true,
   };
   if (cache_control !== null) markUserMessages(body.messages, mark);
@@ -80,9 +80,9 @@ function markUserMessages(messages: readonly WireMessage[], mark: object): void 
   }
 }
 
-function wireMessages(history: readonly Message[], withThinking: boolean): WireMessage[] {
+function wireMessages(history: readonly Message[], quirks: Quirks): WireMessage[] {
   const blocksOf = ({ role, parts }: Message): Block[] =>
-    role === "user" ? userBlocks(parts) : assistantBlocks(parts, withThinking);
+    role === "user" ? userBlocks(parts) : assistantBlocks(parts, quirks);
   return inTurns(history, blocksOf).map(({ role, items }) => ({
     role: role === "user" ? role : "assistant",
     content: answersFirst(items),
@@ -124,7 +124,8 @@ function textBlocks(text: string): Block[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-function assistantBlocks(parts: readonly Part[], withThinking: boolean): Block[] {
+function assistantBlocks(parts: readonly Part[], quirks: Quirks): Block[] {
+  const isWanted = quirks.has("thinking-wanted");
   const blocks = parts.flatMap((part): Block[] => {
     const { text = "", thought, functionCall } = part;
     if (functionCall) {
@@ -132,19 +133,24 @@ function assistantBlocks(parts: readonly Part[], withThinking: boolean): Block[]
       return [{ type: "tool_use", id: wireId(id ?? name), name, input: args }];
     }
     if (!thought) return textBlocks(text);
-    return withThinking ? thinkingBlocks(part) : [];
+    return quirks.has("no-thinking") ? [] : thinkingBlocks(part, isWanted);
   });
+  const lacksThoughts = !blocks.some(({ type }) => type.includes("thinking"));
+  // One space: nothing at all is refused as well.
+  if (isWanted && lacksThoughts && blocks.length > 0) blocks.unshift({ type: "thinking", thinking: " " });
   // What the model thought before a reply broke off is refused at its end.
   while (blocks.at(-1)?.type.includes("thinking")) blocks.pop();
   return blocks;
 }
 
-/** Only what the service has signed is sent back; the thoughts of another model mean nothing to it. */
-function thinkingBlocks(part: Part): Block[] {
+/** Only what the service has signed is sent back, unless it wants all. */
+function thinkingBlocks(part: Part, isWanted: boolean): Block[] {
   const data = signatureOf("anthropic-redacted", part);
   if (data !== undefined) return [{ type: "redacted_thinking", data }];
   const signature = signatureOf("anthropic", part);
-  return signature === undefined ? [] : [{ type: "thinking", thinking: part.text ?? "", signature }];
+  const thinking = part.text ?? "";
+  if (signature === undefined) return isWanted && thinking !== "" ? [{ type: "thinking", thinking }] : [];
+  return [{ type: "thinking", thinking, signature }];
 }
 
 /** Anthropic's Messages API. The base URL may end before `/v1`; Vertex has a path of its own. */

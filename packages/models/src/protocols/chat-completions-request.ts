@@ -168,8 +168,8 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
   const said = calls.length > 0 && quirks.has("calls-alone") ? "" : text;
   const content = said === "" && !quirks.has("content-wanted") ? null : said || "(calling tools)";
   const withReasoning = quirks.has("reasoning-wanted") && !quirks.has("reasoning-refused");
-  // Where reasoning is wanted at all, it is wanted of every reply, also of one that another model gave.
-  const reasoning = withReasoning ? { reasoning_content: thoughts } : {};
+  // Wanted of every reply, also of one that another model gave; DeepSeek V4 Pro refuses an empty text.
+  const reasoning = withReasoning ? { reasoning_content: thoughts.padEnd(1) } : {};
   const made = calls.length > 0 ? { tool_calls: calls } : {};
   return [{ role: "assistant", content, ...reasoning, ...extras, ...made }];
 }

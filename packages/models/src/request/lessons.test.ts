@@ -1,7 +1,7 @@
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { ASK, closeServers, readAll, serve } from "@burin/testing/served-model";
+import { ASK, closeServers, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelChoice, openModel } from "../choice/open-model.ts";
 
@@ -221,8 +221,8 @@ describe("P36 reasoning that must go back, or must not", () => {
     await readAll(model, { history });
     expect(server.requests.map(({ body }) => reasonings(body))).toEqual([
       [undefined, undefined],
-      ["hm", ""],
-      ["hm", ""],
+      ["hm", " "],
+      ["hm", " "],
     ]);
   });
 
@@ -246,16 +246,10 @@ describe("P36 reasoning that must go back, or must not", () => {
     ],
     ["gemini", "c2ln", "Thought signature is not valid.", /c2ln/],
   ])("a foreign signature is left out: %s", async (...[provider, thoughtSignature, words, trace]) => {
-    const raw = (body: string, status: number): FakeReply => ({
-      raw: (_request, response) => {
-        response.writeHead(status, { "content-type": "application/json" });
-        response.end(body);
-      },
-    });
     const { server, model } = await learning(
       provider,
-      raw(JSON.stringify({ error: { message: words } }), 400),
-      raw("{}", 404),
+      raw(JSON.stringify({ error: { message: words } }), { status: 400 }),
+      raw("{}", { status: 404 }),
     );
     const parts = [
       { text: "hm", thought: true, thoughtSignature },
@@ -340,13 +334,26 @@ describe("other habits", () => {
       (body) => JSON.stringify(body).includes('"content":null'),
       [true, false],
     ],
+    [
+      "openai",
+      "Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024, but got a string with length 1103 instead.",
+      (body) => /"description":"(d*)"/.exec(JSON.stringify(body))?.[1]?.length,
+      [1103, 1024],
+    ],
+    [
+      "openai",
+      "Invalid schema for function 't': 'a+' is not a 'regex'.",
+      (body) => JSON.stringify(body).match(/"name":"t"|"pattern"/g),
+      [['"name":"t"', '"pattern"'], ['"name":"t"']],
+    ],
   ])("are learned: %s, %s", async (...[provider, words, look, wanted]) => {
     const { server, model } = await learning(provider, refused(words), { text: "ok" });
     const properties = {
       a: { type: "string", pattern: "a+", maxLength: 9000 },
       b: { type: "number", minimum: 1 },
     };
-    const tools = [{ name: "t", description: "", parameters: { type: "object", properties } }];
+    const description = "d".repeat(1103);
+    const tools = [{ name: "t", description, parameters: { type: "object", properties } }];
     const answer = { functionResponse: { id: "a", name: "ls", response: { output: "x" } } };
     const history: Message[] = [
       ASK,

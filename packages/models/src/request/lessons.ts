@@ -9,6 +9,8 @@ import { isShownImage } from "./user-items.ts";
 export class Lessons {
   readonly quirks = new Set<Quirk>();
   readonly tools = new Set<string>();
+  /** The longest description of a tool. */
+  mostDescription = Number.POSITIVE_INFINITY;
   makesCalls = false;
   showsNoImages = false;
   /** Removes from a schema what the service does not accept; set when there is something to remove. */

@@ -8,7 +8,7 @@ import type { ModelEntry } from "@burin/contract/settings/settings";
 import type { Lessons } from "./lessons.ts";
 import type { SchemaDialect } from "./tool-schema.ts";
 import { isShownImage } from "./user-items.ts";
-import { wireName } from "./wire-names.ts";
+import { WIRE_KEY, wireName } from "./wire-names.ts";
 import { wordSet } from "./word-set.ts";
 
 /** Options for the model; the service decides about those that are not set. */
@@ -27,7 +27,7 @@ export interface PreparedRequest extends TunedRequest {
 }
 
 const PLAIN_KEYWORDS = wordSet(
-  "type description properties required items enum minimum maximum minItems maxItems minLength maxLength pattern default additionalProperties",
+  "type description properties required items enum minimum maximum minItems maxItems minLength maxLength default additionalProperties",
 );
 
 const PLAIN_TYPES = wordSet("string number integer boolean object array");
@@ -39,6 +39,7 @@ function isPlain(schema: unknown, isTop = true): boolean {
   if (!Object.keys(schema).every((key) => PLAIN_KEYWORDS.has(key)) || isRecord(additionalProperties))
     return false;
   if (isTop && (type !== "object" || schema.enum !== undefined || !schema.properties)) return false;
+  if (isTop && !Object.keys(properties ?? {}).every((key) => WIRE_KEY.test(key))) return false;
   if (type === "array" ? !isPlain(items, false) : items !== undefined) return false;
   if (!isRecord(properties) || !Array.isArray(required)) return false;
   const isKnown = (name: unknown): boolean => Object.hasOwn(properties, String(name));
@@ -65,7 +66,8 @@ export async function prepareRequest(
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
     const parameters = lessons.schemaOf(tool.name, written(tool.parameters));
-    tools.push({ name, description: tool.description, parameters });
+    const description = tool.description.slice(0, lessons.mostDescription);
+    tools.push({ name, description, parameters });
   }
   const history = request.history.map((message) => preparedMessage(message, lessons, taker));
   const conversation = request.history;

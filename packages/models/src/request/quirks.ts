@@ -59,6 +59,8 @@ const ROWS = {
       /(?:max_tokens\D{0,40}\d+\s*>|maximum tokens you requested exceeds? the model limit of)\s*(\d+)/,
     ],
     ...CACHE,
+    // Where nothing is signed, what was thought goes back all the same, also that of another model.
+    ["thinking-wanted", /\bpassed back\b|reasoning_content is missing/i],
     // How much to think is said in tokens, not in words.
     ["no-adaptive", /adaptive|output_config|\beffort\b/i],
     ["no-thinking", /thinking|signature/i],

@@ -238,3 +238,21 @@ describe("P16 names", () => {
     expect(wireId("x".repeat(65))).toHaveLength(64);
   });
 });
+
+describe("P16 patterns that only JavaScript knows", () => {
+  // The first is that of Claude Code's tool Artifact, BerriAI/litellm#40485.
+  it.each(['^(?!__.*__$)[^\\p{Cc}"]{1,200}$', "(?<year>\\d{4})-\\k<year>", "\\u{1F600}", "a\\cJ"])(
+    "are left out, since services compile them with Python: %s",
+    (pattern) => {
+      expect(toolSchema(object({ a: { ...string, pattern } }), "full").properties?.a).toEqual(string);
+    },
+  );
+
+  it.each(["^(?!\\.)[\\w.-]+\\.[A-Za-z]{2,}$", "(?<=a)b(?<!c)", "\\\\p{Cc}", "[\\s\\S]\\/\\x41\\u0041"])(
+    "are others than %s",
+    (pattern) => {
+      const a = { ...string, pattern };
+      expect(toolSchema(object({ a }), "full").properties?.a).toEqual(a);
+    },
+  );
+});

@@ -3,6 +3,7 @@ import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { schemaAt } from "@burin/contract/messages/schema-faults";
 import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
+import { wireKey } from "./wire-names.ts";
 import { wordSet } from "./word-set.ts";
 
 /**
@@ -34,8 +35,18 @@ const WRITTEN: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, JsonSchema>>> 
 export function toolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   return onceFor(WRITTEN[dialect], schema, () => {
     const clean = schemaFor(schema, dialect);
-    return dialect === "plain" ? clean : (narrowed(clean) as JsonSchema);
+    return withWireKeys(dialect === "plain" ? clean : narrowed(clean)) as JsonSchema;
   });
+}
+
+/** Providers check the names at the top only. */
+function withWireKeys({ properties, required, ...rest }: JsonRecord): JsonRecord {
+  const named = Object.entries(isRecord(properties) ? properties : {}).map(([key, value]) => [
+    wireKey(key),
+    value,
+  ]);
+  const asked = required === undefined ? {} : { required: names(required).map(wireKey) };
+  return { ...rest, properties: Object.fromEntries(named), ...asked };
 }
 
 /**
@@ -77,11 +88,16 @@ function unfolded(schema: unknown, place: Place): JsonRecord {
 }
 
 const TYPES = wordSet("string number integer boolean object array null");
+/** Services compile patterns with Python, which does not have all that JavaScript has. */
+const NOT_IN_PYTHON = /(?:^|[^\\])(?:\\\\)*(?:\\(?![AbBdDsSwWZafnrtvxuUN])[A-Za-z]|\\u\{|\(\?<[^=!])/;
 
 /** For an invalid value, as older drafts and careless servers have them, a service refuses the whole tool. */
 function isSound(keyword: string, value: unknown): boolean {
   if (keyword === "type") return [value].flat().every((type) => typeof type === "string" && TYPES.has(type));
   if (keyword === "required" || keyword === "enum") return Array.isArray(value) && String(value) !== "";
+  if (keyword === "pattern") return typeof value === "string" && !NOT_IN_PYTHON.test(value);
+  if (keyword === "patternProperties")
+    return isRecord(value) && !Object.keys(value).some((key) => NOT_IN_PYTHON.test(key));
   if (keyword.startsWith("exclusive")) return typeof value === "number";
   return keyword !== "additionalProperties" || JSON.stringify(value) !== "{}";
 }

@@ -7,6 +7,23 @@ export function wireName(name: string): string {
   return WIRE_NAME.test(name) ? name : changedName(name);
 }
 
+export const WIRE_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
+const OWN_KEYS = new Map<string, string>();
+
+/** The name of a parameter in a format that strict providers accept; always the same for the same name. */
+export function wireKey(key: string): string {
+  if (WIRE_KEY.test(key)) return key;
+  const changed = changedName(key);
+  OWN_KEYS.set(changed, key);
+  return changed;
+}
+
+/** The arguments of a call under the tool's own names. */
+export function ownArguments<Args extends object>(args: Args): Args {
+  const named = Object.entries(args).map(([key, value]) => [OWN_KEYS.get(key) ?? key, value]);
+  return Object.fromEntries(named) as Args;
+}
+
 const WIRE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The id of a call in a format that strict providers accept; another provider or model may have made it. */

@@ -1,0 +1,40 @@
+import type { Message } from "@burin/contract/messages/message";
+import { ASK, closeServers, readAll, serve } from "@burin/testing/served-model";
+import { afterEach, describe, expect, it } from "vitest";
+import { openModel } from "../choice/open-model.ts";
+
+afterEach(closeServers);
+
+describe("P36 thoughts that nobody has signed", () => {
+  const called = (id: string): Message[] => [
+    { role: "model", parts: [{ functionCall: { id, name: "ls", args: {} } }] },
+    { role: "user", parts: [{ functionResponse: { id, name: "ls", response: { output: "x" } } }] },
+  ];
+  const [first, ...more] = called("a");
+  const thinking = {
+    role: "model",
+    parts: [{ text: "hm", thought: true }, ...(first?.parts ?? [])],
+  } as const;
+  const history = [ASK, thinking, ...more, ...called("b")];
+
+  // NousResearch/hermes-agent#22313, #14018: DeepSeek's and Kimi's own endpoints.
+  it.each([
+    "The `content[].thinking` in the thinking mode must be passed back to the API.",
+    "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+  ])("go back where a service wants them: %s", async (words) => {
+    const server = await serve({ error: { message: words, status: 400 } }, { text: "never" });
+    const model = openModel({ provider: "anthropic", name: "m", baseUrl: server.baseUrl });
+    // The fake takes only what is signed, as Anthropic does, and refuses the second request by itself.
+    await readAll(model, { history });
+    const thoughts = server.requests.map(({ body }) =>
+      (body as { messages: { role: string; content: { type: string }[] }[] }).messages
+        .filter(({ role }) => role === "assistant")
+        .map(({ content }) => content.filter(({ type }) => type === "thinking")),
+    );
+    const [first, second] = ["hm", " "].map((thinking) => [{ type: "thinking", thinking }]);
+    expect(thoughts.slice(0, 2)).toEqual([
+      [[], []],
+      [first, second],
+    ]);
+  });
+});
