@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { endOfJson } from "./call-arguments.ts";
+import { repairedArguments } from "./repair-arguments.ts";
 
 export interface WrittenCall {
   readonly name: string;
@@ -20,7 +21,7 @@ const CALLS = "tool[_▁]calls[_▁](?:section[_▁])?";
 const DSML = `(?:${BAR}{1,2}DSML${BAR}{1,2})?`;
 /** What models write around their calls. */
 const MARK = new RegExp(
-  `^</?(?:minimax:tool_call|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|tool_call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
+  `^</?(?:minimax:tool_call|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|tool_call|call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
 );
 const LONGEST_TAG = 250;
 
@@ -31,6 +32,7 @@ export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
   const mark = MARK.exec(text)?.[0];
   if (mark !== undefined) return { calls: [], length: mark.length };
   if (text.startsWith("<tool_call>")) return readTagged(text, isWhole);
+  if (text.startsWith("<|tool_call>")) return readUnquoted(text) ?? (isWhole ? undefined : "unfinished");
   if (NAMED_START.test(text)) return readNamed(text, isWhole);
   return text.startsWith("<") ? readFunctionTag(text, isWhole) : readBareJson(text);
 }
@@ -75,6 +77,17 @@ function callsInTag(body: string): readonly WrittenCall[] | undefined {
   return calls.length > 0 ? calls : undefined;
 }
 
+/** Gemma 4 writes names without quotes, and has a mark of its own for the others. */
+const UNQUOTED = /^<\|tool_call>call:([\w.-]{1,200})(\{[\s\S]*?\})<tool_call\|>/;
+const QUOTED = /<\|"\|>([\s\S]*?)<\|"\|>/g;
+
+function readUnquoted(text: string): WrittenCalls {
+  const [whole = "", name = "", body = ""] = UNQUOTED.exec(text) ?? [];
+  const json = body.replace(QUOTED, (_match, said: string) => JSON.stringify(said));
+  const args = repairedArguments(json, () => true);
+  return args && { calls: [{ name, args }], length: whole.length };
+}
+
 const TAG_HEAD = new RegExp(`^<${DSML}(?:function=|invoke name=")([^">\\s<]{1,200})"?>`);
 const TAG_END = `</${DSML}(?:function|invoke)>`;
 const CLOSING_TAG = new RegExp(`^\\s*${TAG_END}`);
@@ -115,13 +128,16 @@ function readParameters(body: string, parameter: RegExp) {
   }
 }
 
-const NAMED_START = new RegExp(`^(?:\\[TOOL_CALLS\\]|<${BAR}${CALL}[_▁]begin${BAR}>)\\s*`);
+const NAMED_START = new RegExp(`^(?:\\[TOOL_CALLS\\]|<${BAR}(?:${CALL}[_▁]begin|start|channel)${BAR}>)\\s*`);
 /** Behind it a list of calls, or `name{...}`, `name[ARGS]{...}`; a marker is not a list, even if nothing has come yet. */
 const BRACKETED = "(?:\\[CALL_ID\\][A-Za-z0-9]*)?(?:\\[ARGS\\])?)?\\s*(?=\\{|\\[(?!ARGS\\]|CALL_ID\\]))";
 /** `functions.name:0` of Kimi, `name` and `function` of DeepSeek, and what stands before the arguments. */
 const SEPARATED = `(?::\\d+)?\\s*(?:<${BAR}(?:tool[_▁]sep|tool_call_argument_begin)${BAR}>|\`\`\`json)\\s*(?=\\{)`;
+/** `to=functions.name` of gpt-oss, with its channel before or behind it. */
+const CHANNEL = "(?:<\\|channel\\|>)?(?:commentary)?\\s*";
+const ADDRESSED = `(?:assistant)?\\s*${CHANNEL}to=(?:functions\\.)?${NAME}\\s*${CHANNEL}(?:<\\|constrain\\|>)?json\\s*<\\|message\\|>(?=\\{)`;
 const NAMED_HEAD = new RegExp(
-  `^(?:(?:${NAME}${BRACKETED}|(?:function<${BAR}tool[_▁]sep${BAR}>)?(?:functions\\.)?${NAME}${SEPARATED})`,
+  `^(?:(?:${NAME}${BRACKETED}|(?:function<${BAR}tool[_▁]sep${BAR}>)?(?:functions\\.)?${NAME}${SEPARATED}|${ADDRESSED})`,
 );
 
 function readNamed(text: string, isWhole: boolean): WrittenCalls {
@@ -129,7 +145,7 @@ function readNamed(text: string, isWhole: boolean): WrittenCalls {
   const later = isWhole ? undefined : "unfinished";
   const head = NAMED_HEAD.exec(text.slice(start));
   if (!head) return text.length - start < 300 ? later : undefined;
-  const [prefix, bracketed, name = bracketed] = head;
+  const [prefix, bracketed, separated, name = separated ?? bracketed] = head;
   const body = text.slice(start + prefix.length);
   const end = endOfJson(body);
   if (end === undefined) return later;

@@ -43,6 +43,10 @@ const TOKENS = [
   "<｜tool▁call▁begin｜>function<｜tool▁sep｜>ls\n```json\n",
   "<|tool_call_end|>",
   "<|python_tag|>",
+  "<|channel|>commentary to=functions.ls <|constrain|>json<|message|>",
+  "<|call|>",
+  '<|tool_call>call:ls{path:<|"|>',
+  '<|"|>}<tool_call|>',
   "<arg_key>path</arg_key>",
   "<arg_value>",
   "</arg_value>",
@@ -163,6 +167,24 @@ describe("P15 calls in the text", () => {
     ],
     ['<|python_tag|>{"name": "ls", "parameters": {"path": "a"}}', { path: "a" }],
     ['<|tool_call|>[{"name": "ls", "arguments": {"path": "a"}}]', { path: "a" }],
+    // gpt-oss, as lmstudio-ai/lmstudio-bug-tracker#942, waybarrios/vllm-mlx#50 and ggml-org/llama.cpp#15181 show it.
+    [
+      '<|start|>assistant<|channel|>commentary to=functions.ls<|constrain|>json<|message|>{"path":"a"}<|call|>',
+      { path: "a" },
+    ],
+    [
+      '<|channel|>commentary to=functions.ls\n<|constrain|>json\n<|message|>{"path": "a"}\n<|call|>',
+      { path: "a" },
+    ],
+    [
+      '<|start|>assistant to=functions.ls<|channel|>commentary <|constrain|>json<|message|>{ "path": "a" }',
+      { path: "a" },
+    ],
+    // Gemma 4, as ml-explore/mlx-lm#1105 and raullenchai/Rapid-MLX#1102 do.
+    [
+      '<|tool_call>call:ls{path:<|"|>say "}" <b><|"|>,num:42,all:true,in:{list:[1,<|"|>x<|"|>]}}<tool_call|>',
+      { path: 'say "}" <b>', num: 42, all: true, in: { list: [1, "x"] } },
+    ],
   ])("keeps the arguments to the letter: %s", (text, args) => {
     expect(played([...text])).toEqual({ text: "", calls: [{ name: "ls", args }] });
   });
