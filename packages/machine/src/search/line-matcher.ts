@@ -1,6 +1,6 @@
 import { Automaton } from "@burin/contract/patterns/automaton";
 import type { Pattern } from "@burin/contract/patterns/pattern";
-import { requiredLiterals } from "@burin/contract/patterns/required-literals";
+import { requiredText } from "@burin/contract/patterns/required-text";
 
 /** The position of a matching line in a text, and where its first match ends. */
 export interface LineFound {
@@ -18,10 +18,10 @@ export class LineMatcher {
 
   constructor(pattern: Pattern, caseSensitive: boolean, stopAt: number) {
     this.#automaton = new Automaton(pattern, { whole: false, stopAt });
-    const literals = requiredLiterals(pattern, caseSensitive);
-    const texts = literals?.texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")) ?? [];
-    this.#hint = texts.length === 0 ? null : new RegExp(texts.join("|"), literals?.ignoreCase ? "gi" : "g");
-    this.#isAsciiHint = literals?.texts.every((text) => Buffer.byteLength(text) === text.length) ?? false;
+    const text = requiredText(pattern, caseSensitive);
+    const escaped = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+    this.#hint = text === "" ? null : new RegExp(escaped, caseSensitive ? "g" : "gi");
+    this.#isAsciiHint = Buffer.byteLength(text) === text.length;
   }
 
   /** Returns false when no line of a file with these bytes can match, unless it is UTF-16. */
