@@ -46,17 +46,6 @@ export class ReadRecord {
     this.#memory?.note(seen);
   }
 
-  /** The whole file was shown. Its hash is often never needed, so it is not computed yet. */
-  noteWhole(file: string, bytes: Uint8Array): void {
-    const hash = hashLater(bytes);
-    this.note({
-      file,
-      get whole() {
-        return hash();
-      },
-    });
-  }
-
   #enter(seen: SeenFile): void {
     const { file, lines } = seen;
     if (lines !== undefined) {
@@ -89,31 +78,6 @@ export function hashOf(...pieces: readonly Uint8Array[]): string {
   const hash = createHash("sha256");
   for (const piece of pieces) hash.update(piece);
   return hash.digest("base64");
-}
-
-/** How much may wait for its hash, each with what keeps track of it. */
-const MOST_UNHASHED_BYTES = 1024 * 1024;
-const TRACKING_BYTES = 1024;
-let unhashed: (() => string)[] = [];
-let unhashedBytes = 0;
-
-/** Returns the hash, computed when it is needed, or between calls once many wait for theirs. */
-function hashLater(bytes: Uint8Array): () => string {
-  let left: Uint8Array | null = bytes;
-  let made = "";
-  const hash = (): string => {
-    if (left !== null) made = hashOf(left);
-    left = null;
-    return made;
-  };
-  unhashed.push(hash);
-  unhashedBytes += bytes.length + TRACKING_BYTES;
-  if (unhashedBytes > MOST_UNHASHED_BYTES) {
-    const due = unhashed;
-    [unhashed, unhashedBytes] = [[], 0];
-    setImmediate(() => due.map((one) => one())).unref();
-  }
-  return hash;
 }
 
 /** Compares what was shown with the present content. A newline byte ends a line, in any encoding. */
