@@ -14,17 +14,13 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-/** Feeds the bytes in pieces, waiting whenever it is told to. */
-async function fed(output: CommandOutput, bytes: Buffer, piece: number): Promise<void> {
-  for (let at = 0; at < bytes.length; at += piece) {
-    await new Promise<void>((resolve) => {
-      if (output.take(bytes.subarray(at, at + piece), resolve)) resolve();
-    });
-  }
+/** Feeds the bytes in pieces. */
+function fed(output: CommandOutput, bytes: Buffer, piece: number): void {
+  for (let at = 0; at < bytes.length; at += piece) output.take(bytes.subarray(at, at + piece));
 }
 
 describe("CommandOutput", () => {
-  it.each([1, 7, 1000, 65_536])("P7 keeps every byte in the file, in pieces of %i", async (piece) => {
+  it.each([1, 7, 1000, 65_536])("P7 keeps every byte in the file, in pieces of %i", (piece) => {
     const lines = Array.from(
       { length: piece === 1 ? 10_000 : 700_000 },
       (_, index) => `line ${index}\n`,
@@ -32,8 +28,8 @@ describe("CommandOutput", () => {
     const bytes = Buffer.from(lines);
     const file = join(folder, "out.txt");
     const output = new CommandOutput(file);
-    await fed(output, bytes, piece);
-    await output.end();
+    fed(output, bytes, piece);
+    output.end();
     const { head, tail, newlines, bytes: count } = output.soFar();
     expect(count).toBe(bytes.length);
     expect(newlines).toBe(lines.split("\n").length - 1);
@@ -42,31 +38,31 @@ describe("CommandOutput", () => {
     expect(readFileSync(file).equals(bytes)).toBe(true);
   });
 
-  it("P7 a short output needs no file; one byte more than fits makes one", async () => {
+  it("P7 a short output needs no file; one byte more than fits makes one", () => {
     for (const [length, made] of [
       [30_000, false],
       [30_001, true],
     ] as const) {
       const output = new CommandOutput(join(folder, `${length}`));
-      await fed(output, Buffer.alloc(length, "x"), 4096);
-      await output.end();
+      fed(output, Buffer.alloc(length, "x"), 4096);
+      output.end();
       expect(output.soFar().file !== null).toBe(made);
       const text = outputText(output.soFar(), 30_000);
       expect(text.includes("left out")).toBe(made);
     }
   });
 
-  it("P7 a file that cannot be made or may not grow costs its content, never the command", async () => {
+  it("P7 a file that cannot be made or may not grow costs its content, never the command", () => {
     writeFileSync(join(folder, "taken"), "mine");
     const taken = new CommandOutput(join(folder, "taken"));
-    await fed(taken, Buffer.alloc(5_000_000, "y\n"), 65_536);
-    await taken.end();
+    fed(taken, Buffer.alloc(5_000_000, "y\n"), 65_536);
+    taken.end();
     expect(taken.soFar()).toMatchObject({ bytes: 5_000_000, newlines: 2_500_000, file: null });
     expect(outputText(taken.soFar(), 30_000)).toContain("could not be kept: file already exists (EEXIST)");
     expect(readFileSync(join(folder, "taken"), "utf8")).toBe("mine");
     const short = new CommandOutput(join(folder, "short"), 100_000);
-    await fed(short, Buffer.alloc(5_000_000, "z"), 65_536);
-    await short.end();
+    fed(short, Buffer.alloc(5_000_000, "z"), 65_536);
+    short.end();
     expect(readFileSync(join(folder, "short")).length).toBe(100_000);
     expect(outputText(short.soFar(), 30_000)).toContain("the file is kept at 100000 bytes");
   });
@@ -74,27 +70,27 @@ describe("CommandOutput", () => {
   it("P7 what was taken so far can be read from the file while the command runs", async () => {
     const file = join(folder, "out.txt");
     const output = new CommandOutput(file);
-    await fed(output, Buffer.alloc(50_000, "a"), 1000);
+    fed(output, Buffer.alloc(50_000, "a"), 1000);
     await output.flush();
     expect(readFileSync(file).length).toBe(50_000);
-    await fed(output, Buffer.alloc(10, "b"), 10);
-    await output.end();
+    fed(output, Buffer.alloc(10, "b"), 10);
+    output.end();
     expect(readFileSync(file).length).toBe(50_010);
   });
 });
 
 describe("outputText", () => {
-  async function textOf(bytes: Buffer, most = 30_000): Promise<string> {
+  function textOf(bytes: Buffer, most = 30_000): string {
     const output = new CommandOutput(join(folder, `${Math.random()}`));
-    await fed(output, bytes, 65_536);
-    await output.end();
+    fed(output, bytes, 65_536);
+    output.end();
     return outputText(output.soFar(), most);
   }
 
-  it("never cuts a character in two", async () => {
+  it("never cuts a character in two", () => {
     for (const character of ["é", "漢", "🙂"]) {
       for (let shift = 0; shift < 4; shift += 1) {
-        const text = await textOf(Buffer.from("x".repeat(shift) + character.repeat(60_000)));
+        const text = textOf(Buffer.from("x".repeat(shift) + character.repeat(60_000)));
         expect(text).not.toContain("\ufffd");
         expect(text).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
       }
@@ -109,18 +105,18 @@ describe("outputText", () => {
     ["colours", Buffer.from("\u001b[1mbold\u001b[0m\n".repeat(50)), false],
     ["text with faults", Buffer.from([...Buffer.from("mostly text "), 0xff, 0xfe, 0x0a]), false],
     ["nothing", Buffer.alloc(0), false],
-  ])("tells %s", async (_title, bytes, isBinary) => {
-    expect((await textOf(bytes)).includes("output is binary")).toBe(isBinary);
+  ])("tells %s", (_title, bytes, isBinary) => {
+    expect(textOf(bytes).includes("output is binary")).toBe(isBinary);
   });
 
-  it("the tail for watching is short and whole", async () => {
+  it("the tail for watching is short and whole", () => {
     const output = new CommandOutput(join(folder, "tail"));
-    await fed(output, Buffer.from(`start\n${"漢".repeat(100_000)}end`), 65_536);
+    fed(output, Buffer.from(`start\n${"漢".repeat(100_000)}end`), 65_536);
     const tail = outputTail(output.soFar(), 1000);
     expect(tail.length).toBe(1000);
     expect(tail.endsWith("漢end")).toBe(true);
     expect(tail).not.toContain("\ufffd");
-    await output.end();
+    output.end();
   });
 });
 

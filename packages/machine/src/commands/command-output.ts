@@ -1,6 +1,5 @@
-import { close, openSync, write } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { promisify } from "node:util";
 import { messageOf } from "@burin/contract/text/error-message";
 import { makeFolders } from "../disk/make-folders.ts";
 import { countNewlines, lendCounter, returnCounter } from "../encodings/newline-counter.ts";
@@ -41,26 +40,27 @@ export class CommandOutput {
     this.#mostFileBytes = mostFileBytes;
   }
 
-  /** Copies the bytes, at most 64 kB. Returns false to ask for a pause until `onRoom` is called. */
-  take(bytes: Uint8Array, onRoom: () => void): boolean {
-    if (this.#file !== null) return this.#file.take(bytes, onRoom);
-    const forHead = bytes.subarray(0, HEAD_BYTES - this.#headBytes);
+  /** Copies the bytes, at most 64 kB. */
+  take(bytes: Uint8Array): void {
+    const forHead = bytes.subarray(0, this.#file === null ? HEAD_BYTES - this.#headBytes : 0);
     this.#head.set(forHead, this.#headBytes);
     this.#headBytes += forHead.length;
-    if (forHead.length === bytes.length) return true;
-    this.#file = new OutputFile(this.#path, this.#mostFileBytes);
-    this.#file.take(this.#head.subarray(0, this.#headBytes), () => {});
-    return this.#file.take(bytes.subarray(forHead.length), onRoom);
+    if (forHead.length === bytes.length) return;
+    if (this.#file === null) {
+      this.#file = new OutputFile(this.#path, this.#mostFileBytes);
+      this.#file.take(this.#head.subarray(0, this.#headBytes));
+    }
+    this.#file.take(bytes.subarray(forHead.length));
   }
 
-  /** Waits until the file has what was taken so far, as far as possible. */
+  /** Writes what was taken so far into the file, as far as possible. */
   async flush(): Promise<void> {
-    await this.#file?.flush();
+    this.#file?.flush();
   }
 
   /** Must be called once, at the end of the output. */
-  async end(): Promise<void> {
-    await this.#file?.end();
+  end(): void {
+    this.#file?.end();
     if (this.#file?.isMade) this.onWhole(this.#path);
   }
 
@@ -80,38 +80,27 @@ export class CommandOutput {
   }
 }
 
-/** Left free in a buffer, so that one more read always fits. */
-const MOST_PIECE_BYTES = 128 * 1024;
-
-const writeLater = promisify(write);
-
-/** Writes a long output to disk through two buffers: one fills while the other is written. */
+/** Writes a long output to disk and keeps its end. The system takes it into memory in less time than another thread. */
 class OutputFile {
   bytes = 0;
   newlines = 0;
   fault: string | null = null;
   readonly #most: number;
-  readonly #fd: number | null;
+  readonly #descriptor: number | null;
+  /** Its buffer has the end of the output. */
   readonly #counter = lendCounter();
-  #which: 0 | 1 = 0;
-  #fill = 0;
-  /** Up to here the current buffer has been counted and passed on to be written. */
-  #handed = 0;
-  #otherFill = 0;
-  #isOtherWritten = true;
+  #filled = 0;
+  /** Up to here the buffer is in the file. */
   #written = 0;
-  /** Resolves when all that was passed on is written. */
-  #writing = Promise.resolve();
-  #onRoom: (() => void) | null = null;
   #lastTail: Buffer | null = null;
 
   constructor(path: string, most: number) {
     this.#most = most;
-    this.#fd = this.#create(path);
+    this.#descriptor = this.#create(path);
   }
 
   get isMade(): boolean {
-    return this.#fd !== null;
+    return this.#descriptor !== null;
   }
 
   #create(path: string): number | null {
@@ -124,76 +113,43 @@ class OutputFile {
     }
   }
 
-  take(piece: Uint8Array, onRoom: () => void): boolean {
-    const buffer = this.#counter.buffers[this.#which];
-    buffer.set(piece, this.#fill);
+  take(piece: Uint8Array): void {
+    const { buffer } = this.#counter;
+    if (this.#filled + piece.length > buffer.length) {
+      this.flush();
+      buffer.copyWithin(0, this.#filled - TAIL_BYTES, this.#filled);
+      this.#filled = TAIL_BYTES;
+      this.#written = TAIL_BYTES;
+    }
+    buffer.set(piece, this.#filled);
+    const end = this.#filled + piece.length;
+    this.newlines += this.#counter.count(this.#filled, end);
+    this.#filled = end;
     this.bytes += piece.length;
-    this.#fill += piece.length;
-    if (buffer.length - this.#fill >= MOST_PIECE_BYTES) return true;
-    this.#hand();
-    if (this.#isOtherWritten) this.#swap();
-    else this.#onRoom = onRoom;
-    return this.#onRoom === null;
   }
 
-  #swap(): void {
-    this.#otherFill = this.#fill;
-    this.#which = this.#which === 0 ? 1 : 0;
-    this.#fill = 0;
-    this.#handed = 0;
-    this.#isOtherWritten = false;
-    void this.#writing.then(() => {
-      this.#isOtherWritten = true;
-      const onRoom = this.#onRoom;
-      this.#onRoom = null;
-      if (onRoom === null) return;
-      this.#swap();
-      onRoom();
-    });
-  }
-
-  #hand(): void {
-    const [from, to] = [this.#handed, this.#fill];
-    if (from === to) return;
-    this.#handed = to;
-    this.newlines += this.#counter.count(this.#which, from, to);
-    const bytes = this.#counter.buffers[this.#which].subarray(from, to);
-    this.#writing = this.#writing.then(() => this.#write(bytes));
-  }
-
-  async #write(bytes: Buffer): Promise<void> {
-    if (this.#fd === null || this.fault !== null) return;
-    const kept = bytes.subarray(0, this.#most - this.#written);
-    this.#written += kept.length;
+  flush(): void {
+    const fresh = this.#counter.buffer.subarray(this.#written, this.#filled);
+    this.#written = this.#filled;
+    if (this.#descriptor === null || this.fault !== null) return;
+    const kept = fresh.subarray(0, this.#most - (this.bytes - fresh.length));
     try {
-      for (let at = 0; at < kept.length; ) at += (await writeLater(this.#fd, kept, at)).bytesWritten;
-      if (kept.length < bytes.length) this.fault = `the file is kept at ${this.#most} bytes`;
+      for (let at = 0; at < kept.length; ) at += writeSync(this.#descriptor, kept, at);
+      if (kept.length < fresh.length) this.fault = `the file is kept at ${this.#most} bytes`;
     } catch (error) {
       this.fault = messageOf(error);
     }
   }
 
-  flush(): Promise<void> {
-    this.#hand();
-    return this.#writing;
-  }
-
-  async end(): Promise<void> {
-    await this.flush();
-    this.#lastTail = this.tail(TAIL_BYTES);
+  end(): void {
+    this.flush();
+    this.#lastTail = Buffer.from(this.tail(TAIL_BYTES));
     returnCounter(this.#counter);
-    const fd = this.#fd;
-    if (fd !== null) await new Promise<void>((resolve) => close(fd, () => resolve()));
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
   }
 
   tail(most: number): Buffer {
-    const last = this.#lastTail;
-    if (last !== null) return last.subarray(Math.max(0, last.length - most));
-    this.#hand();
-    const here = this.#counter.buffers[this.#which].subarray(Math.max(0, this.#fill - most), this.#fill);
-    const missing = Math.min(most - here.length, this.#otherFill);
-    const other = this.#counter.buffers[this.#which === 0 ? 1 : 0];
-    const before = other.subarray(this.#otherFill - missing, this.#otherFill);
-    return Buffer.concat([before, here]);
+    const last = this.#lastTail ?? this.#counter.buffer.subarray(0, this.#filled);
+    return Buffer.from(last.subarray(Math.max(0, last.length - most)));
   }
 }

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { Child, ChildEnd } from "../processes/run-process.ts";
@@ -11,7 +12,7 @@ import {
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import { CommandOutput } from "./command-output.ts";
 import type { RunningCommand, ShellEnd } from "./command-request.ts";
-import { closePipe, closeQuietly, type OutputPipe, type PipeReader, readPipe } from "./output-pipe.ts";
+import { closePipe, closeQuietly, type OutputPipe, readPipe } from "./output-pipe.ts";
 
 export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   /** null for a command with its own terminal. */
@@ -33,8 +34,8 @@ export class CommandRun implements RunningCommand {
   readonly #plan: Pick<RunPlan, "sandbox" | "terminal">;
   readonly #process: Supervised;
   readonly #child: Child;
-  readonly #outputClosed: Promise<void>;
-  #reader: PipeReader | null = null;
+  readonly #sources: readonly Readable[];
+  readonly #outputClosed: Promise<unknown>;
   /** The number of processes in the sandbox besides its own two, when the shell had ended; null until that is known. */
   #keptInside: number | null = null;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
@@ -58,7 +59,12 @@ export class CommandRun implements RunningCommand {
     this.startedAt = started.startedAt;
     this.#child = started.child;
     this.output = new CommandOutput(plan.outputFile(started.id));
-    this.#outputClosed = plan.pipe ? this.#readPipe(plan.pipe.readEnd) : this.#readStreams();
+    const take = (bytes: Uint8Array) => this.#take(bytes);
+    this.#sources = plan.pipe
+      ? [readPipe(plan.pipe.readEnd, take)]
+      : this.#child.streams.map((stream) => stream.on("data", take));
+    const closed = this.#sources.map((source) => new Promise((resolve) => source.once("close", resolve)));
+    this.#outputClosed = Promise.all(closed);
     this.shellEnded = this.#watch();
   }
 
@@ -66,28 +72,9 @@ export class CommandRun implements RunningCommand {
     return this.#process.takenBack();
   }
 
-  #readPipe(fd: number): Promise<void> {
-    return new Promise((resolve) => {
-      const reader = readPipe(fd, (bytes) => this.#take(bytes, () => reader.resume()), resolve);
-      this.#reader = reader;
-    });
-  }
-
-  async #readStreams(): Promise<void> {
-    await Promise.all(
-      this.#child.streams.map((stream) => {
-        stream.on("data", (bytes: Buffer) => {
-          if (!this.#take(bytes, () => stream.resume())) stream.pause();
-        });
-        return new Promise<void>((resolve) => stream.once("close", resolve));
-      }),
-    );
-  }
-
-  #take(bytes: Uint8Array, onRoom: () => void): boolean {
-    const hasRoom = this.output.take(bytes, onRoom);
+  #take(bytes: Uint8Array): void {
+    this.output.take(bytes);
     this.onOutput();
-    return hasRoom;
   }
 
   async #watch(): Promise<ShellEnd> {
@@ -200,9 +187,8 @@ export class CommandRun implements RunningCommand {
     this.isOver = true;
     if (this.#limit !== null) clearTimeout(this.#limit);
     this.#child.control?.destroy();
-    this.#reader?.close();
-    for (const stream of this.#child.streams) stream.destroy();
-    await this.output.end();
+    for (const source of this.#sources) source.destroy();
+    this.output.end();
     // A process that is left inside can still create something.
     if (this.#isReported && this.#keptInside !== 0) await this.#child.ended;
     this.#process.release();

@@ -71,29 +71,22 @@ function readsPipes(): boolean {
 
 const PIPE_BYTES = 64 * 1024;
 
-export interface PipeReader {
-  /** Continues after `onBytes` has returned false. */
-  resume(): void;
-  /** Stops reading, even if the other end is still open. */
-  close(): void;
-}
-
-/** Reads until all writers have closed the other end. The bytes are valid only during the call. */
-export function readPipe(fd: number, onBytes: (bytes: Uint8Array) => boolean, onEnd: () => void): PipeReader {
+/** Reads until all writers have closed the other end, or the reader is destroyed. The bytes are valid only during the call. */
+export function readPipe(fd: number, onBytes: (bytes: Uint8Array) => void): Socket {
   const options: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
     fd,
     readable: true,
     writable: false,
     onread: {
       buffer: Buffer.allocUnsafeSlow(PIPE_BYTES),
-      callback: (length, buffer) => onBytes(buffer.subarray(0, length)),
+      callback: (length, buffer) => {
+        onBytes(buffer.subarray(0, length));
+        return true;
+      },
     },
   };
   const socket = new Socket(options);
-  socket.on("error", () => socket.destroy());
-  socket.once("close", onEnd);
-  socket.resume();
-  return { resume: () => socket.resume(), close: () => socket.destroy() };
+  return socket.on("error", () => socket.destroy()).resume();
 }
 
 export function closePipe(pipe: OutputPipe | null): void {

@@ -38,8 +38,6 @@ export async function readLines(
   return window.finish();
 }
 
-/** It stays in the processor's cache from the read to the scan. */
-const PART_BYTES = 512 * 1024;
 /** Another thread waits for a disk that takes longer for a part. */
 const QUICK_SECONDS = 0.005;
 /** How long nothing else goes on meanwhile. */
@@ -51,7 +49,6 @@ const SLICE_SECONDS = 0.008;
  */
 async function addRest({ descriptor }: StartedFile, window: LineWindow, signal: AbortSignal) {
   const counter = lendCounter();
-  const room = counter.buffers[0].subarray(0, PART_BYTES);
   let isQuick = false;
   let sliceEnd = 0;
   try {
@@ -62,10 +59,10 @@ async function addRest({ descriptor }: StartedFile, window: LineWindow, signal: 
         sliceEnd = process.uptime() + SLICE_SECONDS;
       }
       const asked = process.uptime();
-      const count = await readSome(descriptor, room, isQuick);
+      const count = await readSome(descriptor, counter.buffer, isQuick);
       if (count === 0) return;
       isQuick = process.uptime() - asked < QUICK_SECONDS;
-      window.add(room.subarray(0, count), (from) => counter.count(0, from, count));
+      window.add(counter.buffer.subarray(0, count), (from) => counter.count(from, count));
     }
   } finally {
     returnCounter(counter);
