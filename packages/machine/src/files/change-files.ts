@@ -14,7 +14,7 @@ import { locate, openLocated } from "../paths/paths.ts";
 import { realTarget } from "../paths/target-folder.ts";
 import type { Access } from "./access.ts";
 import { HeldFile, isTouched } from "./held-file.ts";
-import { QUICK_BYTES, readAll, sizeOfFile } from "./read-opened.ts";
+import { readAll, sizeOfFile } from "./read-opened.ts";
 import { hashOf, type ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, replaceFile } from "./replace-file.ts";
 
@@ -25,6 +25,8 @@ const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
 const LARGE_BYTES = 10 * 1024 * 1024;
 
 const MOST_KNOWN = 50;
+/** Of what was just written. */
+const MOST_KEPT_BYTES = 2 * 1024 * 1024;
 
 /**
  * Changes files, each change based on the file's content when the change was prepared. Loaded with the first
@@ -93,7 +95,7 @@ export class FileChanges {
     const meanwhile = () => {
       whole = hashOf(...after);
       const [only, ...others] = after;
-      if (after.reduce((sum, { length }) => sum + length, 0) > QUICK_BYTES) return;
+      if (after.reduce((sum, { length }) => sum + length, 0) > MOST_KEPT_BYTES) return;
       bytes = others.length === 0 ? only : Buffer.concat(after);
     };
     const { roots, environment } = this.#access;

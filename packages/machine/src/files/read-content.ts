@@ -4,7 +4,7 @@ import { decodeBytes } from "../encodings/encodings.ts";
 import { formatOfHead, type TextFormat, textOf } from "../encodings/text-format.ts";
 import { isNotebook } from "../parsing/notebook.ts";
 import { isSvg, isWholeSvg, type MediaKind, mediaKind, SVG_MIME_TYPE } from "./media-kind.ts";
-import { fill, readSome } from "./read-opened.ts";
+import { fill } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
 import { shownMedia } from "./shown-media.ts";
 import { readLines, type StartedFile } from "./text-file.ts";
@@ -56,18 +56,9 @@ function unusable(message: string): WorkspaceError {
 
 async function begin({ descriptor, size }: ContentRequest): Promise<StartedFile> {
   const isSmall = size > 0 && size < HEAD_BYTES;
-  const buffer = Buffer.allocUnsafe(isSmall ? size + 1 : HEAD_BYTES);
-  let length = 0;
-  while (length < buffer.length) {
-    const count = await readSome(descriptor, buffer.subarray(length), isSmall);
-    length += count;
-    // A small file is complete when it gave as many bytes as its size says; one that claims to be empty may still
-    // have content.
-    if (count === 0 || (isSmall && length === size)) {
-      return { descriptor, head: buffer.subarray(0, length), isWhole: true };
-    }
-  }
-  return { descriptor, head: buffer, isWhole: false };
+  const room = Buffer.allocUnsafe(isSmall ? size + 1 : HEAD_BYTES);
+  const head = await fill(descriptor, room);
+  return { descriptor, head, isWhole: head.length < room.length };
 }
 
 /** The first bytes and the rest. A file that is larger than the limit is not read. */

@@ -1,40 +1,31 @@
-import { closeSync, fstatSync, read, readSync } from "node:fs";
-import { promisify } from "node:util";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { notRegular } from "../disk/system-error.ts";
 
-/** Up to this size a file is read and written synchronously; another thread would cost more. */
-export const QUICK_BYTES = 2 * 1024 * 1024;
+/** As much is read, compared or written at once, faster than by another thread; then other work has its turn. */
+export const PART_BYTES = 4 * 1024 * 1024;
 
-const readLater = promisify(read);
-
-/** Reads the next bytes of an open file, a small one synchronously. */
-export async function readSome(descriptor: number, into: Buffer, isQuick: boolean): Promise<number> {
-  if (isQuick) return readSync(descriptor, into, 0, into.length, null);
-  return (await readLater(descriptor, into, 0, into.length, null)).bytesRead;
+/** Without loading `node:timers/promises`, which would take as long as the first read. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Reads bytes at a position, as many as there is room for or the file has. The next ordinary read is not affected. */
-export async function fill(descriptor: number, into: Buffer, position: number): Promise<Buffer> {
+/** Reads as many bytes as there is room for or the file has. With a position, the next ordinary read is not affected. */
+export async function fill(descriptor: number, into: Buffer, position?: number): Promise<Buffer> {
   let length = 0;
   for (let count = -1; count !== 0 && length < into.length; length += count) {
-    const rest = into.subarray(length);
-    count = (await readLater(descriptor, rest, 0, rest.length, position + length)).bytesRead;
+    if (count === PART_BYTES) await nextTurn();
+    const from = position === undefined ? null : position + length;
+    count = readSync(descriptor, into, length, Math.min(PART_BYTES, into.length - length), from);
   }
   return into.subarray(0, length);
 }
 
-/** Reads all of an open file, from its beginning. */
+/** Reads all of an open file, from its beginning; `size` is what it probably has. */
 export async function readAll(descriptor: number, size: number): Promise<Buffer> {
-  const isQuick = size <= QUICK_BYTES;
-  let bytes = Buffer.allocUnsafe(size + 1);
-  let length = 0;
-  for (;;) {
-    const count = await readSome(descriptor, bytes.subarray(length), isQuick);
-    if (count === 0) return bytes.subarray(0, length);
-    length += count;
-    if (length === bytes.length) bytes = Buffer.concat([bytes], length * 2);
-  }
+  const bytes = await fill(descriptor, Buffer.allocUnsafe(size + 1));
+  if (bytes.length <= size) return bytes;
+  return Buffer.concat([bytes, await readAll(descriptor, bytes.length)]);
 }
 
 /** Reads a file of a folder, whose path must be real. Throws for what is elsewhere, also behind a link. */

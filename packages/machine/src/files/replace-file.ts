@@ -11,10 +11,10 @@ import {
   linkSync,
   lstatSync,
   openSync,
+  readSync,
   renameSync,
   unlinkSync,
-  write,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
@@ -25,7 +25,7 @@ import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "../p
 import { vouchFor } from "../sandbox/vouched-files.ts";
 import { KeptAttributes } from "./file-attributes.ts";
 import { isTouched } from "./held-file.ts";
-import { QUICK_BYTES, readSome } from "./read-opened.ts";
+import { nextTurn, PART_BYTES } from "./read-opened.ts";
 
 /** The new content of a file, and a way to check that the file still has the content it is based on. */
 export interface NewContent {
@@ -74,16 +74,14 @@ export interface Replacement {
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
-const CHUNK_BYTES = 4 * 1024 * 1024;
 /** A part of this size stays in the processor's cache while it is compared. */
-const QUICK_CHUNK_BYTES = 64 * 1024;
+const COMPARED_BYTES = 64 * 1024;
 const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const TO_FILL = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** What opening says when the name is gone, or is a link or a socket now. */
 const NO_LONGER_IT = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EMLINK", "ENXIO"]);
 
-const writeLater = promisify(write);
 const syncLater = promisify(fsync);
 
 /** On a quick disk, having another thread wait for so few bytes takes several times as long as the wait. */
@@ -230,14 +228,14 @@ export function heldContent(
   after: readonly Buffer[],
   signal: AbortSignal,
 ): Pick<NewContent, "writeTo" | "isOf"> {
-  const isQuick = after.reduce((sum, { length }) => sum + length, 0) <= QUICK_BYTES;
   return {
     writeTo: async (descriptor) => {
       signal.throwIfAborted();
       for (const piece of after) {
-        for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
-          await writeAll(descriptor, piece.subarray(at, at + CHUNK_BYTES), isQuick);
+        for (let at = 0; at < piece.length; at += PART_BYTES) {
+          if (at > 0) await nextTurn();
           signal.throwIfAborted();
+          writeFileSync(descriptor, piece.subarray(at, at + PART_BYTES));
         }
       }
     },
@@ -245,23 +243,14 @@ export function heldContent(
   };
 }
 
-export async function writeAll(descriptor: number, bytes: Buffer, isQuick: boolean): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const left = bytes.length - at;
-    at += isQuick
-      ? writeSync(descriptor, bytes, at, left, null)
-      : (await writeLater(descriptor, bytes, at, left, null)).bytesWritten;
-  }
-}
-
 async function holds(descriptor: number, expected: Buffer): Promise<boolean> {
-  const isQuick = expected.length <= QUICK_BYTES;
-  const chunk = Buffer.allocUnsafe(Math.min(isQuick ? QUICK_CHUNK_BYTES : CHUNK_BYTES, expected.length + 1));
+  const chunk = Buffer.allocUnsafe(Math.min(COMPARED_BYTES, expected.length + 1));
   for (let at = 0; ; ) {
-    const count = await readSome(descriptor, chunk, isQuick);
+    const count = readSync(descriptor, chunk);
     if (count === 0) return at === expected.length;
     if (!chunk.subarray(0, count).equals(expected.subarray(at, at + count))) return false;
     at += count;
+    if (at % PART_BYTES === 0) await nextTurn();
   }
 }
 

@@ -1,9 +1,14 @@
 import type { LineRange, TextLines } from "@burin/contract/machine/file-content";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { decodeBytes, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
-import { countNewlines, lendCounter, returnCounter } from "../encodings/newline-counter.ts";
+import {
+  countNewlines,
+  lendCounter,
+  type NewlineCounter,
+  returnCounter,
+} from "../encodings/newline-counter.ts";
 import { narrowEncoding, type TextFormat } from "../encodings/text-format.ts";
-import { readSome } from "./read-opened.ts";
+import { fill, nextTurn } from "./read-opened.ts";
 import { hashOf, type ShownLines } from "./read-record.ts";
 
 /** A file whose first bytes have been read already. */
@@ -34,46 +39,42 @@ export async function readLines(
     return { lines: window.finish().lines, shown: null };
   }
   window.add(file.head, (from) => countNewlines(file.head, from));
-  if (!file.isWhole) await addRest(file, window, signal);
+  const add = (bytes: Buffer, counter: NewlineCounter) =>
+    window.add(bytes, (from) => counter.count(from, bytes.length));
+  if (!file.isWhole) await eachPart(file, signal, add);
   return window.finish();
 }
 
-/** Another thread waits for a disk that takes longer for a part. */
-const QUICK_SECONDS = 0.005;
 /** How long nothing else goes on meanwhile. */
 const SLICE_SECONDS = 0.008;
 
-/**
- * After a part that came quickly, the next is read on this thread: the system's cache gives it in a fraction of the
- * time that another thread needs to hand it over.
- */
-async function addRest({ descriptor }: StartedFile, window: LineWindow, signal: AbortSignal) {
+/** Reads to the end on this thread: another would take several times as long to hand over what the system has. */
+async function eachPart(
+  { descriptor }: StartedFile,
+  signal: AbortSignal,
+  use: (bytes: Buffer, counter: NewlineCounter) => void,
+): Promise<void> {
   const counter = lendCounter();
-  let isQuick = false;
   let sliceEnd = 0;
   try {
     for (;;) {
       if (process.uptime() > sliceEnd) {
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         signal.throwIfAborted();
         sliceEnd = process.uptime() + SLICE_SECONDS;
       }
-      const asked = process.uptime();
-      const count = await readSome(descriptor, counter.buffer, isQuick);
-      if (count === 0) return;
-      isQuick = process.uptime() - asked < QUICK_SECONDS;
-      window.add(counter.buffer.subarray(0, count), (from) => counter.count(from, count));
+      const bytes = await fill(descriptor, counter.buffer);
+      if (bytes.length === 0) return;
+      use(bytes, counter);
     }
   } finally {
     returnCounter(counter);
   }
 }
 
-const CHUNK_BYTES = 256 * 1024;
-
 /** UTF-16 and UTF-32 are converted to UTF-8, in which a newline is one byte. */
 async function addTranscoded(
-  { descriptor, head, isWhole }: StartedFile,
+  file: StartedFile,
   format: TextFormat,
   { window, signal }: { readonly window: LineWindow; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -82,15 +83,10 @@ async function addTranscoded(
     const text = Buffer.from(decode(bytes, isLast), "utf8");
     window.add(text, (from) => countNewlines(text, from));
   };
-  add(head.subarray(format.markBytes), isWhole);
-  if (isWhole) return;
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (;;) {
-    signal.throwIfAborted();
-    const count = await readSome(descriptor, chunk, false);
-    add(chunk.subarray(0, count), count === 0);
-    if (count === 0) return;
-  }
+  add(file.head.subarray(format.markBytes), file.isWhole);
+  if (file.isWhole) return;
+  await eachPart(file, signal, (bytes) => add(bytes, false));
+  add(Buffer.alloc(0), true);
 }
 
 const NEWLINE = 0x0a;

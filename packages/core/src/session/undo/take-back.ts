@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, lstatSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
@@ -7,7 +7,7 @@ import { openRegular, readBytes } from "@burin/machine/disk/regular-file";
 import { asWorkspaceError, codeOf } from "@burin/machine/disk/system-error";
 import { hashOf } from "@burin/machine/files/read-record";
 import { removeFile } from "@burin/machine/files/remove-file";
-import { type NewContent, type OnChange, replaceFile, writeAll } from "@burin/machine/files/replace-file";
+import { type NewContent, type OnChange, replaceFile } from "@burin/machine/files/replace-file";
 import { isWithin } from "@burin/machine/paths/paths";
 import { mergeTexts } from "./merge-texts.ts";
 import {
@@ -72,7 +72,7 @@ async function applied(step: Step): Promise<FileOutcome["what"]> {
   if (after === null) throw leftAlone("there is a file of that name again");
   if (before === null) throw leftAlone("it was changed since it was made");
   const text = Buffer.from(merged(step, now), "latin1");
-  await put(step, (descriptor) => writeAll(descriptor, text, true));
+  await put(step, async (descriptor) => writeFileSync(descriptor, text));
   return "merged";
 }
 
@@ -121,7 +121,7 @@ async function putBack(step: Step, source: string): Promise<void> {
   await put(step, async (descriptor) => {
     const from = openRegular(source);
     try {
-      for (const bytes of chunksOf(from)) await writeAll(descriptor, bytes, true);
+      for (const bytes of chunksOf(from)) writeFileSync(descriptor, bytes);
     } finally {
       closeSync(from);
     }
