@@ -75,9 +75,12 @@ export class Approvals {
   }
 }
 
+export const BY_A_RULE =
+  "a rule can allow the call: --allow where this server is started, or permissions.allow of settings.json";
+
 /** Without a screen, some clients say no to every question themselves, though they can ask. */
 function notAsked(action: string): Decision {
-  const reason = `the client answered "${action}". If it does so without asking, a rule can allow the call: --allow where this server is started, or permissions.allow of settings.json`;
+  const reason = `the client answered "${action}". If it does so without asking, ${BY_A_RULE}`;
   return { outcome: "cancel", reason };
 }
 

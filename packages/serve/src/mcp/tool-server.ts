@@ -4,9 +4,12 @@ import {
   type ClientCapabilities,
   ProtocolError,
   ProtocolErrorCode,
+  type Result,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { BY_A_RULE } from "./approvals.ts";
+import { textBlock } from "./call-result.ts";
 import type { Change, Place } from "./place.ts";
 import type { ServedTools } from "./served-tools.ts";
 
@@ -30,7 +33,7 @@ class WordedServer extends Server {
     const wrapped = super._wrapHandler(method, handler);
     return async (...asked: Parameters<typeof handler>) => {
       try {
-        return await wrapped(...asked);
+        return explained(await wrapped(...asked));
       } catch (error) {
         const faults = faultsIn(error instanceof Error ? error.message : "");
         if (faults === null) throw error;
@@ -41,7 +44,7 @@ class WordedServer extends Server {
 }
 
 function faultsIn(message: string): string | null {
-  const [, list] = /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(message) ?? [];
+  const [, list] = /^(?:Invalid [\w/ ]+: )?(\[\s*\{.*\])$/s.exec(message) ?? [];
   if (list === undefined) return null;
   const checks = JSON.parse(list) as readonly {
     readonly path: readonly string[];
@@ -49,6 +52,15 @@ function faultsIn(message: string): string | null {
   }[];
   const faults = checks.map(({ path, message: fault }) => `${path.join(".")}: ${fault}`);
   return faults.join("; ").slice(0, MOST_FAULT_CHARACTERS);
+}
+
+/** Some clients say that they can ask their user, and answer a question with an error. */
+function explained(result: Result): Result {
+  const [block] = Array.isArray(result.content) ? result.content : [];
+  const [, why] = /^Fulfilling input required by .*? failed: (.*)/s.exec(block?.text) ?? [];
+  if (why === undefined) return result;
+  const text = `The call was not run: the client could not ask its user (${faultsIn(why) ?? why}). If that is always so, ${BY_A_RULE}.`;
+  return { ...result, content: [textBlock(text)] };
 }
 
 /** A server of the protocol for one client, in any revision. */
