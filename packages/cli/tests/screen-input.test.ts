@@ -191,6 +191,14 @@ describe("what is written at the prompt", () => {
     expect(terminal.text().split("! sleep")).toHaveLength(2);
   });
 
+  it("P40 says of a long output of an own command how much is not shown, and of no key that it shows it", async () => {
+    const terminal = await room.open();
+    await terminal.enter("!seq 300\r", /^300$/m);
+    expect(terminal.all().join("\n")).toContain("! seq 300\n… 102 more lines\n103\n");
+    await terminal.enter("!seq 3000\r", /^3000$/m);
+    expect(terminal.all().join("\n")).toContain("! seq 3000\n… 602+ more lines\n2803\n");
+  });
+
   it("is remembered after #", async () => {
     const terminal = await room.open();
     await terminal.enter("#we indent with tabs\r", "# we indent with tabs");

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { ScreenRoom } from "./screen-room.ts";
+import { running, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
 
 const room = new ScreenRoom(
@@ -99,6 +99,12 @@ describe("the transcript", () => {
     expect(terminal.text()).toContain("two");
     terminal.type("\u001b");
     await terminal.until(() => !terminal.text().includes("Results of the last calls"), "the prompt");
+  });
+
+  it("P40 says that a command wrote more lines than are kept for the screen", async () => {
+    const terminal = await room.open([running("seq 3000; echo end"), { text: "Done." }]);
+    await terminal.enter("go\r", "Done.");
+    expect(terminal.text()).toMatch(/Run seq 3000; echo end {2}\d{3}\+ lines/);
   });
 
   it("P30 writes each line once, and clears neither screen nor scrollback", async () => {

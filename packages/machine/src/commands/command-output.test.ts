@@ -114,7 +114,7 @@ describe("outputText", () => {
     fed(output, Buffer.from(`start\n${"漢".repeat(100_000)}end`), 65_536);
     const tail = outputTail(output.soFar(), 1000);
     expect(tail.length).toBe(1000);
-    expect(tail.endsWith("漢end")).toBe(true);
+    expect(tail).toMatch(/^…漢+end$/);
     expect(tail).not.toContain("\ufffd");
     output.end();
   });

@@ -20,16 +20,17 @@ export function outputText(output: OutputSoFar, most: number): string {
   return `${fromHead}\n${leftOut(output, fromHead, fromTail)}\n${fromTail}`;
 }
 
-/** The end alone, for live output. */
+/** The end alone, for live output; after "…" if there was more before it. */
 export function outputTail(output: OutputSoFar, most: number): string {
   if (isBinary(output.head)) return binaryText(output);
   const bytes = output.tail.length > 0 ? output.tail : output.head;
-  const isStart = output.tail.length === 0;
+  const isWhole = output.tail.length === 0 && bytes.length <= most * 4;
   const text = readable(bytes.subarray(-most * 4), encodingOf(output.head), {
-    isStart: isStart && bytes.length <= most * 4,
+    isStart: isWhole,
     isEnd: true,
   });
-  return text.slice(wholeCharacterEnd(text, Math.max(0, text.length - most)));
+  if (isWhole && text.length <= most) return text;
+  return `…${text.slice(wholeCharacterEnd(text, Math.max(0, text.length - most + 1)))}`;
 }
 
 /** Several NULs in a row or many control characters; some programs separate names by single NULs. */

@@ -71,9 +71,11 @@ export class OwnCalls {
     const text = result.error?.message ?? shown;
     const lines = linesOf(text.trimEnd(), result.error ? "bad" : undefined);
     const left = lines.length - MOST_ROWS;
+    // Of a long output only the end is here.
+    const count = `${left}${text.startsWith("…") ? "+" : ""}`;
     this.#desk.print(() => [
       [span(title.split("\n", 1)[0] ?? "", "strong")],
-      ...(left > 0 ? [[{ text: say("call.more", { count: left }), style: "dim" as const }]] : []),
+      ...(left > 0 ? [[{ text: say("prompt.more", { count }), style: "dim" as const }]] : []),
       ...lines.slice(-MOST_ROWS),
     ]);
   }

@@ -126,7 +126,10 @@ function summaryOf(call: ShownCall): Span[][] {
   const { returnDisplay: display } = call;
   if (typeof display !== "string") return display.kind === "file_diff" ? [diffSummary(display)] : [];
   const { lines, fault } = partsOf(display);
-  const words = lines.length > 1 ? lineCount(lines.length) : newsOf(lines[0] ?? "", call.description);
+  // Of a long output only the end is here.
+  const more = display.startsWith("…") ? "+" : "";
+  const words =
+    lines.length > 1 ? lineCount(`${lines.length}${more}`) : newsOf(lines[0] ?? "", call.description);
   return [
     ...(words === "" ? [] : [[{ text: words, style: "dim" as const }]]),
     ...(fault === "" ? [] : [[{ text: fault, style: "bad" as const }]]),
@@ -149,12 +152,12 @@ function newsOf(line: string, description: string): string {
   const rest = at === -1 ? line.replace(/^\p{Lu}\p{L}+ (?=\d)/u, "") : line.slice(at + subject.length);
   const news = shownText(rest.trim().replace(/\.$/, "")).replace(/^\((.*)\)$/, "$1");
   const [, count] = /^(\d+) lines?$/.exec(news) ?? [];
-  if (count !== undefined) return lineCount(Number(count));
+  if (count !== undefined) return lineCount(count);
   return news.length > LONGEST_NEWS ? `${news.slice(0, LONGEST_NEWS - 1)}…` : news;
 }
 
-function lineCount(count: number): string {
-  return count === 1 ? say("call.line") : say("call.lines", { count });
+function lineCount(count: string): string {
+  return count === "1" ? say("call.line") : say("call.lines", { count });
 }
 
 function timeOf({ status }: ToolCall, milliseconds: number): Span[][] {
