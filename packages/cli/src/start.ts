@@ -54,7 +54,7 @@ async function run(request: Request, output: Output): Promise<ExitCode> {
       output.out(`${BURIN_VERSION}\n`);
       return EXIT.done;
     case "subcommand":
-      return (await SUBCOMMANDS[request.name].load())(request.request, io);
+      return (await SUBCOMMANDS[request.name].load()).run(request.request, io);
     case "prompt":
       return runPrompt(request, io);
   }
@@ -88,7 +88,7 @@ async function runPrompt(
   if (isPrint) throw new UsageError(notice);
   const { settings } = await openSettings(options);
   if (!(await import("./modes/print/find-model.ts")).namesModel(settings)) {
-    return (await SUBCOMMANDS.demo.load())({ words: [], options, own: {} }, io);
+    return (await SUBCOMMANDS.demo.load()).run({ words: [], options, own: {} }, io);
   }
   throw new UsageError(notice);
 }

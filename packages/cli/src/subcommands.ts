@@ -5,35 +5,23 @@ const FLAG = { type: "boolean" } as const;
 const TEXT = { type: "string" } as const;
 const TEXTS = { type: "string", multiple: true } as const;
 
-/** Every subcommand; a new one is a file in modes/, a row here and one in request/usages.ts. */
+/** Every subcommand; a new one is a file in modes/ that exports `run`, a row here and one in request/usages.ts. */
 export const SUBCOMMANDS: Readonly<Record<SubcommandName, Subcommand>> = {
-  call: { load: async () => (await import("./modes/call.ts")).runCall },
-  tools: { load: async () => (await import("./modes/tools.ts")).runTools },
-  models: { ownOptions: { online: FLAG }, load: async () => (await import("./modes/models.ts")).runModels },
-  explain: { load: async () => (await import("./modes/explain.ts")).runExplain },
-  grants: { load: async () => (await import("./modes/grants.ts")).runGrants },
-  sessions: {
-    ownOptions: { all: FLAG },
-    load: async () => (await import("./modes/sessions.ts")).runSessions,
-  },
-  replay: {
-    ownOptions: { tools: FLAG, fork: TEXT },
-    load: async () => (await import("./modes/replay.ts")).runReplay,
-  },
-  undo: {
-    ownOptions: { list: FLAG, session: TEXT },
-    load: async () => (await import("./modes/undo.ts")).runUndo,
-  },
-  trust: { load: async () => (await import("./modes/trust.ts")).runTrust },
+  call: { load: () => import("./modes/call.ts") },
+  tools: { load: () => import("./modes/tools.ts") },
+  models: { ownOptions: { online: FLAG }, load: () => import("./modes/models.ts") },
+  explain: { load: () => import("./modes/explain.ts") },
+  grants: { load: () => import("./modes/grants.ts") },
+  sessions: { ownOptions: { all: FLAG }, load: () => import("./modes/sessions.ts") },
+  replay: { ownOptions: { tools: FLAG, fork: TEXT }, load: () => import("./modes/replay.ts") },
+  undo: { ownOptions: { list: FLAG, session: TEXT }, load: () => import("./modes/undo.ts") },
+  trust: { load: () => import("./modes/trust.ts") },
   mcp: {
     ownOptions: { scope: TEXT, env: TEXTS, header: TEXTS, transport: TEXT, trust: FLAG, replace: FLAG },
     ownWords: (first) => (first === "add" ? 3 : Number.POSITIVE_INFINITY),
-    load: async () => (await import("./modes/mcp.ts")).runMcp,
+    load: () => import("./modes/mcp.ts"),
   },
-  serve: {
-    ownOptions: { http: FLAG, port: TEXT },
-    load: async () => (await import("./modes/serve.ts")).runServe,
-  },
+  serve: { ownOptions: { http: FLAG, port: TEXT }, load: () => import("./modes/serve.ts") },
   fleet: {
     ownOptions: {
       database: TEXT,
@@ -48,22 +36,16 @@ export const SUBCOMMANDS: Readonly<Record<SubcommandName, Subcommand>> = {
       predictions: TEXT,
       port: TEXT,
     },
-    load: async () => (await import("./modes/fleet.ts")).runFleetMode,
+    load: () => import("./modes/fleet.ts"),
   },
   import: {
     ownOptions: { from: TEXT, all: FLAG, project: FLAG, apply: FLAG },
-    load: async () => (await import("./modes/import/import.ts")).runImport,
+    load: () => import("./modes/import/import.ts"),
   },
-  plugins: {
-    ownOptions: { apply: FLAG },
-    load: async () => (await import("./modes/plugins/plugins.ts")).runPlugins,
-  },
-  doctor: {
-    ownOptions: { online: FLAG },
-    load: async () => (await import("./modes/doctor/doctor.ts")).runDoctor,
-  },
-  completion: { load: async () => (await import("./modes/completion.ts")).runCompletion },
-  demo: { load: async () => (await import("./modes/demo.ts")).runDemo },
+  plugins: { ownOptions: { apply: FLAG }, load: () => import("./modes/plugins/plugins.ts") },
+  doctor: { ownOptions: { online: FLAG }, load: () => import("./modes/doctor/doctor.ts") },
+  completion: { load: () => import("./modes/completion.ts") },
+  demo: { load: () => import("./modes/demo.ts") },
 };
 
 export function isSubcommand(name: string): name is SubcommandName {

@@ -16,7 +16,7 @@ import { questionText } from "../terminal/question-text.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 
 /** Runs one tool through the whole flow, with no model. */
-export async function runCall({ words, options }: SubcommandRequest, io: Io): Promise<ExitCode> {
+export async function run({ words, options }: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [name, args = "{}", tooMuch] = words;
   if (name === undefined) throw new UsageError(`name a tool: burin call list_directory '{"path":"."}'`);
   if (tooMuch !== undefined) {

@@ -14,7 +14,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 const FILES = new Set(["FILE", "DIR", "A,B"]);
 
 /** Prints a script for the named shell, for use in the shell's own start file. */
-export async function runCompletion({ words }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run({ words }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [shell = "", more] = words;
   const script = more === undefined && Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   if (script === undefined) throw new UsageError("write burin completion bash, zsh or fish.");

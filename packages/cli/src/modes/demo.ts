@@ -94,7 +94,7 @@ function scripts(root: string) {
 }
 
 /** Plays scripted models against the real agent, scheduler and tools, in a temporary folder. */
-export async function runDemo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   nothingAfter("demo", request);
   const demo = await makeDemo();
   const { root } = demo;

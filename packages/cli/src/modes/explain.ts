@@ -6,7 +6,7 @@ import { noteNotices } from "../terminal/notes.ts";
 import { lines } from "../terminal/output.ts";
 
 /** Says whether a command line would run without asking, and why. Runs nothing. */
-export async function runExplain({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [command = "", tooMuch] = words;
   if (command.trim() === "") throw new UsageError("name a command: burin explain 'git diff | head'");
   if (tooMuch !== undefined) {

@@ -10,7 +10,7 @@ import { recordText } from "./sessions.ts";
 const DEFAULT_CONCURRENCY = 4;
 
 /** Many sessions over many machines: a separate package, which may not be installed. */
-export async function runFleetMode(request: SubcommandRequest, io: Io): Promise<ExitCode> {
+export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const { runFleet, FleetError, TaskError } = await loadFleet();
   try {
     const isWell = await runFleet(fleetRequest(request), groundOf(request.options, io));

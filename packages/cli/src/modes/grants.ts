@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { lines, report } from "../terminal/output.ts";
 
 /** Lists the rules that the user allowed with "always", and revokes them. */
-export async function runGrants({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "list", chosen, tooMuch] = words;
   const store = await openGrants(burinHome(process.env));
   if (action === "list" && chosen === undefined) {

@@ -24,7 +24,7 @@ const FORMS = "write burin mcp add, list, remove, test or login. See burin help 
 
 const ACTIONS: Readonly<Record<string, Mode>> = { add, remove, list, test, login };
 
-export function runMcp(request: SubcommandRequest, io: Io): Promise<ExitCode> {
+export function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [what, ...words] = request.words;
   const action = Object.hasOwn(ACTIONS, what ?? "") ? ACTIONS[what ?? ""] : undefined;
   if (action !== undefined) return action({ ...request, words }, io);

@@ -30,7 +30,7 @@ interface Listed {
 }
 
 /** The models of settings, environment and this machine, and with --online what their services offer. */
-export async function runModels(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+export async function run(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   nothingAfter("models", request);
   const { options, own } = request;
   const { settings } = await openSettings(options);

@@ -42,7 +42,7 @@ interface Report {
 }
 
 /** Runs a session again without its model, or makes a new session from its beginning. */
-export async function runReplay(request: SubcommandRequest, io: Io): Promise<ExitCode> {
+export async function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const { words, options, own } = request;
   const [id, ...prompt] = words;
   if (id === undefined) throw new UsageError("name a session: burin replay <id>; see burin sessions list.");

@@ -10,7 +10,7 @@ declare const BURIN_VERSION: string;
 const INTERRUPT_BUDGET = 10_000;
 
 /** Serves other programs: one over stdio until it disconnects, or several over HTTP until the user interrupts. */
-export async function runServe({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
+export async function run({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [face, ...rest] = words;
   const isHttp = own.http === true || own.port !== undefined;
   if (face !== "mcp" && face !== "acp")

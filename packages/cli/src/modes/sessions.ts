@@ -19,7 +19,7 @@ import { onePrompt } from "./print/prompt-input.ts";
 
 const LONGEST_TITLE = 60;
 
-export async function runSessions({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
+export async function run({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [action = "list", ...ids] = words;
   switch (action) {
     case "list":

@@ -9,7 +9,7 @@ const TOLD_AFTER_MS = 500;
 const MOST_START_MS = 10_000;
 
 /** Lists the tools that the model gets, and for each other tool what it is missing. */
-export async function runTools(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+export async function run(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   nothingAfter("tools", request);
   const { options } = request;
   const { settings, notices } = await openSettings(options);

@@ -12,7 +12,7 @@ import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { lines, type Output, report } from "../terminal/output.ts";
 
 /** Shows what a folder's own settings would run, and stores the user's decision about it. Runs nothing. */
-export async function runTrust({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "show", folder, tooMuch] = words;
   if (tooMuch !== undefined)
     throw new UsageError(`burin trust ${action} takes one folder, and "${tooMuch}" is a second one.`);

@@ -12,7 +12,7 @@ import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { lines, report } from "../terminal/output.ts";
 
 /** Undoes what calls did to files, or redoes it. */
-export async function runUndo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const { options, own } = request;
   const place = sessionPlace(options);
   const isText = options.outputFormat === "text";

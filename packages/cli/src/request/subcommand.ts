@@ -24,7 +24,7 @@ export interface Subcommand {
   readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
   /** How many words come before the command line of another program, which is kept literally with its options. */
   readonly ownWords?: (first: string) => number;
-  load(): Promise<(request: SubcommandRequest, io: Io) => Promise<ExitCode>>;
+  load(): Promise<{ run(request: SubcommandRequest, io: Io): Promise<ExitCode> }>;
 }
 
 /** For a subcommand that takes only options. */

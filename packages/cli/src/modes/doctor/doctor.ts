@@ -25,7 +25,7 @@ const LEAST_NODE = [20, 19] as const;
 const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
 /** Checks what Burin needs here, one line each. Starts nothing that the folder brings. */
-export async function runDoctor(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+export async function run(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   nothingAfter("doctor", request);
   const { options, own } = request;
   const all = [nodeFinding(), examineHome(burinHome(process.env))];

@@ -12,7 +12,7 @@ import { type Offer, type OfferedSession, takeOver } from "./take-over.ts";
 const MOST_FOLDERS_NAMED = 5;
 
 /** Shows which data of another agent Burin can use, and imports it on request, without changing the original. */
-export async function runImport(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   nothingAfter("import", request);
   const { own, options } = request;
   const root = realpathSync(options.root);

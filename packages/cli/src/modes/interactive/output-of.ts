@@ -2,12 +2,12 @@ import type { CommonOptions } from "../../request/options.ts";
 import type { Output } from "../../terminal/output.ts";
 
 const MODES = {
-  explain: async () => (await import("../explain.ts")).runExplain,
-  doctor: async () => (await import("../doctor/doctor.ts")).runDoctor,
-  tools: async () => (await import("../tools.ts")).runTools,
-  mcp: async () => (await import("../mcp.ts")).runMcp,
-  grants: async () => (await import("../grants.ts")).runGrants,
-  trust: async () => (await import("../trust.ts")).runTrust,
+  explain: () => import("../explain.ts"),
+  doctor: () => import("../doctor/doctor.ts"),
+  tools: () => import("../tools.ts"),
+  mcp: () => import("../mcp.ts"),
+  grants: () => import("../grants.ts"),
+  trust: () => import("../trust.ts"),
 } as const;
 
 export async function outputOf(
@@ -24,7 +24,7 @@ export async function outputOf(
     hasResult: false,
     styled: (_style, text) => text,
   };
-  const run = await MODES[name]();
+  const { run } = await MODES[name]();
   await run({ words, options, own: {} }, { output, signal: new AbortController().signal });
   return texts.join("");
 }

@@ -40,10 +40,7 @@ const USAGE =
   "write burin plugins list, add <folder|url|site|marketplace> [name], update [name], or remove <name>.";
 
 /** Shows what a plugin brings and would run, and installs it on request; lists, updates and removes installed ones. */
-export async function runPlugins(
-  { words, own, options }: SubcommandRequest,
-  { output }: Io,
-): Promise<ExitCode> {
+export async function run({ words, own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "list", first, second, tooMuch] = words;
   const ground = { home: burinHome(process.env), isApplied: own.apply === true, output };
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
