@@ -12,16 +12,13 @@ describe("texts of the screen", () => {
   });
 
   it.each([
-    ['export const texts = {\n  "a.one": "Eins {count}",\n};\n', "has no text for a.two"],
-    ['export const texts = {\n  "a.one": "Eins",\n  "a.two": "Zwei",\n};\n', "does not have the values"],
-    [
-      'export const texts = {\n  "a.one": "1 {count}",\n  "a.two": "2",\n  "a.b": "3",\n};\n',
-      "has a text for a.b",
-    ],
+    ['{\n  "a.one": "Eins {count}"\n}\n', "has no text for a.two"],
+    ['{\n  "a.one": "Eins",\n  "a.two": "Zwei"\n}\n', "does not have the values"],
+    ['{\n  "a.one": "1 {count}",\n  "a.two": "2",\n  "a.b": "3"\n}\n', "has a text for a.b"],
   ])("finds what a locale lacks", (text, found) => {
     const files = new Map([
       ["packages/cli/src/locales/en.ts", EN],
-      ["packages/cli/src/locales/de.ts", text],
+      ["packages/cli/src/locales/de.json", text],
     ]);
     expect(screenTexts(files).violations).toEqual([expect.stringContaining(found)]);
   });

@@ -10,7 +10,8 @@ const OTHER_READERS = new Set([
   "packages/cli/src/ui/highlight.ts",
   "packages/cli/src/ui/key-list.ts",
 ]);
-const LOCALES = /^packages\/cli\/src\/locales\/([a-z]{2})\.ts$/;
+/** English is code, because its keys are a type; the other languages are data. */
+const LOCALES = /^packages\/cli\/src\/locales\/(en(?=\.ts)|[a-z]{2}(?=\.json))\.\w+$/;
 const ENTRY = /^ {2}"([a-z]+\.[A-Za-z_-]+)":\s*(?:\n\s*)?"((?:[^"\\]|\\.)*)"/gm;
 /** What a browser reads. */
 const MARKUP = /[<{]/;
@@ -45,7 +46,7 @@ function entriesOf(text: string): Map<string, string> {
 }
 
 function differences(language: string, entries: Map<string, string>, english: Map<string, string>): string[] {
-  const path = `packages/cli/src/locales/${language}.ts:1`;
+  const path = `packages/cli/src/locales/${language}.json:1`;
   const missing = [...english.keys()].filter((key) => !entries.has(key));
   const more = [...entries.keys()].filter((key) => !english.has(key));
   const other = [...entries].filter(

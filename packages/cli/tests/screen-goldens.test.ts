@@ -4,7 +4,7 @@ import type { Confirmation, ToolDisplay } from "@burin/core";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { en } from "../src/locales/en.ts";
-import { texts as ja } from "../src/locales/ja.ts";
+import ja from "../src/locales/ja.json" with { type: "json" };
 import { answer, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
 

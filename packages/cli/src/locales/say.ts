@@ -13,11 +13,11 @@ export const LANGUAGES = {
 
 type Language = keyof typeof LANGUAGES;
 
-const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<{ texts: Texts }>>> = {
-  zh: () => import("./zh.ts"),
-  ja: () => import("./ja.ts"),
-  fr: () => import("./fr.ts"),
-  ru: () => import("./ru.ts"),
+const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<{ readonly default: Texts }>>> = {
+  zh: () => import("./zh.json", { with: { type: "json" } }),
+  ja: () => import("./ja.json", { with: { type: "json" } }),
+  fr: () => import("./fr.json", { with: { type: "json" } }),
+  ru: () => import("./ru.json", { with: { type: "json" } }),
 };
 
 let texts: Texts = en;
@@ -35,7 +35,7 @@ export function grouped(count: number): string {
 }
 
 export async function useTexts(chosen: Language): Promise<void> {
-  texts = chosen === "en" ? en : (await LOAD[chosen]()).texts;
+  texts = chosen === "en" ? en : (await LOAD[chosen]()).default;
   current = chosen;
 }
 
