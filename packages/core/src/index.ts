@@ -72,6 +72,7 @@ export { changeHomeFile } from "@burin/machine/disk/home-file";
 export { makeFolders } from "@burin/machine/disk/make-folders";
 export { lockPath } from "@burin/machine/disk/path-lock";
 export { readBeginning, readBytes, readText } from "@burin/machine/disk/regular-file";
+export { mediaKind } from "@burin/machine/files/media-kind";
 export { nodeMachine } from "@burin/machine/files/node-machine";
 export { readWithin } from "@burin/machine/files/read-opened";
 export { cloneRepository } from "@burin/machine/git/clone-repository";

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type InlineData, readBytes } from "@burin/core";
+import { type InlineData, mediaKind, orElse, readBytes } from "@burin/core";
 import { say } from "../../locales/say.ts";
 
 const MOST_BYTES = 20 * 1024 * 1024;
@@ -61,38 +61,23 @@ function unquoted(word: string): string {
 }
 
 function pathOf(word: string, root: string): string {
-  if (word.startsWith("file://")) return orNull(() => fileURLToPath(word)) ?? word;
+  if (word.startsWith("file://")) return orElse(word, () => fileURLToPath(word));
   return resolve(root, word.replace(/^~(?=[/\\])/, homedir()));
 }
 
 function areFiles(paths: readonly string[]): boolean {
-  return paths.every((path) => orNull(() => statSync(path).isFile()));
+  return paths.every((path) => orElse(false, () => statSync(path).isFile()));
 }
 
 function imageAt(path: string): InlineData | null {
-  const bytes = orNull(() => readBytes(path, MOST_BYTES));
+  const bytes = orElse(null, () => readBytes(path, MOST_BYTES));
   return bytes && imageOf(bytes);
-}
-
-function orNull<Found>(find: () => Found): Found | null {
-  try {
-    return find();
-  } catch {
-    return null;
-  }
 }
 
 /** Recognized by the first bytes: the extension is not reliable. */
 function imageOf(bytes: Buffer): InlineData | null {
-  const head = bytes.toString("latin1", 0, 12);
-  const kinds = [
-    ["image/png", /^\x89PNG\r\n/],
-    ["image/jpeg", /^\xff\xd8\xff/],
-    ["image/gif", /^GIF8/],
-    ["image/webp", /^RIFF[\s\S]{4}WEBP/],
-  ] as const;
-  const mimeType = kinds.find(([, begin]) => begin.test(head))?.[0];
-  return mimeType === undefined ? null : { mimeType, data: bytes.toString("base64") };
+  const { mimeType = "" } = mediaKind(bytes) ?? {};
+  return mimeType.startsWith("image/") ? { mimeType, data: bytes.toString("base64") } : null;
 }
 
 function readers(): [program: string, args: string[]][] {
