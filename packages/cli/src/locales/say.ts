@@ -13,11 +13,11 @@ export const LANGUAGES = {
 
 type Language = keyof typeof LANGUAGES;
 
-const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<{ readonly default: Texts }>>> = {
-  zh: () => import("./zh.json", { with: { type: "json" } }),
-  ja: () => import("./ja.json", { with: { type: "json" } }),
-  fr: () => import("./fr.json", { with: { type: "json" } }),
-  ru: () => import("./ru.json", { with: { type: "json" } }),
+const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<Texts>>> = {
+  zh: async () => (await import("./zh.json", { with: { type: "json" } })).default,
+  ja: async () => (await import("./ja.json", { with: { type: "json" } })).default,
+  fr: async () => (await import("./fr.json", { with: { type: "json" } })).default,
+  ru: async () => (await import("./ru.json", { with: { type: "json" } })).default,
 };
 
 let texts: Texts = en;
@@ -35,7 +35,7 @@ export function grouped(count: number): string {
 }
 
 export async function useTexts(chosen: Language): Promise<void> {
-  texts = chosen === "en" ? en : (await LOAD[chosen]()).default;
+  texts = chosen === "en" ? en : await LOAD[chosen]();
   current = chosen;
 }
 
