@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { temporaryFolder } from "@burin/testing/made-files";
+import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CommandOutput } from "./command-output.ts";
 import { closePipe, outputPipes } from "./output-pipe.ts";
@@ -36,6 +37,27 @@ describe("CommandOutput", () => {
     expect(bytes.subarray(0, head.length).equals(head)).toBe(true);
     expect(bytes.subarray(bytes.length - tail.length).equals(tail)).toBe(true);
     expect(readFileSync(file).equals(bytes)).toBe(true);
+  });
+
+  it("P7 has its end in memory, however much came before", () => {
+    const all = Buffer.from(Array.from({ length: 300_000 }, (_, index) => `${index}\n`).join(""));
+    const length = fc.oneof(
+      fc.integer({ min: 30_001, max: all.length }),
+      fc.integer({ min: 524_000, max: 590_000 }),
+    );
+    fc.assert(
+      fc.property(length, fc.integer({ min: 2000, max: 65_536 }), fc.boolean(), (size, piece, isOver) => {
+        const bytes = all.subarray(0, size);
+        const output = new CommandOutput(join(folder, `${Math.random()}`));
+        fed(output, bytes, piece);
+        if (isOver) output.end();
+        const { head, tail } = output.soFar();
+        expect(tail.length).toBe(Math.min(64 * 1024, size - head.length));
+        expect(bytes.subarray(size - tail.length).equals(tail)).toBe(true);
+        if (!isOver) output.end();
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it("P7 a short output needs no file; one byte more than fits makes one", () => {
