@@ -44,7 +44,7 @@ describe("burin completion", () => {
     const [zsh, fish] = await Promise.all(
       ["zsh", "fish"].map((shell) => burin(["completion", shell], { cwd: folder })),
     );
-    expect(zsh?.stdout).toContain("import) own=(--from --apply --all --project) ;;");
+    expect(zsh?.stdout).toContain("import) after=() own=(--from --apply --all --project) ;;");
     expect(fish?.stdout).toContain("complete -c burin -n '__fish_seen_subcommand_from undo' -l list\n");
   });
 

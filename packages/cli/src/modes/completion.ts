@@ -36,28 +36,25 @@ function bashScript(): string {
     const body = bashValue(option);
     return body === null ? [] : [`    ${spellings(option).join("|")}) ${body}; return ;;`];
   });
-  const after = commands.map(
-    ({ name, actions, own }) => `    ${name}) actions="${actions.join(" ")}" own="${own.join(" ")}" ;;`,
-  );
   return `# burin completion bash: add  eval "$(burin completion bash)"  to ~/.bashrc
 _burin() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" actions own
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" after own
   COMPREPLY=()
   case "\${COMP_WORDS[1]}" in
-${after.join("\n")}
+${wordsAfter()}
   esac
   case "$before" in
 ${values.join("\n")}
   esac
   if [[ "$word" == -* ]]; then
-    COMPREPLY=($(compgen -W "${flags} $own" -- "$word"))
+    COMPREPLY=($(compgen -W "${flags} \${own[*]}" -- "$word"))
     return
   fi
   if [[ $COMP_CWORD == 1 ]]; then
     COMPREPLY=($(compgen -W "${names}" -- "$word"))
     return
   fi
-  [[ $COMP_CWORD == 2 ]] && COMPREPLY=($(compgen -W "$actions" -- "$word"))
+  [[ $COMP_CWORD == 2 ]] && COMPREPLY=($(compgen -W "\${after[*]}" -- "$word"))
 }
 complete -o default -F _burin burin
 `;
@@ -79,10 +76,6 @@ function zshScript(): string {
       (name) => `    ${quoted(`${name}[${bare(option.meaning)}]${zshValue(option)}`)} \\`,
     ),
   );
-  const actions = commands.flatMap(({ name, actions: words }) =>
-    words.length === 0 ? [] : `    ${name}) compadd ${words.join(" ")} ;;`,
-  );
-  const owned = commands.map(({ name, own }) => `    ${name}) own=(${own.join(" ")}) ;;`);
   return `#compdef burin
 # burin completion zsh: add  eval "$(burin completion zsh)"  behind compinit in ~/.zshrc
 _burin_commands() {
@@ -91,21 +84,15 @@ ${described.join("\n")}
   )
   _describe command commands
 }
-_burin_action() {
-  case "$words[2]" in
-${actions.join("\n")}
-    *) _files ;;
-  esac
-}
 _burin() {
-  local -a own
+  local -a after own
   case "$words[2]" in
-${owned.join("\n")}
+${wordsAfter()}
   esac
   _arguments $own \\
 ${specs.join("\n")}
     '1:command:_burin_commands' \\
-    '2:action:_burin_action' \\
+    '2:action:{(( $#after )) && compadd -a after || _files}' \\
     '*:file:_files'
 }
 compdef _burin burin
@@ -139,6 +126,14 @@ function fishScript(): string {
   });
   const head = "# burin completion fish: burin completion fish > ~/.config/fish/completions/burin.fish";
   return `${[head, ...names, ...flags, ...after].join("\n")}\n`;
+}
+
+/** What follows each command, in the syntax of bash and zsh. */
+function wordsAfter(): string {
+  const { commands } = completedWords();
+  return commands
+    .map(({ name, actions, own }) => `    ${name}) after=(${actions.join(" ")}) own=(${own.join(" ")}) ;;`)
+    .join("\n");
 }
 
 function spellings({ long, short }: CompletedOption): string[] {
