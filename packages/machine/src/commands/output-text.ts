@@ -25,10 +25,8 @@ export function outputTail(output: OutputSoFar, most: number): string {
   if (isBinary(output.head)) return binaryText(output);
   const bytes = output.tail.length > 0 ? output.tail : output.head;
   const isWhole = output.tail.length === 0 && bytes.length <= most * 4;
-  const text = readable(bytes.subarray(-most * 4), encodingOf(output.head), {
-    isStart: isWhole,
-    isEnd: true,
-  });
+  const end = bytes.subarray(-most * 4);
+  const text = readable(end, encodingOf(output.head), { isStart: isWhole, isEnd: true });
   if (isWhole && text.length <= most) return text;
   return `…${text.slice(wholeCharacterEnd(text, Math.max(0, text.length - most + 1)))}`;
 }
