@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { answer, running, ScreenRoom } from "./screen-room.ts";
@@ -190,6 +191,17 @@ describe("a question", () => {
     }, "its end");
     await answer(terminal, "y", "Make this change?");
     await terminal.shows("Written.");
+  });
+
+  it("leaves its command and all of why it is asked within reach, however long the reasons are", async () => {
+    const words = Array.from({ length: 12 }, (_, n) => `chmod +x made-${n}`);
+    const terminal = await room.open([running([...words, "rm -rf made"].join(" && "))]);
+    await terminal.enter("go\r", "Run this command?");
+    await pause(400);
+    await terminal.enter("w", "up and down to scroll");
+    for (const shown of ["Run this command?", "│ chmod +x made-0 &&", "y yes"])
+      expect(terminal.text()).toContain(shown);
+    await terminal.enter("\u001b[6~".repeat(5), /ask +rm -rf made/, "y yes");
   });
 
   it("shows a plan, and goes on in the way that was chosen", async () => {

@@ -122,11 +122,10 @@ export class TextPanel implements Panel {
     return { title: this.#needs.title, lines: [...shown, foot] };
   }
 
-  key(key: Key): void {
-    const { name } = key;
+  key({ name, text }: Key): void {
+    const command = commandKey({ name, text });
     const steps = { up: -1, down: 1, home: -Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
-    if (this.#scroll.key(commandKey(key) === " " ? "pagedown" : name, steps)) return;
-    if (name === "escape" || name === "ctrl+o" || name === "enter" || commandKey(key) === "q")
-      this.#needs.close();
+    if (this.#scroll.key(command === " " ? "pagedown" : name, steps)) return;
+    if (["escape", "ctrl+o", "enter"].includes(name) || command === "q") this.#needs.close();
   }
 }

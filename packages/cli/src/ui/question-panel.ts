@@ -65,7 +65,11 @@ export class QuestionPanel extends Standing implements Panel {
 
   view({ width, height }: PanelSpace): PanelView {
     this.begin();
-    const content = this.#state === "hunks" ? this.#hunkLines(width) : this.#content(width);
+    const why = (this.#isExplained ? this.#explanation : []).map((text) => ({ text: shownText(text) }));
+    const content =
+      this.#state === "hunks"
+        ? this.#hunkLines(width)
+        : [...this.#content(width), ...why.flatMap((text) => wrapLine([text], width, "  "))];
     const below = this.#belowLines(width);
     const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
     const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 3);
@@ -136,10 +140,8 @@ export class QuestionPanel extends Standing implements Panel {
       exception ? say(`question.${exception}`) : "",
       (isCommand || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
     ].filter((text) => text !== "");
-    const explanation = this.#isExplained ? this.#explanation : [];
     return [
       ...(facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width)),
-      ...explanation.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  ")),
       ...this.#keyLines(width),
     ];
   }
@@ -212,14 +214,13 @@ export class QuestionPanel extends Standing implements Panel {
     this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
   }
 
-  #hunkKey(key: Key): void {
-    const { name } = key;
+  #hunkKey({ name, text }: Key): void {
     const { confirmation } = this.#needs.question;
     if (name === "escape") this.#state = "choose";
     else if (name === "up" || name === "down") {
       this.#hunk = (this.#hunk + (name === "up" ? -1 : 1) + this.#hunks.length) % this.#hunks.length;
       this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
-    } else if ([" ", "x"].includes(commandKey(key))) {
+    } else if ([" ", "x"].includes(commandKey({ name, text }))) {
       if (!this.#taken.delete(this.#hunk)) this.#taken.add(this.#hunk);
     } else if (name === "enter" && confirmation.kind === "edit") {
       if (this.#taken.size === 0) this.#state = "reason";

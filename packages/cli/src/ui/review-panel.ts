@@ -47,13 +47,12 @@ export class ReviewPanel implements Panel {
     return { title: say("changes.title"), lines: [head, what, ...shown, ...keys] };
   }
 
-  key(key: Key): void {
-    const { name } = key;
+  key({ name, text }: Key): void {
     const { changes, takeBack, close } = this.#needs;
     const change = changes[this.#at];
     const steps: Record<string, number> = { up: -1, down: 1, left: -1, right: 1 };
     const step = steps[name];
-    const command = commandKey(key);
+    const command = commandKey({ name, text });
     if (step !== undefined) {
       this.#at = Math.max(0, Math.min(this.#at + step, changes.length - 1));
       this.#scroll.from = 0;
