@@ -89,7 +89,7 @@ describe("what is written at the prompt", () => {
     terminal.type("look: ");
     const whole = `\u001b[200~${pasted}\u001b[201~`;
     for (let at = 0; at < whole.length; at += 977) terminal.type(whole.slice(at, at + 977));
-    await terminal.shows("> look: [pasted: 4001 lines]");
+    await terminal.shows("> look: [pasted: 4000 lines]");
     await terminal.enter("\r", "Read.");
     expect(lastPrompt()).toBe(`look: ${pasted.replace(/\r/g, "\n").trimEnd()}`);
   });

@@ -78,6 +78,7 @@ function layOut(buffer: TextBuffer, width: number): { rows: PromptRow[]; caret: 
 function shownAs(grapheme: string, buffer: TextBuffer): { shown: string; width: number; isMark: boolean } {
   const folded = buffer.foldedBy(grapheme);
   const isMark = folded !== undefined;
-  const shown = isMark ? say("prompt.pasted", { count: folded.split("\n").length }) : shownText(grapheme);
+  const count = folded?.split(/\n(?!$)/).length ?? 0;
+  const shown = isMark ? say("prompt.pasted", { count }) : shownText(grapheme);
   return { shown, width: widthOf(shown), isMark };
 }
