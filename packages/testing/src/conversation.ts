@@ -26,11 +26,8 @@ export function checkDeclared(tools: readonly { name: unknown; schema: unknown }
     assert(!names.has(name), `tools: "${String(name)}" is there twice`);
     const isOfObject = schema === undefined || (isRecord(schema) && schema.type === "object");
     assert(isOfObject, `tools: the parameters of "${String(name)}" are not a schema of an object`);
-    const keys = Object.keys((isRecord(schema) && schema.properties) || {});
-    assert(
-      keys.every((key) => /^[\w.-]{1,64}$/.test(key)),
-      `tools: Property keys of "${String(name)}"`,
-    );
+    const keys = Object.keys((isRecord(schema) && schema.properties) || {}).join();
+    assert(/^(?:[\w.-]{1,64}(?:,|$))*$/.test(keys), `tools: Property keys do not match: ${keys}`);
     names.add(name);
   }
 }

@@ -66,8 +66,7 @@ export async function prepareRequest(
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
     const parameters = lessons.schemaOf(tool.name, written(tool.parameters));
-    const description = tool.description.slice(0, lessons.mostDescription);
-    tools.push({ name, description, parameters });
+    tools.push({ name, description: tool.description.slice(0, lessons.mostDescription), parameters });
   }
   const history = request.history.map((message) => preparedMessage(message, lessons, taker));
   const conversation = request.history;
