@@ -23,6 +23,7 @@ describe("what only reads", () => {
     ...['[ "$HOME" = /x ]', 'test ! "$HOME" = a', 'test -n "$HOME"', 'test -z "$HOME"', "[ -5 -lt 3 ]"],
     ...["[ /etc/x = /etc/y ]", "[ -n /etc/x ]", "printf '%s' a", "printf -- '%s' a", "printf", "cd sub"],
     ...["find . -newer a.txt", "find . -type f -exec echo f:{} ';'", "git --version", "git grep /etc/x"],
+    ...["yq eval '.a' b", "ruby -v", "git reflog HEAD", "find . | xargs -d '\\n' grep x"],
     ...["git config --worktree -l", "git branch", "git log --author=%G", "git stash list", "git remote -v"],
     ...[
       "cut -d, -f1 a",

@@ -59,7 +59,7 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   },
   remote: { flags: "v", long: "verbose all push", actions: ["", "get-url"] },
   stash: { ...LOG, actions: ["list", "show"] },
-  reflog: { ...LOG, actions: ["", "show"] },
+  reflog: { ...LOG, actions: ["", "show", "HEAD"] },
   worktree: { flags: "vz", long: "porcelain verbose", actions: ["list"] },
   config: {
     flags: "lz",

@@ -68,7 +68,7 @@ const HARMLESS_WRAPPING: Readonly<Record<string, RegExp>> = {
   timeout: /^(?:(?:-[ks] ?\w+|--foreground) )*\d+(?:\.\d+)?[smhd]?$/,
   stdbuf: /^(?:-[ioe] ?[0L](?: |$))+$/,
   command: /^$/,
-  xargs: /^(?:(?:-0|-r|-t|-[nLPs] ?\d+|-I ?\{\}|--null|--no-run-if-empty)(?: |$))*$/,
+  xargs: /^(?:(?:-0|-r|-t|-[nLPs] ?\d+|-d ?\\n|-I ?\{\}|--null|--no-run-if-empty)(?: |$))*$/,
   bash: /^-l?c$/,
   sh: /^-c$/,
 };

@@ -101,7 +101,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
 
 /** Of programs that nothing in a project makes do something else first. */
 const VERSIONS =
-  /^(?:(?:node|npm|gcc|make) -v|java -?-version|(?:bun|clang|cmake|curl|deno|docker|gcc|gh|make|node|npm|perl|php|pip3?|python3?|ruby) --version)$/;
+  /^(?:(?:node|npm|gcc|make|perl|php|ruby) -v|java -?-version|(?:bun|clang|cmake|curl|deno|docker|gcc|gh|make|node|npm|perl|php|pip3?|python3?|ruby) --version)$/;
 
 /** A program about which nothing is known, so it may do anything. */
 export const other: ProgramReader = (words, reach) => {

@@ -154,7 +154,7 @@ const YQ = listed(
   (read) =>
     read.operands.flatMap((operand) => [
       ...jqFilter({ ...read, operands: [operand] }),
-      ...(/\b(?:load\w*|strenv|envsubst|eval|system)\b/.test(operand.value)
+      ...(/\b(?:load\w*|strenv|envsubst|eval(?!$)|system)\b/.test(operand.value)
         ? [launchFinding("the expression reads more than the file", operand.index)]
         : []),
     ]),

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mergeSettings } from "@burin/contract/settings/settings";
 import { describe, expect, it } from "vitest";
 import { isRedacted } from "../unsettled-calls.ts";
@@ -55,6 +56,58 @@ describe("secrets in what is written", () => {
   ])("P19 %s goes", (_what, text, clean) => {
     expect(redactor.text(text)).toBe(clean);
     expect(redactor.json({ a: [text] })).toBe(JSON.stringify({ a: [clean] }));
+  });
+
+  it("P19 tokens that services mark with a prefix go, as gitleaks lists them", () => {
+    const random = (length: number) => randomBytes(length).toString("hex").slice(0, length);
+    const tokens: readonly (readonly [start: string, length: number])[] = [
+      ...([
+        ["dop_v1_", 64],
+        ["doo_v1_", 64],
+        ["glptt-", 40],
+        ["gldt-", 20],
+        ["glrt-", 20],
+        ["glsa_", 41],
+      ] as const),
+      ...([
+        ["hf_", 34],
+        ["hvs.", 92],
+        ["HRKU-AA", 58],
+        ["lin_api_", 40],
+        ["ntn_", 46],
+        ["NRAK-", 27],
+      ] as const),
+      ...([
+        ["PMAK-", 59],
+        ["pplx-", 48],
+        ["pscale_tkn_", 40],
+        ["pscale_oauth_", 40],
+        ["rubygems_", 48],
+      ] as const),
+      ...([
+        ["xkeysib-", 81],
+        ["shpat_", 32],
+        ["shpss_", 32],
+        ["xapp-1-", 60],
+        ["sntryu_", 64],
+        ["sgp_", 40],
+      ] as const),
+      ...([
+        ["tfp_", 59],
+        ["dapi", 32],
+        ["gsk_", 52],
+        ["xai-", 80],
+        ["r8_", 37],
+        ["nvapi-", 64],
+      ] as const),
+    ];
+    for (const [start, length] of tokens) {
+      const token = start + random(length);
+      expect(redactor.text(`key=${token}; x`), start).toBe("key=[redacted: token]; x");
+      expect(redactor.json({ a: token }), start).toBe('{"a":"[redacted: token]"}');
+    }
+    const plain = "hf_model_name tvly-test shpat_ dapi nvapi-style AQ.test lin_api_key_of_the_user ya29.x";
+    expect(redactor.text(plain)).toBe(plain);
   });
 
   it.each([
