@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -33,6 +41,14 @@ interface Call {
 }
 
 const open: Toolbox[] = [];
+
+/** Calls whose question is open while a link takes a name of theirs to a file that only the user may change. */
+const REDIRECTED = [
+  ["edit", "src", { file_path: "src/pre-commit", old_string: "two", new_string: "canary" }],
+  ["write_file", "src", { file_path: "src/pre-commit", content: "canary\n" }],
+  ["write_file", "src", { file_path: "src/post-merge", content: "canary\n" }],
+  ["save_memory", "AGENTS.md", { fact: "canary" }],
+] as const;
 
 /** Calls twice, answering the first question with always: whether it was asked about, and how each call ended. */
 function attempter(approvalMode: ApprovalMode) {
@@ -137,6 +153,30 @@ describe("protected files, with every rule and an always against them", () => {
         expect((await attempter("default")(call)).asked, JSON.stringify(call)).toEqual([]);
       }
       expect(existsSync(join(root, name))).toBe(true);
+    },
+  );
+
+  it.each(REDIRECTED)(
+    "P21 P25 %s writes nothing where %s has become a link to while its question was open",
+    async (tool, name, params) => {
+      const hooks = join(root, ".git/hooks");
+      for (const folder of [hooks, join(root, "src")]) {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(join(folder, "pre-commit"), "one\ntwo\nthree\n");
+      }
+      writeFileSync(join(root, "AGENTS.md"), "three\n");
+      const confirm = () => {
+        renameSync(join(root, name), join(root, "before"));
+        symlinkSync(name === "src" ? hooks : join(hooks, "pre-commit"), join(root, name));
+        return Promise.resolve({ outcome: "once" } as const);
+      };
+      const environment = { ...process.env, BURIN_HOME: join(root, "..", `.home-${root.slice(-6)}`) };
+      const toolbox = createToolbox({ root, confirm, environment, settings: { sandbox: { mode: "off" } } });
+      open.push(toolbox);
+      const path = "file_path" in params ? { file_path: join(root, params.file_path) } : {};
+      expect((await toolbox.call(tool, { ...params, ...path })).error).toBeDefined();
+      expect(readdirSync(hooks)).toEqual(["pre-commit"]);
+      expect(readFileSync(join(hooks, "pre-commit"), "utf8")).toBe("one\ntwo\nthree\n");
     },
   );
 });

@@ -1,7 +1,7 @@
 import type { FileSnapshot } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import { choice, closed, STRING, text, type ValueOf } from "@burin/contract/messages/option";
-import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "@burin/contract/tools";
+import { type FileDiff, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 import { untilLanded } from "@burin/machine/files/until-landed";
 
 const PARAMETERS = closed(["fact"], {
@@ -31,9 +31,10 @@ interface Change {
   /** The fact as written in the file. */
   readonly line: string;
   readonly diff: FileDiff;
+  readonly realPath: string;
 }
 
-export class SaveMemory extends BaseTool<SaveMemoryParams> {
+export class SaveMemory extends PreparingTool<SaveMemoryParams> {
   readonly name = "save_memory";
   readonly displayName = "SaveMemory";
   readonly kind = "edit";
@@ -56,20 +57,20 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
   }
 
   /** A known fact changes nothing, so no question is needed. */
-  override async shouldConfirmExecute(params: SaveMemoryParams): Promise<Confirmation | false> {
-    const change = await this.#change(params);
-    if (change === null) return false;
+  async prepare(params: SaveMemoryParams): Promise<PreparedCall> {
     const { file } = this.#place(params);
-    const path = await (await this.#place(params).open()).resolve(file);
+    const change = await this.#change(params);
+    if (change === null) return { confirmation: false, run: async () => knownIn(file) };
+    const { diff, realPath: path } = change;
     const grants = params.scope === "global" ? [] : [`${this.name}(project)`];
-    return { kind: "edit", title: `Remember this in ${file}?`, path, diff: change.diff, grants };
+    return {
+      confirmation: { kind: "edit", title: `Remember this in ${file}?`, path, diff, grants },
+      run: (_approval, signal) => this.#save(params, change, signal),
+    };
   }
 
-  async execute(params: SaveMemoryParams, signal: AbortSignal): Promise<ToolResult> {
+  async #save(params: SaveMemoryParams, first: Change, signal: AbortSignal): Promise<ToolResult> {
     const { file, open } = this.#place(params);
-    const first = await this.#change(params);
-    const known = { llmContent: `Already remembered in ${file}.`, returnDisplay: `Already in ${file}.` };
-    if (first === null) return known;
     const { done } = await untilLanded<Change | null>(first, {
       write: async (change) => {
         if (change === null) return { isNew: false, wasBasis: true, notes: [] };
@@ -81,7 +82,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
       },
       merge: () => this.#change(params),
     });
-    if (done === null) return known;
+    if (done === null) return knownIn(file);
     return { llmContent: `Remembered in ${file}: ${done.line}`, returnDisplay: done.diff };
   }
 
@@ -107,11 +108,15 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
     const { factLine, withFact } = await import("../text/memory-section.ts");
     const content = withFact(before.text ?? "", params.fact);
     if (content === null) return null;
-    const [{ fileDiff }, { after }] = await Promise.all([
+    const [{ fileDiff }, { after, realPath }] = await Promise.all([
       import("@burin/machine/files/diff"),
       workspace.preview(file, content, before.version),
     ]);
     const diff = fileDiff({ fileName: workspace.relative(file), before: before.text, after });
-    return { before, content, line: factLine(params.fact), diff };
+    return { before, content, line: factLine(params.fact), diff, realPath };
   }
+}
+
+function knownIn(file: string): ToolResult {
+  return { llmContent: `Already remembered in ${file}.`, returnDisplay: `Already in ${file}.` };
 }

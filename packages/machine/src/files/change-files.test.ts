@@ -1,9 +1,20 @@
-import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openWorkspace } from "../node-workspace.ts";
+import { openTargetFolder } from "../paths/target-folder.ts";
 
 const never = new AbortController().signal;
 
@@ -46,6 +57,21 @@ describe("a file that was just written", () => {
     await expect(textNow()).rejects.toMatchObject({ code: "outside_root" });
     rmSync(file);
     expect(await textNow()).toBeNull();
+  });
+
+  it("P21 P25 is not made where a link has come since it was looked at, also when no user was asked", async () => {
+    const { file, workspace } = opened("one\n");
+    const [root, hooks] = [dirname(file), join(dirname(file), ".git/hooks")];
+    for (const folder of [hooks, join(root, "src")]) mkdirSync(folder, { recursive: true });
+    const made = join(root, "src/pre-commit");
+    const { before } = await workspace.preview(made, "canary\n");
+    renameSync(join(root, "src"), join(root, "before"));
+    symlinkSync(hooks, join(root, "src"));
+    const change = { file: made, content: "canary\n", basis: before.version, isWholeKnown: true };
+    const writing = workspace.write({ ...change, isBasisAgreed: false }, never);
+    await expect(writing).rejects.toMatchObject({ code: "changed_on_disk" });
+    await expect(openTargetFolder(made, [root])).rejects.toMatchObject({ code: "changed_on_disk" });
+    expect(readdirSync(hooks)).toEqual([]);
   });
 
   it("P3 is what its bytes are, not what was given", async () => {

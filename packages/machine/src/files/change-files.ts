@@ -79,6 +79,9 @@ export class FileChanges {
     // After a failure nothing is taken for known.
     this.#last = null;
     const now = await this.#upToDate(file, { real, known: this.#held.get(change.basis)?.deref() });
+    // The user and the rules have judged the file that the basis is of; on some disks a name has several spellings.
+    const isJudged = change.basis.endsWith(` ${now.realPath}`);
+    if (!isJudged || real.toLowerCase() !== now.realPath.toLowerCase()) throw changed(file);
     const basis = now.as(change.basis);
     const current = basis ?? now;
     const wasBasis = basis !== null;

@@ -11,7 +11,7 @@ export interface Landing<Change> {
 }
 
 /** Writes. If another program wrote first, writes the same change merged into its content. */
-export async function untilLanded<Change>(
+export async function untilLanded<Change extends { readonly realPath: string } | null>(
   first: Change,
   { write, merge }: Landing<Change>,
 ): Promise<{ readonly written: FileWritten; readonly done: Change }> {
@@ -21,7 +21,10 @@ export async function untilLanded<Change>(
     } catch (error) {
       const isRace = error instanceof WorkspaceError && error.code === "changed_on_disk";
       if (!isRace || merge === null || tries === MOST_TRIES) throw error;
-      change = await merge(change, error);
+      const merged = await merge(change, error);
+      // The user and the rules have judged one file: the name may lead to another by now.
+      if (merged !== null && merged.realPath !== change?.realPath) throw error;
+      change = merged;
     }
   }
 }

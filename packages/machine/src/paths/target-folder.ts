@@ -71,8 +71,11 @@ async function openFolder(folder: string, making: Making): Promise<number> {
 
 async function judged(descriptor: number, folder: string, roots: readonly string[]): Promise<number> {
   try {
-    if (!isWithinAny(await realPathOf(descriptor, folder), roots)) throw outside(folder, roots);
-    return descriptor;
+    const real = await realPathOf(descriptor, folder);
+    if (!isWithinAny(real, roots)) throw outside(folder, roots);
+    // The file was judged by this name: a link that has come since then could lead to a protected folder.
+    if (real.toLowerCase() === folder.toLowerCase()) return descriptor;
+    throw new WorkspaceError("changed_on_disk", `${folder} has become a link, so nothing was changed there.`);
   } catch (error) {
     closeSync(descriptor);
     throw error;
