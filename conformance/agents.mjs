@@ -15,6 +15,7 @@ const TEXT = "a line that only Burin has read";
 const PACKAGES = [
   ...["@google/gemini-cli@0.61.0", "@qwen-code/qwen-code@0.24.4"],
   ...["@openai/codex@0.169.0", "@anthropic-ai/claude-code@2.1.328", "opencode-ai@1.18.33"],
+  ...["@github/copilot@1.0.102", "@continuedev/cli@1.5.47", "@moonshot-ai/kimi-code@2.1.0", "node@22.23.3"],
 ];
 const SERVER = { command: process.execPath, args: [BURIN, "serve", "mcp"] };
 const mcpServers = { burin: { ...SERVER, trust: true } };
@@ -76,11 +77,52 @@ const AGENTS = {
     args: ["run", WORDS],
     variables: () => ({}),
   },
+  copilot: {
+    file: ".copilot/mcp-config.json",
+    settings: () => ({ mcpServers: { burin: { type: "local", ...SERVER, tools: ["*"] } } }),
+    args: ["--allow-all-tools", "--disable-builtin-mcps", "--no-auto-update", "-p", WORDS],
+    /** @param {string} url */
+    variables: (url) => ({
+      COPILOT_OFFLINE: "true",
+      COPILOT_PROVIDER_BASE_URL: url,
+      COPILOT_PROVIDER_API_KEY: "k",
+      COPILOT_MODEL: "m",
+    }),
+  },
+  cn: {
+    file: ".continue/config.yaml",
+    // JSON is YAML too.
+    /** @param {string} url */
+    settings: (url) => ({
+      name: "Local",
+      version: "1.0.0",
+      schema: "v1",
+      models: [{ name: "M", provider: "openai", model: "m", apiBase: url, apiKey: "k", roles: ["chat"] }],
+      mcpServers: [{ name: "burin", ...SERVER }],
+    }),
+    args: ["-p", "--auto", "--config", ".continue/config.yaml", WORDS],
+    // It calls the tools of servers by their own names, and its own are named otherwise.
+    tool: /(?<=")read_file(?=")/,
+    variables: () => ({}),
+  },
+  kimi: {
+    file: ".kimi-code/mcp.json",
+    settings: () => ({ mcpServers: { burin: SERVER } }),
+    args: ["-p", WORDS],
+    /** @param {string} url */
+    variables: (url) => ({
+      PATH: `${join(top, "node_modules/node/bin")}:${process.env.PATH}`,
+      KIMI_MODEL_NAME: "m",
+      KIMI_MODEL_BASE_URL: url,
+      KIMI_MODEL_API_KEY: "k",
+      KIMI_MODEL_PROVIDER_TYPE: "openai",
+    }),
+  },
 };
 
 /** @typedef {{ name: string, namespace?: string, args: object } | null} Call */
 
-/** @type {[ending: string, replies: (call: Call) => (object | string)[]][]} */
+/** @type {[ending: string, replies: (call: Call, isStream: boolean) => (object | string)[]][]} */
 const PROTOCOLS = [
   ["/chat/completions", chatReplies],
   ["enerateContent", geminiReplies],
@@ -111,11 +153,11 @@ try {
  * @param {keyof typeof AGENTS} name
  */
 async function faultOf(name) {
-  const { file, settings, args, variables } = AGENTS[name];
+  const { file, settings, args, variables, ...agent } = AGENTS[name];
   const [home, project] = [join(top, `home-${name}`), join(top, `project-${name}`)];
   for (const path of [dirname(join(home, file)), project]) mkdirSync(path, { recursive: true });
   writeFileSync(join(project, "a.txt"), `${TEXT}\n`);
-  const model = await startModel(join(project, "a.txt"));
+  const model = await startModel(join(project, "a.txt"), "tool" in agent ? agent.tool : undefined);
   const written = settings(model.url);
   writeFileSync(join(home, file), typeof written === "string" ? written : JSON.stringify(written));
   const { PATH = "" } = process.env;
@@ -149,8 +191,9 @@ async function faultOf(name) {
  * A model that asks for Burin's tool until it was shown the file; where tools are only declared once they were
  * searched for, it searches first. It takes whatever the agents send: their own tools are not what is tested.
  * @param {string} path
+ * @param {RegExp} [tool]
  */
-async function startModel(path) {
+async function startModel(path, tool = /(?:mcp_+)?burin[_-]+read_file/) {
   let hasRead = false;
   let hasSearched = false;
   /** @param {string} sent @returns {Call} */
@@ -160,7 +203,7 @@ async function startModel(path) {
     const isSearch = !hasSearched && sent.includes('"name":"ToolSearch"');
     hasSearched ||= isSearch;
     if (isSearch) return { name: "ToolSearch", args: { query: "burin", max_results: 20 } };
-    const [name] = /(?:mcp_+)?burin_+read_file/.exec(sent) ?? [];
+    const [name] = tool.exec(sent) ?? [];
     // Codex declares a group of tools, in which they have their own names.
     const group = sent.includes('"name":"mcp__burin"') ? { namespace: "mcp__burin" } : null;
     const args = { absolute_path: path };
@@ -174,7 +217,7 @@ async function startModel(path) {
     const [, protocol] = PROTOCOLS.find(([ending]) => pathname.endsWith(ending)) ?? PROTOCOLS[0];
     const isStream = pathname.endsWith(":streamGenerateContent") || sent.includes('"stream":true');
     response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
-    const replies = protocol(call);
+    const replies = protocol(call, isStream);
     response.end(isStream ? replies.map(eventOf).join("") : JSON.stringify(replies[0]));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
@@ -199,13 +242,15 @@ function geminiReplies(call) {
   return [{ candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }], usageMetadata: {} }];
 }
 
-/** @param {Call} call */
-function chatReplies(call) {
+/** @param {Call} call @param {boolean} isStream */
+function chatReplies(call, isStream) {
   const asked = call && { name: call.name, arguments: JSON.stringify(call.args) };
-  const said = asked
+  const message = asked
     ? { role: "assistant", tool_calls: [{ index: 0, id: "call_1", type: "function", function: asked }] }
     : { role: "assistant", content: "done" };
-  const choice = { index: 0, delta: said, message: said, finish_reason: asked ? "tool_calls" : "stop" };
+  // Copilot reads both when both are there.
+  const said = { [isStream ? "delta" : "message"]: message };
+  const choice = { index: 0, ...said, finish_reason: asked ? "tool_calls" : "stop" };
   return [{ id: "1", object: "chat.completion.chunk", model: "m", choices: [choice] }, "[DONE]"];
 }
 
