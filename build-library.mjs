@@ -65,7 +65,8 @@ function placesIn(file, exported) {
 function bound(name, value, place) {
   if (typeof value === "function" && !/^class\b/.test(String(value)))
     return `function ${name}(...given) { return ${place}(...given); }`;
-  const json = JSON.stringify(value, null, 1);
+  const json = JSON.stringify(value);
   const isData = json !== undefined && isDeepStrictEqual(JSON.parse(json), value);
-  return `const ${name} = ${isData ? json : place};`;
+  // V8 reads long data as JSON in less time than as code.
+  return `const ${name} = ${isData ? `/* @__PURE__ */ JSON.parse(${JSON.stringify(json)})` : place};`;
 }

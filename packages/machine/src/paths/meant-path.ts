@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { orElse } from "@burin/contract/or-else";
@@ -7,6 +6,6 @@ import { orElse } from "@burin/contract/or-else";
 export function meantPath(given: string, root: string): string {
   const path = given.trim().replace(/^(["'`])(.*)\1$/, "$2");
   if (/^file:\/\//i.test(path)) return orElse(resolve(root, path), () => fileURLToPath(path));
-  if (/^~(?:[/\\]|$)/.test(path)) return join(homedir(), path.slice(1));
+  if (/^~(?:[/\\]|$)/.test(path)) return join(process.getBuiltinModule("node:os").homedir(), path.slice(1));
   return resolve(root, path);
 }
