@@ -246,6 +246,13 @@ describe("what a text says as a whole", () => {
     expect(match).toEqual({ status: "omission", placeholder: "..." });
   });
 
+  it("P2 dots between lines that had others between them are a placeholder, also where those come again further on", () => {
+    const old = "one\ntwo\nthree\nfour\nfive";
+    const newText = "one\ntwo\n...\nfive\nnext\none\ntwo\nthree\nfour\nfive";
+    const match = findEdit({ content: `${old}\n`, oldText: old, newText, expected: 1 });
+    expect(match).toEqual({ status: "omission", placeholder: "..." });
+  });
+
   it("P2 dots in new code are no placeholder where all lines of old_string are kept", () => {
     const content = "```\nuse(a);\n```\n";
     const newText = "use(a);\n```\n\n```\nwait(() => {\n  // ...\n}, 500);\n```";

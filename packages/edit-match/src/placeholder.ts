@@ -40,13 +40,9 @@ export function omission(line: string): "certain" | "bare" | null {
   return (isComment || isBracketed) && KEPT_AT_END.test(phrase) && !isAlone ? "certain" : null;
 }
 
-interface Placeholder {
-  readonly line: string;
-  readonly at: number;
-  readonly isCertain: boolean;
-}
+type Placeholder = ReturnType<typeof placeholdersIn>[number];
 
-function placeholdersIn(lines: readonly string[], certaintyOf: typeof omission): Placeholder[] {
+function placeholdersIn(lines: readonly string[], certaintyOf: typeof omission) {
   return lines.flatMap((text, at) => {
     const line = text.trim();
     const certainty = certaintyOf(line);
@@ -135,6 +131,11 @@ function standsForLines({ oldLines, newLines }: Texts, kept: Int32Array | undefi
   if (newLines.length > 1 && (at === 0 || isLast)) return true;
   const mayLack = gone.length === 0 || countIn(gone, /[[\](){}]/g) > 0;
   if (mayLack && openBrackets(oldLines) !== openBrackets(newLines)) return true;
+  // Lines between those around the dots may also come again further on.
+  const places = placesOf(oldLines);
+  const above = places.get(newLines[at - 1] ?? "")?.at(-1) ?? Number.NaN;
+  const [below = Number.NaN] = places.get(newLines[at + 1] ?? "") ?? [];
+  if (below - above > 1) return true;
   const isKept = (line = -1) => line >= 0;
   if (isKept(kept[at - 1]) || isKept(kept[at + 1])) return gone.length > 0;
   const from = kept.slice(0, at).findLast(isKept) ?? -1;
