@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3460,
+  contract: 3380,
   "edit-match": 2400,
   "shell-judge": 4060,
-  machine: 11510,
-  models: 6020,
-  testing: 1190,
+  machine: 11380,
+  models: 6090,
+  testing: 1200,
   web: 1980,
   mcp: 2210,
-  core: 13740,
-  serve: 2140,
+  core: 13780,
+  serve: 2160,
   fleet: 3990,
-  cli: 14450,
+  cli: 13440,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
