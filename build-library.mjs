@@ -33,8 +33,9 @@ function late(text, { 1: taken, 2: taking }) {
 }
 
 /**
- * The doors as ES modules, and as CommonJS for what cannot require those, as Jest; both take the same chunks. A name of one has its value at once: classes come with the
- * chunk that they are in, plain data is written out, and a function stands for the one that is loaded when it is called.
+ * The doors as ES modules, and as CommonJS for what cannot require those, as Jest; both take the same chunks. A name of
+ * one has its value at once: classes come with the chunk that they are in, plain data is written out, and a function
+ * stands for the one that is loaded when it is called.
  * @param {string} dir
  * @param {readonly import("rolldown").OutputChunk[]} chunks
  */
@@ -65,8 +66,9 @@ function placesIn(file, exported) {
 function bound(name, value, place) {
   if (typeof value === "function" && !/^class\b/.test(String(value)))
     return `function ${name}(...given) { return ${place}(...given); }`;
-  const json = JSON.stringify(value);
+  const json = JSON.stringify(value, null, 1);
   const isData = json !== undefined && isDeepStrictEqual(JSON.parse(json), value);
+  if (!isData) return `const ${name} = ${place};`;
   // V8 reads long data as JSON in less time than as code.
-  return `const ${name} = ${isData ? `/* @__PURE__ */ JSON.parse(${JSON.stringify(json)})` : place};`;
+  return `const ${name} = /* @__PURE__ */ JSON.parse(\`${json.replace(/[\\`$]/g, "\\$&")}\`);`;
 }

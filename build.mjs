@@ -85,7 +85,7 @@ const LIBRARY_GROUPS = [
     ],
     ...[
       "processes/helper-program",
-      "files/read-opened",
+      "files/(?:read-opened|media-kind)",
       "messages/parts",
       "scheduler/(?:call-outcome|decision|function-response)",
     ],

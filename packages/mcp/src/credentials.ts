@@ -20,8 +20,9 @@ export class CredentialStore {
   readonly #usesKeychain: boolean;
 
   constructor(home: string, url: string, environment: NodeJS.ProcessEnv) {
-    this.#name = hashOf({ home, url });
-    this.#path = join(home, "credentials", `mcp-${hashOf(url)}.json`);
+    // A longer part of the hash would be another name than that of logins which are there.
+    this.#name = hashOf({ home, url }).slice(0, 16);
+    this.#path = join(home, "credentials", `mcp-${hashOf(url).slice(0, 16)}.json`);
     this.#usesKeychain = environment.BURIN_KEYCHAIN !== "off";
   }
 

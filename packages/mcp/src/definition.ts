@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { stableJson } from "@burin/contract/messages/plain-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 
@@ -43,5 +42,7 @@ export function definitionHash(definition: McpServerSettings): string {
 
 /** The same for equal values, whatever the order of their keys, and so long that nobody can find two that share it. */
 export function hashOf(value: unknown): string {
+  // Not with the import: the library's classes load with it.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(stableJson(value)).digest("hex").slice(0, 32);
 }

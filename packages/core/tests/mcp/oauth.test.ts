@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Toolbox, ToolResult } from "../../src/index.ts";
 import { type GuardedServer, guardedServer } from "./guarded-server.ts";
@@ -54,6 +54,8 @@ describe("P51 logins to MCP servers", () => {
     expect(textOf(await echo(running, "seen"))).toContain("seen");
     expect(guarded.asked).toContain("POST /register");
     expect(statSync(stored()).mode & 0o777).toBe(0o600);
+    // Another name would lose the logins of those who update.
+    expect(basename(stored())).toMatch(/^mcp-[0-9a-f]{16}\.json$/);
   });
 
   it("by a pasted address, where the browser is on another machine", async () => {
