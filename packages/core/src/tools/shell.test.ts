@@ -51,6 +51,22 @@ describe("run_shell_command", () => {
     }
   });
 
+  it("P8 a command that ends in its time has ended in time, also when Burin was stopped meanwhile", async () => {
+    let isStopped = false;
+    const { text, error } = await room.run(
+      { command: "echo begun; sleep 0.3; echo ended", timeout: 1000 },
+      new AbortController().signal,
+      () => {
+        if (!isStopped) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
+        isStopped = true;
+      },
+    );
+    expect(isStopped).toBe(true);
+    expect(text).toContain("Exit code: 0\n");
+    expect(text).toContain("Output:\nbegun\nended\n");
+    expect(error).toBeUndefined();
+  });
+
   it("names the signal that ended the command", async () => {
     expect((await run({ command: "kill -KILL $$" })).text).toContain("Signal: SIGKILL");
     expect((await run({ command: "sh -c 'kill -SEGV $$'; exit $?" })).text).toContain(

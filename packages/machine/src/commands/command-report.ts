@@ -1,3 +1,4 @@
+import { afterTime } from "@burin/contract/async/wait";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { visibleText } from "@burin/contract/text/visible-text";
 import type { SandboxFact } from "../machine.ts";
@@ -26,7 +27,7 @@ export async function endOrStop(
     stop = resolve;
   });
   const cancel = () => stop("cancelled");
-  const timer = setTimeout(() => stop("timeout"), limit);
+  const stopTimer = afterTime(limit, () => stop("timeout"));
   run.onLetGo = () => stop("let go");
   signal?.addEventListener("abort", cancel, { once: true });
   if (signal?.aborted) cancel();
@@ -34,7 +35,7 @@ export async function endOrStop(
     return await Promise.race([run.shellEnded, stopped]);
   } finally {
     run.onLetGo = () => {};
-    clearTimeout(timer);
+    stopTimer();
     signal?.removeEventListener("abort", cancel);
   }
 }

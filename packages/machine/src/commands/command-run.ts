@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterTime } from "@burin/contract/async/wait";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { Child, ChildEnd } from "../processes/run-process.ts";
 import {
@@ -39,7 +40,7 @@ export class CommandRun implements RunningCommand {
   /** The number of processes in the sandbox besides its own two, when the shell had ended; null until that is known. */
   #keptInside: number | null = null;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
-  #limit: NodeJS.Timeout | null = null;
+  #stopLimit = () => {};
 
   /** Rejects when the program cannot be started. */
   static async start(supervisor: Supervisor, { pipe, outputFile, ...request }: RunPlan): Promise<CommandRun> {
@@ -163,7 +164,7 @@ export class CommandRun implements RunningCommand {
   }
 
   endAfter(milliseconds: number): void {
-    this.#limit = setTimeout(() => void this.end(), milliseconds);
+    this.#stopLimit = afterTime(milliseconds, () => void this.end());
   }
 
   end(): Promise<readonly ProcessEntry[]> {
@@ -185,7 +186,7 @@ export class CommandRun implements RunningCommand {
 
   async #finish(): Promise<void> {
     this.isOver = true;
-    if (this.#limit !== null) clearTimeout(this.#limit);
+    this.#stopLimit();
     this.#child.control?.destroy();
     for (const source of this.#sources) source.destroy();
     this.output.end();

@@ -1,20 +1,18 @@
+import { afterTime } from "@burin/contract/async/wait";
 import type { HttpAnswer } from "./http-request.ts";
 
 /** Ends a connection on which nothing has come for too long. The time that the reader takes does not count. */
 export class SilenceWatch {
   isOver = false;
   #isWaiting = true;
-  readonly #timer: NodeJS.Timeout;
+  #stop = () => {};
+  readonly #silenceMs: number;
+  readonly #connection: AbortController;
 
   constructor(silenceMs: number, connection: AbortController) {
-    this.#timer = setTimeout(() => {
-      if (!this.#isWaiting) {
-        this.#timer.refresh();
-        return;
-      }
-      this.isOver = true;
-      connection.abort();
-    }, silenceMs);
+    this.#silenceMs = silenceMs;
+    this.#connection = connection;
+    this.#begin();
   }
 
   /** The same body; each piece counts as activity, even one without meaning. */
@@ -23,11 +21,20 @@ export class SilenceWatch {
       this.#isWaiting = false;
       yield piece;
       this.#isWaiting = true;
-      this.#timer.refresh();
+      this.#begin();
     }
   }
 
+  #begin(): void {
+    this.stop();
+    this.#stop = afterTime(this.#silenceMs, () => {
+      if (!this.#isWaiting) return this.#begin();
+      this.isOver = true;
+      this.#connection.abort();
+    });
+  }
+
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#stop();
   }
 }

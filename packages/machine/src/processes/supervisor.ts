@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { afterTime } from "@burin/contract/async/wait";
 import { orElse } from "@burin/contract/or-else";
 import { randomName } from "../disk/random-name.ts";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
@@ -190,7 +191,7 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
   };
   const { milliseconds, signal, mostBytes, input, isAlone = false } = reading;
   const onAbort = () => stop("abort");
-  const timer = milliseconds === undefined ? undefined : setTimeout(() => stop("time"), milliseconds);
+  const stopTimer = milliseconds === undefined ? () => {} : afterTime(milliseconds, () => stop("time"));
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   const pieces: Buffer[] = [];
@@ -213,7 +214,7 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
     if (!isEnded && (stopped !== null || (!isAlone && run.mayHaveLeft()))) await run.end();
     return { ...(await child.ended), output: Buffer.concat(pieces), errors: errors(), stopped };
   } finally {
-    clearTimeout(timer);
+    stopTimer();
     signal.removeEventListener("abort", onAbort);
     run.release();
   }
