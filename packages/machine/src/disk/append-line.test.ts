@@ -29,5 +29,13 @@ it("P23 P26 a disk that is full for a while loses the lines of that while, and n
   append(appendFileSync, { line: 1 });
   expect(() => append(full, { line: 2 })).toThrow("ENOSPC");
   append(appendFileSync, { line: 3 });
-  expect(readFileSync(path, "utf8")).toBe('{"line":1}\n{"line":3}\n');
+  expect(readFileSync(path, "utf8")).toBe('{"line":1}\n{"lin\n{"line":3}\n');
+  // Another process finds room in between.
+  const beside: typeof appendFileSync = (file, text, options) => {
+    appendFileSync(path, '{"line":4}\n');
+    full(file, text, options);
+  };
+  expect(() => append(beside, { line: 5 })).toThrow("ENOSPC");
+  append(appendFileSync, { line: 6 });
+  expect(readFileSync(path, "utf8")).toMatch(/\n\{"line":4\}\n\{"lin\n\{"line":6\}\n$/);
 });

@@ -1,13 +1,19 @@
-import { appendFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import { appendFileSync, closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 
-/** All of it or nothing: after a part, as a full disk leaves it, the next line could not be read either. */
+const LINE_END = 0x0a;
+
+/** A part of a line, as a full disk or a crash leaves it, gets an end: cut off, it could take a line of others along. */
 export function appendLine(path: string, value: object | string): void {
-  const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const descriptor = openSync(path, "a+", 0o600);
+  const { size } = fstatSync(descriptor);
   try {
-    appendFileSync(path, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+    const last = Buffer.of(LINE_END);
+    readSync(descriptor, last, 0, 1, Math.max(size - 1, 0));
+    appendFileSync(descriptor, `${last[0] === LINE_END ? "" : "\n"}${JSON.stringify(value)}\n`);
   } catch (error) {
-    if (before === 0) rmSync(path, { force: true });
-    else truncateSync(path, before);
+    if (size === 0) rmSync(path, { force: true });
     throw error;
+  } finally {
+    closeSync(descriptor);
   }
 }
