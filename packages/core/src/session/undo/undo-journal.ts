@@ -219,12 +219,13 @@ const LONGEST_MS = 30 * 24 * 3600 * 1000;
 export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now()): void {
   try {
     const files = filesBelow(folder).sort((one, other) => (one.name < other.name ? 1 : -1));
+    // A clock that is a month ahead makes nothing old by itself.
+    const last = files.reduce((latest, { time }) => Math.max(latest, time || 0), 0);
     let total = 0;
-    for (const { path, name, bytes, modified } of files) {
-      const isJournal = name.endsWith(".jsonl");
+    for (const { path, isJournal, bytes, time } of files) {
       if (!isJournal) total += bytes;
-      const time = isJournal ? modified : Number.parseInt(name.slice(0, 9), 36);
-      if (now - time > LONGEST_MS || (!isJournal && total > most)) rmSync(path, { force: true });
+      const isOld = Math.min(now, last) - time > LONGEST_MS;
+      if (isOld || (!isJournal && total > most)) rmSync(path, { force: true });
     }
   } catch {
     // Another process cleans up at the same time, or nothing was ever kept.
@@ -236,7 +237,9 @@ function filesBelow(folder: string) {
     readdirSync(join(folder, project)).map((name) => {
       const path = join(folder, project, name);
       const { size, mtimeMs } = statSync(path);
-      return { path, name, bytes: size, modified: mtimeMs };
+      const isJournal = name.endsWith(".jsonl");
+      const time = isJournal ? mtimeMs : Number.parseInt(name.slice(0, 9), 36);
+      return { path, name, isJournal, bytes: size, time };
     }),
   );
 }

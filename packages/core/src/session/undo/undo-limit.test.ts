@@ -36,6 +36,16 @@ describe("the limit of what is kept for undo", () => {
     expect(readdirSync(join(folder, "a"))).toEqual([last, "session.jsonl"].sort());
   });
 
+  it("P23 keeps what was there when the clock jumps ahead by months, until there is something later", () => {
+    const now = Date.now();
+    const names = [keep("a", 20, now), keep("a", 0, now)].sort();
+    pruneUndo(folder, 1000, now + 90 * DAY_MS);
+    expect(readdirSync(join(folder, "a"))).toEqual(names);
+    const later = keep("a", -90, now);
+    pruneUndo(folder, 1000, now + 90 * DAY_MS);
+    expect(readdirSync(join(folder, "a"))).toEqual([later]);
+  });
+
   it("is quiet where nothing was ever kept", () => {
     expect(() => pruneUndo(join(folder, "none"))).not.toThrow();
   });
