@@ -91,6 +91,21 @@ describe("search engines in odd places", () => {
     },
   );
 
+  it.each(ENGINES)(
+    "P40 %s searches a large file to its end, also behind a broken character that is cut in two",
+    async (_name, engines) => {
+      const place = tree({});
+      // "One hundred years of solitude" in Chinese, and a character that only GB18030 has.
+      const line = Buffer.from("b0d9c4eab9c2b6c08139ef390a", "hex");
+      const broken = Buffer.from("d131c6e29a37dec2", "hex");
+      const needle = Buffer.from("needle\n");
+      const before = Buffer.alloc(1024 * 1024 - needle.length - broken.length + 1, line);
+      writeFileSync(join(place, "a.txt"), Buffer.concat([before, needle, broken]));
+      const found = await search(place, { pattern: "needle" }, engines);
+      expect(flat(found)).toEqual([expect.stringMatching(/^a\.txt:\d+:.*needle$/)]);
+    },
+  );
+
   it("P18 an ignored file is not read, however large it is", async () => {
     const names = ["a.txt", "b.txt", "c.txt", "d.txt"];
     const folder = tree({

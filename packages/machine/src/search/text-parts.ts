@@ -1,4 +1,5 @@
 import { readSync } from "node:fs";
+import { orElse } from "@burin/contract/or-else";
 import { partDecoder } from "../encodings/encodings.ts";
 import { formatOfHead, narrowEncoding } from "../encodings/text-format.ts";
 
@@ -30,7 +31,7 @@ export function* textParts(
   const format = isSearchable(head) ? formatOfHead(head) : null;
   if (format === null) return;
   const encoding = format === "narrow" ? narrowEncoding(wholeLines(head)) : format.encoding;
-  const decode = partDecoder(encoding);
+  const decode = faultTolerant(encoding);
   let bytes: Buffer = head.subarray(format === "narrow" ? 0 : format.markBytes);
   let carried = "";
   let isSkipping = false;
@@ -55,6 +56,17 @@ export function* textParts(
     const buffer = Buffer.allocUnsafe(PART_BYTES);
     bytes = buffer.subarray(0, readSync(descriptor, buffer));
   }
+}
+
+/** Node's decoders of parts throw at some broken characters that are cut in two, and cannot go on. */
+function faultTolerant(encoding: string): ReturnType<typeof partDecoder> {
+  let decode = partDecoder(encoding);
+  return (bytes, isLast) => {
+    const decoded = orElse(null, () => decode(bytes, isLast));
+    if (decoded !== null) return decoded;
+    decode = partDecoder(encoding);
+    return `\ufffd${decode(bytes, isLast)}`;
+  };
 }
 
 /** The beginning up to its last line end, so that no character is cut in two. */
