@@ -62,6 +62,14 @@ describe("a client of the tools that", () => {
     expect(existsSync(join(root, "n.txt"))).toBe(false);
   });
 
+  it("reads a file that begins as the failure of a question gets what is in it", async () => {
+    const text = "Fulfilling input required by 'tools/call' failed: Method not found\n";
+    put("log.txt", text);
+    const server = await serveMcp({ elicitation: {} });
+    server.send(toolCall(1, "read_file", { file_path: join(root, "log.txt") }));
+    expect(await server.answer(1)).toMatchObject({ result: { content: [{ type: "text", text }] } });
+  });
+
   it.each([
     ["refuses to name them", { error: { code: -32601, message: "Method not found" } }, /Method not found$/],
     ["names nonsense", { result: { roots: "all" } }, /its answer has no roots$/],

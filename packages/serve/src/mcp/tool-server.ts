@@ -56,7 +56,8 @@ function faultsIn(message: string): string | null {
 
 /** Some clients say that they can ask their user, and answer a question with an error. */
 function explained(result: Result): Result {
-  const [block] = Array.isArray(result.content) ? result.content : [];
+  // What a tool has read may begin with the same words.
+  const [block] = result.isError === true && Array.isArray(result.content) ? result.content : [];
   const [, why] = /^Fulfilling input required by .*? failed: (.*)/s.exec(block?.text) ?? [];
   if (why === undefined) return result;
   const text = `The call was not run: the client could not ask its user (${faultsIn(why) ?? why}). If that is always so, ${BY_A_RULE}.`;
