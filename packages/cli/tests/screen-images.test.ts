@@ -12,6 +12,10 @@ const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=",
   "base64",
 );
+const BMP = Buffer.from(
+  "Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAADEDgAAxA4AAAAAAAAAAAAA////AA==",
+  "base64",
+);
 const SERVER = fileURLToPath(new URL("asking-server.mjs", import.meta.url));
 const KITTY = new RegExp(`${"\u001b"}_G([^;]*);([^${"\u001b"}]*)${"\u001b"}\\\\`, "g");
 const room = new ScreenRoom({ "a.txt": "alpha\n" }, { columns: 90 });
@@ -56,6 +60,15 @@ describe("images at the prompt", () => {
     await terminal.enter(pasted(` ${join(room.root, "false.png")}`), "false.png");
     await terminal.enter("\r", "One.");
     expect(sentImages()).toEqual([DOT]);
+  });
+
+  it("a BMP, which no service takes, stays a path, with which the model can convert it", async () => {
+    const terminal = await room.open([{ text: "I convert it." }]);
+    const path = join(room.root, "dot.bmp");
+    await writeFile(path, BMP);
+    await terminal.enter(pasted(path), "dot.bmp");
+    await terminal.enter("\r", "I convert it.");
+    expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("dot.bmp");
   });
 
   it("the one in the clipboard is taken with ctrl+v, and with a paste of nothing", async () => {

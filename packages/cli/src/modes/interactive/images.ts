@@ -7,6 +7,8 @@ import { say } from "../../locales/say.ts";
 
 const MOST_BYTES = 20 * 1024 * 1024;
 const MOST_CLIPBOARD_MS = 5000;
+/** No service takes a BMP; with its path a model can at least convert it. */
+const IMAGE = /^image\/(?!bmp$)/;
 /** One word of a shell, in which terminals write the paths of dropped files. */
 const WORD = /(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g;
 const WINDOWS_IMAGE =
@@ -77,7 +79,7 @@ function imageAt(path: string): InlineData | null {
 /** Recognized by the first bytes: the extension is not reliable. */
 function imageOf(bytes: Buffer): InlineData | null {
   const { mimeType = "" } = mediaKind(bytes) ?? {};
-  return mimeType.startsWith("image/") ? { mimeType, data: bytes.toString("base64") } : null;
+  return IMAGE.test(mimeType) ? { mimeType, data: bytes.toString("base64") } : null;
 }
 
 function readers(): [program: string, args: string[]][] {
