@@ -168,10 +168,10 @@ describe("burin import", () => {
     const of = (name: string) => ({
       command: process.execPath,
       args: ["-e", says],
-      env: { FILE: join(top, name), BARE: "$WORD", INNER: "a$WORD", BRACED: braced },
+      env: { FILE: join(top, name), BARE: "$WORD", INNER: "a$WORD", BRACED: braced, A$B: "x" },
     });
     const { env } = of("codex");
-    const toml = Object.entries(env).map(([name, value]) => `${name} = '${value}'`);
+    const toml = Object.entries(env).map(([name, value]) => `'${name}' = '${value}'`);
     put(
       ".codex/config.toml",
       `[mcp_servers.codex]\ncommand = '${process.execPath}'\nargs = ['-e', '${says}']\nenv = { ${toml} }\n`,
@@ -181,7 +181,7 @@ describe("burin import", () => {
       await take(name);
       await burin(["mcp", "test", name], { cwd: root, env: { ...HOME(), WORD: "said" } });
       const got = JSON.parse(await readFile(join(top, name), "utf8"));
-      expect(got).toMatchObject({ BARE: "$WORD", INNER: "a$WORD" });
+      expect(got).toMatchObject({ BARE: "$WORD", INNER: "a$WORD", A$B: "x" });
       expect(got.BRACED).toBe(name === "codex" ? braced : "said");
     }
   });

@@ -135,7 +135,9 @@ const WHY_LEFT_OF_SERVER: Readonly<Record<string, string>> = {
 
 /** None is trusted: its calls ask until a rule allows them. `literal` finds each `$` that begins a variable here alone. */
 export function addServers(found: Found, given: unknown, literal = /(?!)/): void {
-  const servers = JSON.parse(JSON.stringify(fields(given)).replace(literal, () => DOLLAR));
+  const servers = JSON.parse(JSON.stringify(fields(given)), (_name, value) =>
+    typeof value === "string" ? value.replace(literal, () => DOLLAR) : value,
+  );
   for (const [alias, written] of Object.entries(servers)) {
     const definition = ownDefinition(fields(written));
     const isUsable = ["command", "url", "httpUrl"].some((key) => typeof definition[key] === "string");
