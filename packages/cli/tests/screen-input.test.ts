@@ -191,6 +191,16 @@ describe("what is written at the prompt", () => {
     expect(terminal.text().split("! sleep")).toHaveLength(2);
   });
 
+  it("shows a command of the person's own as long as it runs, though a later one has ended, and escape stops it", async () => {
+    const terminal = await room.open();
+    const isStillShown = "! sleep 60\n\n> Ask anything";
+    await terminal.enter("!sleep 60\r", isStillShown);
+    await terminal.enter("!echo $((2+2))\r", /^4$/m);
+    await terminal.shows(isStillShown);
+    await terminal.enter("\u001b", /interrupted|cancelled/i);
+    await terminal.until(() => !terminal.text().includes(isStillShown), "nothing runs");
+  });
+
   it("P40 says of a long output of an own command how much is not shown, and of no key that it shows it", async () => {
     const terminal = await room.open();
     await terminal.enter("!seq 300\r", /^300$/m);

@@ -11,6 +11,8 @@ export interface Status {
   /** Working time. */
   readonly milliseconds?: number;
   readonly isWorking?: boolean;
+  /** False also while only a command of the user runs. */
+  readonly isModelAtWork?: boolean;
   /** Replaces the hint. */
   readonly message?: string;
 }

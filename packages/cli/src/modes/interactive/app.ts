@@ -84,6 +84,7 @@ export class App implements Desk {
     const submit = (text: string, isLast: boolean): void => void this.#take(text, isLast);
     this.#keys = new PromptKeys(this, { work: this.work, completion: new Completion(this), submit });
     shown.status = () => this.#status();
+    shown.running = () => this.#own.commands;
     front.handTo({ hear: (keys) => this.#hear(keys), end: () => this.leave(EXIT.interrupted) });
   }
 
@@ -329,6 +330,7 @@ export class App implements Desk {
       money: spent.money,
       milliseconds: this.work.milliseconds,
       isWorking: this.isWorking,
+      isModelAtWork: this.work.isWorking,
       message: this.#message || (this.vim?.isNormal ? say("status.normal") : ""),
     };
   }

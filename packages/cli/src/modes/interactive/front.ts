@@ -27,7 +27,7 @@ export class Front {
       panel: null,
       completions: null,
       waiting: [],
-      running: "",
+      running: () => [],
       status: () => ({ model: "", mode: approvalMode }),
     };
     this.terminal = new RawTerminal(

@@ -12,7 +12,8 @@ const MOST_ROWS = 200;
 export class OwnCalls {
   readonly #desk: Desk;
   readonly #work: Work;
-  #abort: AbortController | null = null;
+  /** The calls that run, each with what the user typed if that is a command. */
+  readonly #open = new Map<AbortController, string>();
 
   constructor(desk: Desk, work: Work) {
     this.#desk = desk;
@@ -20,11 +21,16 @@ export class OwnCalls {
   }
 
   get isRunning(): boolean {
-    return this.#abort !== null;
+    return this.#open.size > 0;
+  }
+
+  /** What the user typed to start the commands that run. */
+  get commands(): string[] {
+    return [...this.#open.values()].filter((title) => title !== "");
   }
 
   interrupt(): void {
-    this.#abort?.abort();
+    for (const abort of this.#open.keys()) abort.abort();
   }
 
   /** Returns true when the text was one of these. */
@@ -43,24 +49,22 @@ export class OwnCalls {
   async #run(command: string, isForModel: boolean): Promise<void> {
     if (command === "") return void this.#desk.note(say("shell.none"));
     const title = `! ${command}`;
-    this.#desk.shown.running = title;
-    const result = await this.call("run_shell_command", { command });
-    this.#desk.shown.running = "";
+    const result = await this.call("run_shell_command", { command }, title);
     this.#show(title, result);
     if (isForModel && result !== null) this.#work.forModel = ranByUser(command, modelText(result.llmContent));
   }
 
   /** The user has just typed it, so no question is needed. */
-  async call(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
+  async call(name: string, args: Record<string, unknown>, title = ""): Promise<ToolResult | null> {
     const { session, questions, view } = this.#desk;
     if (session === null) return null;
     const abort = new AbortController();
-    this.#abort = abort;
+    this.#open.set(abort, title);
     view.soon();
     return questions
       .asOwn(this.#work.isWorking, () => session.call(name, args, abort.signal))
       .finally(() => {
-        this.#abort = null;
+        this.#open.delete(abort);
       });
   }
 

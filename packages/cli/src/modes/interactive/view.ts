@@ -45,8 +45,8 @@ export interface Shown {
   completions: ChoiceList | null;
   /** What was said while work goes on, and is not sent yet. */
   waiting: readonly Waiting[];
-  /** The user's own command, until its output is drawn. */
-  running: string;
+  /** The user's own commands that run. */
+  running: () => readonly string[];
   status: () => Status;
 }
 
@@ -246,12 +246,12 @@ export class View {
   /** The rows below the transcript: a panel or the prompt, and the status; with a caret if there is an input. */
   #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { panel, completions, waiting, running, status } = this.#shown;
-    const own: Line[] = running === "" ? [] : [cutLine([span(running, "strong")], width), []];
+    const own = running().flatMap((title) => [cutLine([span(title, "strong")], width), []]);
     const above: Line[] = look.isSpoken ? [] : [[], ...own, ...waitingLines(waiting, width)];
     const state = status();
     const { lines, caret } =
       panel === null
-        ? this.#prompt(state.isWorking === true && running === "", width, height)
+        ? this.#prompt(state.isModelAtWork === true, width, height)
         : framed(panel, { width, height: Math.max(height - above.length - 2, 4) });
     const isBare = look.isSpoken || (panel === null && completions !== null);
     return {
