@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { orElse } from "@burin/contract/or-else";
 import { temporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -88,6 +89,26 @@ describe("CommandOutput", () => {
     expect(readFileSync(join(folder, "short")).length).toBe(100_000);
     expect(outputText(short.soFar(), 30_000)).toContain("the file is kept at 100000 bytes");
   });
+
+  it.runIf(process.platform === "linux")(
+    "P7 a disk that fails when the file is closed costs nothing more",
+    () => {
+      const file = join(folder, "out.txt");
+      const output = new CommandOutput(file);
+      fed(output, Buffer.alloc(50_000, "a"), 1000);
+      const open = readdirSync("/proc/self/fd").filter(
+        (one) => orElse("", () => readlinkSync(`/proc/self/fd/${one}`)) === file,
+      );
+      expect(open).toHaveLength(1);
+      closeSync(Number(open[0]));
+      output.end();
+      expect(output.soFar()).toMatchObject({
+        bytes: 50_000,
+        file,
+        fileFault: expect.stringContaining("EBADF"),
+      });
+    },
+  );
 
   it("P7 what was taken so far can be read from the file while the command runs", async () => {
     const file = join(folder, "out.txt");

@@ -143,9 +143,15 @@ class OutputFile {
 
   end(): void {
     this.flush();
-    this.#lastTail = Buffer.from(this.tail(TAIL_BYTES));
+    this.#lastTail = this.tail(TAIL_BYTES);
     returnCounter(this.#counter);
-    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    if (this.#descriptor === null) return;
+    try {
+      closeSync(this.#descriptor);
+    } catch (error) {
+      // Some disks say only now that something could not be written.
+      this.fault ??= messageOf(error);
+    }
   }
 
   tail(most: number): Buffer {
