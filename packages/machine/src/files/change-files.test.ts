@@ -1,4 +1,6 @@
 import {
+  closeSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -72,6 +74,29 @@ describe("a file that was just written", () => {
     await expect(writing).rejects.toMatchObject({ code: "changed_on_disk" });
     await expect(openTargetFolder(made, [root])).rejects.toMatchObject({ code: "changed_on_disk" });
     expect(readdirSync(hooks)).toEqual([]);
+  });
+
+  it("P25 is made in a folder whose name the disk spells otherwise", async () => {
+    const root = dirname(opened("one\n").file);
+    const [given, spelled] = ["Éa".normalize("NFC"), "éa".normalize("NFD")];
+    mkdirSync(join(root, spelled));
+    // As a disk does that knows both names.
+    if (!existsSync(join(root, given))) symlinkSync(spelled, join(root, given));
+    const { descriptor, name } = await openTargetFolder(join(root, given, "a.txt"), [root]);
+    closeSync(descriptor);
+    expect(name).toBe("a.txt");
+  });
+
+  it("P21 P25 is not made at a path in which the judged one ends", async () => {
+    const { file, workspace } = opened("one\n");
+    const inner = join(dirname(file), "x ", file);
+    mkdirSync(dirname(inner), { recursive: true });
+    writeFileSync(inner, "one\n");
+    const { before } = await workspace.preview(inner, "two\n");
+    const change = { file, content: "two\n", basis: before.version, isWholeKnown: true };
+    await workspace.read(file, { offset: 0, limit: 10, mostLineCharacters: 2000 }, never);
+    const writing = workspace.write({ ...change, isBasisAgreed: false }, never);
+    await expect(writing).rejects.toMatchObject({ code: "changed_on_disk" });
   });
 
   it("P3 is what its bytes are, not what was given", async () => {

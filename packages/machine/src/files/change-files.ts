@@ -10,7 +10,7 @@ import type {
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { lockPath } from "../disk/path-lock.ts";
 import { asWorkspaceError } from "../disk/system-error.ts";
-import { locate, openLocated } from "../paths/paths.ts";
+import { isSamePath, locate, openLocated } from "../paths/paths.ts";
 import { realTarget } from "../paths/target-folder.ts";
 import type { Access } from "./access.ts";
 import { HeldFile, isTouched } from "./held-file.ts";
@@ -79,9 +79,8 @@ export class FileChanges {
     // After a failure nothing is taken for known.
     this.#last = null;
     const now = await this.#upToDate(file, { real, known: this.#held.get(change.basis)?.deref() });
-    // The user and the rules have judged the file that the basis is of; on some disks a name has several spellings.
-    const isJudged = change.basis.endsWith(` ${now.realPath}`);
-    if (!isJudged || real.toLowerCase() !== now.realPath.toLowerCase()) throw changed(file);
+    // The user and the rules have judged the file that the basis is of.
+    if (!now.isFileOf(change.basis) || !isSamePath(real, now.realPath)) throw changed(file);
     const basis = now.as(change.basis);
     const current = basis ?? now;
     const wasBasis = basis !== null;

@@ -69,6 +69,11 @@ export class HeldFile {
     return `${this.bytes === null ? "none" : this.hash} ${part} ${this.realPath}`;
   }
 
+  /** Whether that version is of this file, with whatever content. */
+  isFileOf(version: string): boolean {
+    return version.replace(/^\S+ \S* /, "") === this.realPath;
+  }
+
   /** Returns this file if it is that version, or null when its content differs or it is another file. */
   as(version: string): HeldFile | null {
     if (version === this.version) return this;

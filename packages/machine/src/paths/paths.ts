@@ -29,6 +29,11 @@ export function isWithinAny(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => isWithin(path, root));
 }
 
+/** Whether two real paths are one on a disk that knows a name in either case, or spells its accents in its own way. */
+export function isSamePath(one: string, other: string): boolean {
+  return one.normalize().toLowerCase() === other.normalize().toLowerCase();
+}
+
 export function outside(path: string, roots: readonly string[]): WorkspaceError {
   const allowed = roots.length === 1 ? `the root ${roots[0]}` : `the roots ${roots.join(", ")}`;
   const inside = roots.length === 1 ? "inside it" : "inside one of them";

@@ -3,7 +3,7 @@ import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
-import { FOLDER, isWithinAny, type Located, outside, pathsIn, realPathOf } from "./paths.ts";
+import { FOLDER, isSamePath, isWithinAny, type Located, outside, pathsIn, realPathOf } from "./paths.ts";
 
 /** The folder in which a file is to be written, held open, so that a replaced name cannot lead elsewhere. */
 export interface TargetFolder {
@@ -74,7 +74,7 @@ async function judged(descriptor: number, folder: string, roots: readonly string
     const real = await realPathOf(descriptor, folder);
     if (!isWithinAny(real, roots)) throw outside(folder, roots);
     // The file was judged by this name: a link that has come since then could lead to a protected folder.
-    if (real.toLowerCase() === folder.toLowerCase()) return descriptor;
+    if (isSamePath(real, folder)) return descriptor;
     throw new WorkspaceError("changed_on_disk", `${folder} has become a link, so nothing was changed there.`);
   } catch (error) {
     closeSync(descriptor);
