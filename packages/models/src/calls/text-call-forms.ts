@@ -133,9 +133,9 @@ const NAMED_START = new RegExp(`^(?:\\[TOOL_CALLS\\]|<${BAR}(?:${CALL}[_▁]begi
 const BRACKETED = "(?:\\[CALL_ID\\][A-Za-z0-9]*)?(?:\\[ARGS\\])?)?\\s*(?=\\{|\\[(?!ARGS\\]|CALL_ID\\]))";
 /** `functions.name:0` of Kimi, `name` and `function` of DeepSeek, and what stands before the arguments. */
 const SEPARATED = `(?::\\d+)?\\s*(?:<${BAR}(?:tool[_▁]sep|tool_call_argument_begin)${BAR}>|\`\`\`json)\\s*(?=\\{)`;
-/** `to=functions.name` of gpt-oss, with its channel before or behind it. */
-const CHANNEL = "(?:<\\|channel\\|>)?(?:commentary)?\\s*";
-const ADDRESSED = `(?:assistant)?\\s*${CHANNEL}to=(?:functions\\.)?${NAME}\\s*${CHANNEL}(?:<\\|constrain\\|>)?json\\s*<\\|message\\|>(?=\\{)`;
+/** `to=functions.name` of gpt-oss, with its channel before or behind it. Few spaces: many would be tried in each way. */
+const CHANNEL = "\\s{0,9}(?:<\\|channel\\|>)?(?:commentary)?\\s{0,9}";
+const ADDRESSED = `(?:assistant)?${CHANNEL}to=(?:functions\\.)?${NAME}${CHANNEL}(?:<\\|constrain\\|>)?json\\s{0,9}<\\|message\\|>(?=\\{)`;
 const NAMED_HEAD = new RegExp(
   `^(?:(?:${NAME}${BRACKETED}|(?:function<${BAR}tool[_▁]sep${BAR}>)?(?:functions\\.)?${NAME}${SEPARATED}|${ADDRESSED})`,
 );

@@ -199,6 +199,14 @@ describe("P15 calls in the text", () => {
     expect(played(pieces).calls).toEqual([{ name: "cat", args: { content } }]);
   });
 
+  it.each(["<|start|>assistant", "<|channel|>commentary to=ls"])(
+    "spaces without end behind %s cost no more than their length",
+    (start) => {
+      const text = start + " ".repeat(1_000_000);
+      expect(played([text])).toEqual({ text, calls: [] });
+    },
+  );
+
   it("calls at the end are made, and those with words behind them stay in the text, in order and once", () => {
     const call = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>';
     const made = { name: "ls", args: {} };

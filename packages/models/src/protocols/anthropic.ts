@@ -125,7 +125,8 @@ function textBlocks(text: string): Block[] {
 }
 
 function assistantBlocks(parts: readonly Part[], quirks: Quirks): Block[] {
-  const isWanted = quirks.has("thinking-wanted");
+  const isRefused = quirks.has("no-thinking");
+  const isWanted = quirks.has("thinking-wanted") && !isRefused;
   const blocks = parts.flatMap((part): Block[] => {
     const { text = "", thought, functionCall } = part;
     if (functionCall) {
@@ -133,7 +134,7 @@ function assistantBlocks(parts: readonly Part[], quirks: Quirks): Block[] {
       return [{ type: "tool_use", id: wireId(id ?? name), name, input: args }];
     }
     if (!thought) return textBlocks(text);
-    return quirks.has("no-thinking") ? [] : thinkingBlocks(part, isWanted);
+    return isRefused ? [] : thinkingBlocks(part, isWanted);
   });
   const lacksThoughts = !blocks.some(({ type }) => type.includes("thinking"));
   // One space: nothing at all is refused as well.
