@@ -86,7 +86,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   },
   ...alike("gcc g++ cc clang", {
     long: "-wrapper -specs --specs -load --prefix --ld-path --config",
-    words: /^@|^-B|^-fuse-ld|^-.*(?:plugin|,@)/,
+    words: /^@|^-B|^-fuse-ld|^-.*,@|^-(?![DILMUilo]).*plugin/,
   }),
   wget: {
     letters: "eOPioa",
@@ -118,12 +118,11 @@ export const other: ProgramReader = (words, reach) => {
   const isModule = /^python[\d.]*$/.test(name) && words[1]?.value === "-m";
   const own = isModule ? (words[2]?.value ?? "") : name;
   const task = rowOf(TASKS, own);
-  let given = task;
+  let isEnded = false;
   for (const [index, word] of words.entries()) {
     if (index < (isModule ? 3 : 1)) continue;
-    // After it there are no more options.
-    if (word.value === "--") given = task?.words && { words: task.words };
-    if (given !== undefined && redirects(word.value, given)) {
+    if (word.value === "--") isEnded = true;
+    if (redirects(word.value, isEnded, task)) {
       findings.push(launchFinding(`\`${name} ${word.value}\` can make it do something else`, index));
     }
     findings.push(...otherPath(word, index, reach));
@@ -144,7 +143,10 @@ function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
   return pathFinding(value, index, reach);
 }
 
-function redirects(word: string, { letters = "", long = "", words, only }: TaskProgram): boolean {
+function redirects(word: string, isEnded: boolean, task: TaskProgram = {}): boolean {
+  const { letters = "", long = "", words, only } = task;
+  // After `--` there are no more options, but a setting of make is one there too.
+  if (isEnded) return !word.startsWith("-") && words?.test(word) === true;
   if (words?.test(word) || (only !== undefined && /^-./.test(word) && !only.test(word))) return true;
   const name = word.replace(/=.*/s, "");
   return (name !== "" && long.split(" ").includes(name)) || isOneOf(word, letters, long);
