@@ -121,7 +121,6 @@ export class CommandRun implements RunningCommand {
     for (let quiet = 0, before = -1; quiet < 3; quiet += 1) {
       if (before !== this.output.bytes) quiet = 0;
       before = this.output.bytes;
-      await this.output.flush();
       await nextTurn();
     }
   }
