@@ -3,6 +3,21 @@ import { type Row, resultOf } from "../tests/edit-row.ts";
 
 const KNOWN: readonly Row[] = [
   {
+    what: "numbers of lines that only new_string has further in",
+    content:
+      "  path(one) {\n    target.path = kebab(one.path);\n    target.suffix = kebab(one.suffix);\n  }\n",
+    old: "25\t    target.path = kebab(one.path);\n26\t    target.suffix = kebab(one.suffix);",
+    new: "    25\t    target.path = kebab(one.path);\n    26\t    target.suffix = 'spec';",
+    result: "  path(one) {\n    target.path = kebab(one.path);\n    target.suffix = 'spec';\n  }\n",
+  },
+  {
+    what: "a list of pluses, not a diff, where no line of old_string would stay",
+    content: "+ [pretty](#pretty)\n+ [roll](#roll)\n+ [seq](#seq)\n",
+    old: "  + [roll](#roll)\n  + [seq](#seq)",
+    new: "+ [roll](#roll)\n+ [native](#native)\n+ [seq](#seq)",
+    result: "+ [pretty](#pretty)\n+ [roll](#roll)\n+ [native](#native)\n+ [seq](#seq)\n",
+  },
+  {
     what: "an ellipsis stands for three dots that go",
     content: "walk() {\n  return [\n    ...new Walker(one, {\n",
     old: "walk() {\n  return [\n    …new Walker(one, {",

@@ -316,6 +316,25 @@ const DOUBTS: readonly Doubt[] = [
     old: "a: seq(\n  one,\n  two,\n)),\nb,\n\nc: seq(\n  x,\n  choice(\n    y,\n  ),\n),\nb,",
     new: "a: seq(\n  x,\n  choice(\n    y,\n  ),\n)),\nb,",
   },
+  {
+    doubt: "a full-width comma is learned, and the new line has a full-width colon too",
+    content: '  "private": true,\n  "license": "UNLICENSED",\n  "scripts": {\n',
+    old: '  "private": true,\n  "license": "UNLICENSED"，\n  "scripts": {',
+    new: '  "private": true,\n  "license": "UNLICENSED"，\n  "scripts": {\n    "deploy"： "nest deploy"，',
+  },
+  {
+    doubt: "a full-width sign became a plain one, and others come in the same line",
+    content:
+      "See [Come Back](https://www.come.in.ua) charity. For others, see [Support](https://support.org).\n",
+    old: "See [Come Back](https://www.come.in.ua） charity. For others, see [Support](https://support.org).",
+    new: "See [Come Back]（https：//save.in.ua/en/) charity. For others， see [Stand]（https：//stand.org)。",
+  },
+  {
+    doubt: "a line of words was left out where it stood, and comes further down",
+    content: "one(1);\ntwo(2);\nthree(3);\nfour(4);\nfive(5);\n",
+    old: "one(1);\nthree(3);\nfour(4);\nfive(5);",
+    new: "one(1);\nthree(3);\nadd(0);\nfour(4);\ntwo(2);\nfive(5);",
+  },
 ];
 
 describe("doubtful edits", () => {

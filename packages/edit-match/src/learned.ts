@@ -41,8 +41,11 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
       if (fresh === from?.old && indents !== "as file") return from.file;
       return applied(indents, fresh, () => indentMap.apply(fresh));
     },
-    signs: (line: string, start = 0, end = line.length) =>
-      applied(signs, line.slice(start, end), () => signMap.apply({ line, start, end })),
+    signs: (line: string, start = 0, end = line.length) => {
+      const text = line.slice(start, end);
+      const manner = signs === "as file" && signMap.mayLookAlike(text) ? "mixed" : signs;
+      return applied(manner, text, () => signMap.apply({ line, start, end }));
+    },
     /** Spaces at the end of a line. They never contradict: if in doubt, they are kept. */
     trail: (trail: string) => {
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
@@ -235,6 +238,11 @@ class SignMap {
     }
   }
 
+  /** Whether the text has look-alikes, and others stand for plain characters. */
+  mayLookAlike(text: string): boolean {
+    return this.#plain.size > 0 && [...text].some(isLookAlike);
+  }
+
   apply({ line, start, end }: Part): string | undefined {
     const body = line.slice(start, end);
     // If an escape and a line break or a tab count as the same, it may be either.
@@ -262,8 +270,11 @@ class SignMap {
     if (PLAIN_SIGN.test(written)) return this.#isLost(part, written) ? undefined : written;
     const known = this.#known.get(written);
     if (known !== undefined) return known.size === 1 ? [...known][0] : undefined;
-    const plain = isLookAlike(written) ? new Folded(written, "signs").text : "";
-    if (this.#plain.has(plain)) return plain;
+    // Where look-alikes stand for plain characters, one that nothing was learned about may do so as well.
+    if (isLookAlike(written) && this.#plain.size > 0) {
+      const plain = new Folded(written, "signs").text;
+      return this.#plain.has(plain) ? plain : undefined;
+    }
     return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;
   }
 

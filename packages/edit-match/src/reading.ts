@@ -22,8 +22,12 @@ function inNumbers(texts: EditTexts): EditTexts[] {
   const isTight = [texts.oldText, texts.newText].some((text) => /^ *L?\d+(?:\t| ?[:|→]\S)/m.test(text));
   const [spaced, tight] = [true, false].map((isSpaced) => {
     const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
+    if (oldText === undefined) return undefined;
     const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
-    return oldText === undefined ? undefined : inSigns(texts, oldText, read);
+    const [first, fresh, own] = [texts.oldText, texts.newText, oldText].map((text) => NUMBER.exec(text)?.[1]);
+    // Numbers that begin alike are those of the lines, however like the old text without them the new one is.
+    const isSame = first === fresh && own === undefined;
+    return isSame ? { oldText, newText: read(texts.newText) } : inSigns(texts, oldText, read);
   });
   if (!spaced || !tight) return [];
   if (isTight) return [tight];
@@ -201,12 +205,14 @@ function withoutFences({ oldText, newText }: EditTexts): EditTexts[] {
   return [{ oldText: lacksEnd ? `${old}\n` : old, newText }];
 }
 
+const NUMBER = /^ *L?(\d+)(?: ?[:|→]|\t|$)/;
+
 /** If all lines except blank ones have a number, or half of the lines of a new text. */
 function withoutNumbers(text: string, isSpaced: boolean, share: number): string | undefined {
   const lines = text.split("\n");
   let numbered = 0;
   const read = lines.map((line) => {
-    const [prefix] = /^ *L?(\d+)(?: ?[:|→]|\t|$)/.exec(line) ?? [];
+    const [prefix] = NUMBER.exec(line) ?? [];
     if (prefix === undefined) return line;
     numbered += 1;
     const rest = line.slice(prefix.length);
@@ -219,8 +225,14 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
 /** Only added and removed lines have a marker; all others may begin with a space for it. No text has those of the other. */
 function withoutMarkers(texts: EditTexts): EditTexts[] {
   if (/^-/m.test(texts.newText) || /^\+/m.test(texts.oldText)) return [];
-  const isSpaced = !/^[^ \n-]/m.test(texts.oldText) && !/^[^ \n+]/m.test(texts.newText);
-  return [...(isSpaced ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
+  return [...(isSpaced(texts) ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
+}
+
+/** Whether all other lines begin with a space. If none goes, all of them stay. */
+function isSpaced({ oldText, newText }: EditTexts): boolean {
+  if (/^[^ \n-]/m.test(oldText) || /^[^ \n+]/m.test(newText)) return false;
+  const has = new Set(newText.split("\n"));
+  return /^-/m.test(oldText) || oldText.split("\n").every((line) => isBlank(line) || has.has(line));
 }
 
 const withoutMargin = (texts: EditTexts) => withoutSigns(texts, /^[ -]/gm, /^[ +]/gm);
@@ -231,8 +243,7 @@ function withoutSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegEx
 
 /** A diff in which lines only come: all others begin with a space, which the file does not have. */
 function withoutPluses(texts: Reading): Reading {
-  const isDiff =
-    /^\+/m.test(texts.newText) && !/^[^ \n]/m.test(texts.oldText) && !/^[^ \n+]/m.test(texts.newText);
+  const isDiff = /^\+/m.test(texts.newText) && !/^-/m.test(texts.oldText) && isSpaced(texts);
   return isDiff ? { ...withoutMargin(texts), repairs: [...texts.repairs, "diff markers"] } : texts;
 }
 
