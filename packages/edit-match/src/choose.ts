@@ -72,7 +72,7 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
 
 /**
  * Whether a line at the edge of what is written is already next to the place, and the place has another one there:
- * then the old text lacks a line. So it does if a line of words that it left out comes again.
+ * then the old text lacks a line. So it does if a line that it left out, and that the file has once, comes again.
  */
 function doublesLine(content: string, { start, end, sides }: Place, merged: readonly MergedLine[]): boolean {
   const filled = (lines: readonly string[]) =>
@@ -82,10 +82,10 @@ function doublesLine(content: string, { start, end, sides }: Place, merged: read
   const [file, lines] = [filled(sides.fileLines), filled(merged.map(({ text }) => text))];
   const isDoubled = (beside: string | undefined, edge: number) =>
     beside !== undefined && lines.at(edge) === beside && file.at(edge) !== beside;
-  const timesIn = (all: readonly string[], line: string) => all.filter((other) => other === line).length;
   const isBack = sides.blocks.some(({ oldFrom, oldTo, fileFrom }) => {
     const line = oldFrom === oldTo ? (sides.fileLines[fileFrom] ?? "").trimEnd() : "";
-    return /\w/.test(line) && timesIn(lines, line) > timesIn(file, line);
+    const isOnly = /\w/.test(line) && content.split(line).length === 2;
+    return isOnly && lines.filter((other) => other === line).length > 1;
   });
   return isBack || isDoubled(above, 0) || isDoubled(below, -1);
 }

@@ -228,11 +228,15 @@ function withoutMarkers(texts: EditTexts): EditTexts[] {
   return [...(isSpaced(texts) ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
 }
 
-/** Whether all other lines begin with a space. If none goes, all of them stay. */
+/** Whether all other lines begin with a space. If lines only come, all of them stay. */
 function isSpaced({ oldText, newText }: EditTexts): boolean {
   if (/^[^ \n-]/m.test(oldText) || /^[^ \n+]/m.test(newText)) return false;
   const has = new Set(newText.split("\n"));
-  return /^-/m.test(oldText) || oldText.split("\n").every((line) => isBlank(line) || has.has(line));
+  return (
+    /^-/m.test(oldText) ||
+    !/^\+/m.test(newText) ||
+    oldText.split("\n").every((line) => isBlank(line) || has.has(line))
+  );
 }
 
 const withoutMargin = (texts: EditTexts) => withoutSigns(texts, /^[ -]/gm, /^[ +]/gm);
