@@ -67,6 +67,20 @@ const KNOWN: readonly Row[] = [
     result: "one( 1 );\ntwo(22);\n\nthree(3);\n",
   },
   {
+    what: "a backslash before a space is lost in both texts",
+    content: "let g:fzf_action = {\n  \\ 'ctrl-t': 'tab split',\n  \\ 'ctrl-x': 'split' }\n",
+    old: "let g:fzf_action = {\n   'ctrl-t': 'tab split',\n   'ctrl-x': 'split' }",
+    new: "let g:fzf_action = {\n   'ctrl-t': 'tab drop',\n   'ctrl-x': 'split' }",
+    result: "let g:fzf_action = {\n  \\ 'ctrl-t': 'tab drop',\n  \\ 'ctrl-x': 'split' }\n",
+  },
+  {
+    what: "a backslash before a space is there by mistake",
+    content: "cp My Documents one\nls\n",
+    old: "cp My\\ Documents one\nls",
+    new: "cp My\\ Documents two\nls",
+    result: "cp My Documents two\nls\n",
+  },
+  {
     what: "a final line end that the file lacks, after a line that comes before a blank one as well",
     content: "begin();\n}\n\nend();\n}",
     old: "begin();\n}\n\nend();\n}\n",

@@ -168,9 +168,10 @@ export class Folded {
       this.#isParted = true;
       return at + 1;
     }
-    // At the end of a line they may be left out; before a space they stand for themselves.
-    if (Number.isNaN(next) || (isBlankCode(next) && next !== BLANK)) return at;
-    return next === BLANK ? this.#take(BACKSLASH, start, at) : this.#take(next, start, at + 1);
+    // Before a space they stand for themselves, or for nothing: at one depth each.
+    if (next === BLANK && depth === "backslashes") return this.#take(BACKSLASH, start, at);
+    if (Number.isNaN(next) || isBlankCode(next)) return at;
+    return this.#take(next, start, at + 1);
   }
 
   #takeEntity(start: number): number {
