@@ -40,6 +40,17 @@ describe("save_memory", () => {
     );
   });
 
+  it("P55 what the user writes instead in the question is what the file gets, and the model is told", async () => {
+    const path = madeFile(root, "AGENTS.md", "# Rules\n");
+    const content = "# Rules\n\n- Tests run with npm run check.\n";
+    const box = toolbox({ confirm: async () => ({ outcome: "edited", content }) });
+    const result = await box.call("save_memory", { fact: "Tests run with npm test." });
+    expect(result.error).toBeUndefined();
+    expect(readFileSync(path, "utf8")).toBe(content);
+    expect(result.llmContent).toMatch(/holds their version.*^-- Tests run with npm test\.$/ms);
+    expect(result.returnDisplay).toMatchObject({ originalContent: "# Rules\n", newContent: content });
+  });
+
   it("P55 the scope decides the file; the home of the person is made when it is needed", async () => {
     const box = toolbox({ confirm: yes });
     expect(existsSync(home)).toBe(false);

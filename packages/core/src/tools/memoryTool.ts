@@ -65,25 +65,46 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     const grants = params.scope === "global" ? [] : [`${this.name}(project)`];
     return {
       confirmation: { kind: "edit", title: `Remember this in ${file}?`, path, diff, grants },
-      run: (_approval, signal) => this.#save(params, change, signal),
+      run: (approval, signal) =>
+        approval?.outcome === "edited"
+          ? this.#saveEdited(params, { ...change, edited: approval.content }, signal)
+          : this.#save(params, change, signal),
     };
   }
 
   async #save(params: SaveMemoryParams, first: Change, signal: AbortSignal): Promise<ToolResult> {
-    const { file, open } = this.#place(params);
+    const { file } = this.#place(params);
     const { done } = await untilLanded<Change | null>(first, {
-      write: async (change) => {
-        if (change === null) return { isNew: false, wasBasis: true, notes: [] };
-        const { before, content } = change;
-        return (await open()).write(
-          { file, content, isWholeKnown: false, basis: before.version, isBasisAgreed: true },
-          signal,
-        );
-      },
+      write: async (change) =>
+        change === null ? { isNew: false, wasBasis: true, notes: [] } : this.#write(params, change, signal),
       merge: () => this.#change(params),
     });
     if (done === null) return knownIn(file);
     return { llmContent: `Remembered in ${file}: ${done.line}`, returnDisplay: done.diff };
+  }
+
+  /** The user has changed what the question showed. */
+  async #saveEdited(
+    params: SaveMemoryParams,
+    { edited: content, ...change }: Change & { readonly edited: string },
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const { file } = this.#place(params);
+    const written = await this.#write(params, { ...change, content }, signal);
+    const [{ fileDiff }, { usersVersionAnswer }] = await Promise.all([
+      import("@burin/machine/files/diff"),
+      import("../text/edit-report.ts"),
+    ]);
+    const { fileName, originalContent: before } = change.diff;
+    const { fileDiff: changes } = fileDiff({ fileName: file, before: change.content, after: content });
+    const llmContent = usersVersionAnswer({ file, ...written, changes });
+    return { llmContent, returnDisplay: fileDiff({ fileName, before, after: content }) };
+  }
+
+  async #write(params: SaveMemoryParams, { before, content }: Change, signal: AbortSignal) {
+    const { file, open } = this.#place(params);
+    const change = { file, content, isWholeKnown: false, basis: before.version, isBasisAgreed: true };
+    return (await open()).write(change, signal);
   }
 
   protected override checkParams({ fact }: SaveMemoryParams): string | null {
