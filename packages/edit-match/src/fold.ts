@@ -25,14 +25,7 @@ const PLAIN = new Map(
   LOOK_ALIKE.flatMap(([signs, plain]) => [...signs].map((sign) => [sign, plain] as const)),
 );
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-};
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#x?[2-6]\d);/g;
 const ENTITY_HERE = new RegExp(ENTITY.source, "y");
 

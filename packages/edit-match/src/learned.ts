@@ -28,8 +28,10 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
   const indents = mannerOf(parts, "indent") ?? unshownIndents(parts, freshParts);
   const isMoved =
     indents === "as file" && (movesAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
-  const signs = mannerOf(parts, "body") ?? "as old";
   const signMap = new SignMap(parts, depth);
+  const manner = mannerOf(parts, "body") ?? "as old";
+  // Where look-alikes stand for plain characters, a new line with others is as the file has it only by chance.
+  const signs = manner === "as file" && signMap.mayMislead(newLines) ? "mixed" : manner;
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
   return {
@@ -41,11 +43,8 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
       if (fresh === from?.old && indents !== "as file") return from.file;
       return applied(indents, fresh, () => indentMap.apply(fresh));
     },
-    signs: (line: string, start = 0, end = line.length) => {
-      const text = line.slice(start, end);
-      const manner = signs === "as file" && signMap.mayLookAlike(text) ? "mixed" : signs;
-      return applied(manner, text, () => signMap.apply({ line, start, end }));
-    },
+    signs: (line: string, start = 0, end = line.length) =>
+      applied(signs, line.slice(start, end), () => signMap.apply({ line, start, end })),
     /** Spaces at the end of a line. They never contradict: if in doubt, they are kept. */
     trail: (trail: string) => {
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
@@ -238,9 +237,8 @@ class SignMap {
     }
   }
 
-  /** Whether the text has look-alikes, and others stand for plain characters. */
-  mayLookAlike(text: string): boolean {
-    return this.#plain.size > 0 && [...text].some(isLookAlike);
+  mayMislead(newLines: readonly string[]): boolean {
+    return this.#plain.size > 0 && newLines.some((line) => [...line].some(isLookAlike));
   }
 
   apply({ line, start, end }: Part): string | undefined {

@@ -225,19 +225,13 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
 /** Only added and removed lines have a marker; all others may begin with a space for it. No text has those of the other. */
 function withoutMarkers(texts: EditTexts): EditTexts[] {
   if (/^-/m.test(texts.newText) || /^\+/m.test(texts.oldText)) return [];
-  return [...(isSpaced(texts) ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
+  // Where lines only come, the texts were a diff from the beginning, or none.
+  const isOpen = /^-/m.test(texts.oldText) || !/^\+/m.test(texts.newText);
+  return [...(isOpen && isSpaced(texts) ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
 }
 
-/** Whether all other lines begin with a space. If lines only come, all of them stay. */
-function isSpaced({ oldText, newText }: EditTexts): boolean {
-  if (/^[^ \n-]/m.test(oldText) || /^[^ \n+]/m.test(newText)) return false;
-  const has = new Set(newText.split("\n"));
-  return (
-    /^-/m.test(oldText) ||
-    !/^\+/m.test(newText) ||
-    oldText.split("\n").every((line) => isBlank(line) || has.has(line))
-  );
-}
+const isSpaced = ({ oldText, newText }: EditTexts) =>
+  !/^[^ \n-]/m.test(oldText) && !/^[^ \n+]/m.test(newText);
 
 const withoutMargin = (texts: EditTexts) => withoutSigns(texts, /^[ -]/gm, /^[ +]/gm);
 
@@ -245,9 +239,11 @@ function withoutSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegEx
   return { oldText: oldText.replace(gone, ""), newText: newText.replace(come, "") };
 }
 
-/** A diff in which lines only come: all others begin with a space, which the file does not have. */
+/** A diff in which lines only come: all others begin with a space, which the file does not have, and stay. */
 function withoutPluses(texts: Reading): Reading {
-  const isDiff = /^\+/m.test(texts.newText) && !/^-/m.test(texts.oldText) && isSpaced(texts);
+  const has = new Set(texts.newText.split("\n"));
+  const stays = (line: string) => isBlank(line) || (line.startsWith(" ") && has.has(line));
+  const isDiff = /^\+/m.test(texts.newText) && isSpaced(texts) && texts.oldText.split("\n").every(stays);
   return isDiff ? { ...withoutMargin(texts), repairs: [...texts.repairs, "diff markers"] } : texts;
 }
 

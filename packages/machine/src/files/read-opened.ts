@@ -25,7 +25,7 @@ export async function fill(descriptor: number, into: Buffer, position?: number):
 export async function readAll(descriptor: number, size: number): Promise<Buffer> {
   const bytes = await fill(descriptor, Buffer.allocUnsafe(size + 1));
   if (bytes.length <= size) return bytes;
-  return Buffer.concat([bytes, await readAll(descriptor, bytes.length)]);
+  return Buffer.concat([bytes, await readAll(descriptor, bytes.length * 2)]);
 }
 
 /** Reads a file of a folder, whose path must be real. Throws for what is elsewhere, also behind a link. */
