@@ -118,8 +118,6 @@ function applied(manner: Manner, text: string, map: () => string | undefined): s
   return manner === "mixed" && mapped !== text ? undefined : mapped;
 }
 
-export type CommonEnds = ReturnType<typeof commonEnds>;
-
 /** The number of equal characters at the beginning of two texts, and of the rest at their end. */
 export function commonEnds(one: string, other: string) {
   const most = Math.min(one.length, other.length);

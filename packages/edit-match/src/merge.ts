@@ -1,5 +1,5 @@
 import { type Depth, Folded } from "./fold.ts";
-import { alikeness, type CommonEnds, commonEnds, type Learned, learn, type Triple } from "./learned.ts";
+import { alikeness, commonEnds, type Learned, learn, type Triple } from "./learned.ts";
 import { type Block, isBlank, isHalf, isOneToOne, keptLines, partsOf, type Sides } from "./lines.ts";
 import type { Stretch } from "./windows.ts";
 
@@ -271,21 +271,20 @@ function mergedBody(
 ): string | undefined {
   // Nobody changes the Unicode normal form on purpose.
   if (fresh === old || fresh.normalize() === file.normalize()) return file;
-  const ends = commonEnds(old, fresh);
   if (alikeness(file, fresh) > alikeness(old, fresh)) {
     return learned.signs(fresh) === fresh ? fresh : undefined;
   }
   const folded = { old: new Folded(old, depth), file: new Folded(file, depth), fresh };
   if (folded.old.length !== folded.file.length) return undefined;
-  return changedBody(folded, ends, learned);
+  return changedBody(folded, learned);
 }
 
 function changedBody(
   { old, file, fresh }: { old: Folded; file: Folded; fresh: string },
-  ends: CommonEnds,
   learned: Learned,
 ): string | undefined {
-  const [head, oldTail] = [ends.head, old.source.length - ends.tail];
+  const { head, tail } = commonEnds(old.source, fresh);
+  const oldTail = old.source.length - tail;
   let from = 0;
   while (from < old.length && (old.ends[from] ?? 0) <= head) from += 1;
   let to = old.length;
@@ -293,7 +292,7 @@ function changedBody(
   while (old.isWithinCharacter(to)) to += 1;
   const before = seamAt(old, file, { unit: from, isWithin: from === to });
   const lastOf = (text: string, end: number) => text.slice(0, end).trimEnd().at(-1) ?? "";
-  const [was, is] = [lastOf(old.source, oldTail), lastOf(fresh, fresh.length - ends.tail)];
+  const [was, is] = [lastOf(old.source, oldTail), lastOf(fresh, fresh.length - tail)];
   // Spaces behind a bracket say nothing about those behind a comma.
   const isWithin = was !== is && /[([{]/.test(was);
   const after = from === to ? before : seamAt(old, file, { unit: to, isWithin });
