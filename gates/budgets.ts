@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3380,
-  "edit-match": 2400,
+  contract: 3390,
+  "edit-match": 2420,
   "shell-judge": 4060,
-  machine: 11380,
+  machine: 11430,
   models: 6090,
   testing: 1200,
   web: 1980,
   mcp: 2210,
-  core: 13780,
+  core: 13800,
   serve: 2160,
   fleet: 3990,
-  cli: 13440,
+  cli: 13450,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
