@@ -15,7 +15,7 @@ import { Access, type WorkspaceSettings } from "./access.ts";
 import type { FileChanges } from "./change-files.ts";
 import { readContent } from "./read-content.ts";
 import { sizeOfFile } from "./read-opened.ts";
-import { hashOf, ReadRecord } from "./read-record.ts";
+import { ReadRecord } from "./read-record.ts";
 
 /** For searching and for finding files. */
 const TIME_LIMIT_MS = 30_000;
@@ -88,7 +88,7 @@ export class NodeFiles {
       this.#access.assertAllowed(file, realPath);
       const size = sizeOfFile(descriptor, file);
       const { content, shown, whole } = await readContent({ descriptor, path: file, size, range, signal });
-      if (whole !== null) this.#record.note({ file: realPath, whole: hashOf(whole) });
+      if (whole !== null) this.#record.noteWhole(realPath, whole);
       else if (shown !== null) this.#record.note({ file: realPath, lines: shown() });
       return content;
     } finally {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf, ReadRecord } from "./read-record.ts";
+import { hashOf, ReadRecord, type SeenFile } from "./read-record.ts";
 
 const FILE = "/project/a.txt";
 
@@ -66,4 +66,24 @@ describe("what was shown of a file", () => {
     record.note({ file: FILE });
     expect(record.seen(FILE, present("other\n"))).toBe("nothing");
   });
+
+  it.each(["at once", "when there was time"])(
+    "P2 P25 is hashed behind the answer, and compared %s",
+    async (when) => {
+      const noted: SeenFile[] = [];
+      const record = new ReadRecord({
+        recall: () => [],
+        note: (seen) => void noted.push(seen),
+      });
+      record.noteWhole(FILE, Buffer.from("read\n"));
+      if (when !== "at once") await new Promise((resolve) => setImmediate(resolve));
+      expect(record.seen(FILE, present("read\n"))).toBe("all");
+      expect(record.seen(FILE, present("other\n"))).toBe("older");
+      expect(JSON.parse(JSON.stringify(noted))).toEqual([
+        { file: FILE, whole: hashOf(Buffer.from("read\n")) },
+      ]);
+      record.note({ file: FILE });
+      expect(record.seen(FILE, present("read\n"))).toBe("nothing");
+    },
+  );
 });
