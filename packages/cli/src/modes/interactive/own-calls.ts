@@ -2,7 +2,7 @@ import type { ToolResult } from "@burin/core";
 import { ranByUser } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import { linesOf, span } from "../../terminal/styled-line.ts";
-import { modelText } from "../../ui/displays/call-lines.ts";
+import { countIn, modelText } from "../../ui/displays/call-lines.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
 
@@ -75,8 +75,7 @@ export class OwnCalls {
     const text = result.error?.message ?? shown;
     const lines = linesOf(text.trimEnd(), result.error ? "bad" : undefined);
     const left = lines.length - MOST_ROWS;
-    // Of a long output only the end is here.
-    const count = `${left}${text.startsWith("…") ? "+" : ""}`;
+    const count = countIn(text, left);
     this.#desk.print(() => [
       [span(title.split("\n", 1)[0] ?? "", "strong")],
       ...(left > 0 ? [[{ text: say("prompt.more", { count }), style: "dim" as const }]] : []),

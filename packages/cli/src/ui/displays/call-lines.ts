@@ -126,10 +126,8 @@ function summaryOf(call: ShownCall): Span[][] {
   const { returnDisplay: display } = call;
   if (typeof display !== "string") return display.kind === "file_diff" ? [diffSummary(display)] : [];
   const { lines, fault } = partsOf(display);
-  // Of a long output only the end is here.
-  const more = display.startsWith("…") ? "+" : "";
   const words =
-    lines.length > 1 ? lineCount(`${lines.length}${more}`) : newsOf(lines[0] ?? "", call.description);
+    lines.length > 1 ? lineCount(countIn(display, lines.length)) : newsOf(lines[0] ?? "", call.description);
   return [
     ...(words === "" ? [] : [[{ text: words, style: "dim" as const }]]),
     ...(fault === "" ? [] : [[{ text: fault, style: "bad" as const }]]),
@@ -155,6 +153,9 @@ function newsOf(line: string, description: string): string {
   if (count !== undefined) return lineCount(count);
   return news.length > LONGEST_NEWS ? `${news.slice(0, LONGEST_NEWS - 1)}…` : news;
 }
+
+/** Of a long output only the end is here, behind dots. */
+export const countIn = (output: string, lines: number) => `${lines}${output.startsWith("…") ? "+" : ""}`;
 
 function lineCount(count: string): string {
   return count === "1" ? say("call.line") : say("call.lines", { count });
