@@ -36,6 +36,7 @@ export function learn(
   if (!isRefusal && !FAULTS.has(status)) return undefined;
   return (
     imagesLesson(lesson, reason) ??
+    signatureLesson(lesson, reason) ??
     quirkLesson(lesson, isRefusal, reason) ??
     (isRefusal ? (toolLesson(lesson, reason) ?? mediaLesson(lesson, isTooLarge, reason)) : undefined)
   );
@@ -68,6 +69,14 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
   if (lessons.showsNoImages || !lessons.showsNewImages(sent.history)) return undefined;
   lessons.showsNoImages = true;
   return `The model ${model} cannot see images; it gets a line of text in place of each.`;
+}
+
+const FOREIGN_SIGNATURE =
+  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid/i;
+
+/** The model goes on thinking, and what it thinks from now on goes back. */
+function signatureLesson({ lessons, sent }: Lesson, reason: string) {
+  return FOREIGN_SIGNATURE.test(reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
 }
 
 /** A chat template reports what it does not accept as a server error. */

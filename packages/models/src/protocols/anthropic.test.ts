@@ -39,3 +39,22 @@ describe("P36 thoughts that nobody has signed", () => {
     ]);
   });
 });
+
+it("P36 Claude goes on thinking where it refuses what another service has signed, and gets back its own", async () => {
+  const server = await serve({ thought: "mine", text: "ok" }, { text: "ok" });
+  const tuning = { reasoning: "high" } as const;
+  const model = openModel({ provider: "anthropic", name: "m", baseUrl: server.baseUrl, tuning });
+  const thought = (text: string, thoughtSignature: string): Message => ({
+    role: "model",
+    parts: [{ text, thought: true, thoughtSignature }, { text: "so" }],
+  });
+  const begun = [ASK, thought("theirs", "anthropic:foreign"), ASK];
+  const [own = ""] = (await readAll(model, { history: begun })).flatMap((event) =>
+    event.type === "thought" ? (event.signature ?? []) : [],
+  );
+  await readAll(model, { history: [...begun, thought("mine", own), ASK] });
+  const bodies = server.requests.map(({ body }) => JSON.stringify(body));
+  const thoughts = bodies.map((body) => body.match(/"thinking":"(?:their|mine)/g));
+  expect(thoughts).toEqual([['"thinking":"their'], null, ['"thinking":"mine']]);
+  for (const body of bodies) expect(body).toContain('"thinking":{"type":"adaptive"');
+});

@@ -6,7 +6,7 @@ import { cacheMark } from "../request/cache-mark.ts";
 import type { TunedRequest, Tuning } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { signatureOf } from "../request/thought-signature.ts";
-import { budgetOf, mergedBody } from "../request/tuning.ts";
+import { budgetOf, effortOf, mergedBody } from "../request/tuning.ts";
 import { inTurns, isShownImage, isShownImageOrPdf, userItems } from "../request/user-items.ts";
 import { wireJson } from "../request/wire-json.ts";
 import { wireId } from "../request/wire-names.ts";
@@ -54,8 +54,9 @@ function generation(
   if (reasoning === undefined || quirks.has("no-thinking")) return { max_tokens, temperature, top_p };
   const budget = budgetOf(reasoning);
   if (budget === 0) return { thinking: { type: "disabled" }, max_tokens, temperature, top_p };
-  if (typeof reasoning === "string" && !quirks.has("no-adaptive")) {
-    const effort = reasoning === "minimal" ? "low" : reasoning;
+  if ((typeof reasoning === "string" || quirks.has("no-budget")) && !quirks.has("no-adaptive")) {
+    const word = effortOf(reasoning);
+    const effort = word === "minimal" ? "low" : word;
     return { max_tokens, thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
   }
   const budget_tokens = Math.max(1024, Math.min(budget, max_tokens - LEAST_ANSWER_TOKENS));

@@ -28,8 +28,7 @@ function geminiBody(model: string, request: TunedRequest, quirks: Quirks): strin
     ...(hasSystem ? { systemInstruction: { parts: [{ text: system }] } } : {}),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: declarations }] } : {}),
     contents: contents([...opening, ...history], {
-      returns: !quirks.has("signature-refused"),
-      standsIn: quirks.has("signature-wanted") || quirks.has("signature-refused"),
+      standsIn: quirks.has("signature-wanted"),
       hasIds: !quirks.has("no-call-ids"),
     }),
     ...(isTuned ? { generationConfig } : {}),
@@ -53,8 +52,8 @@ function declaration({ name, description, parameters }: FunctionDeclaration, isO
   return isOld ? { name, description, parameters } : { name, description, parametersJsonSchema: parameters };
 }
 
-/** Whether signatures are sent back unchanged, calls without one get a placeholder, and calls have ids. */
-type Signing = Readonly<Record<"returns" | "standsIn" | "hasIds", boolean>>;
+/** Whether calls without a signature get a placeholder, and calls have ids. */
+type Signing = Readonly<Record<"standsIn" | "hasIds", boolean>>;
 
 function contents(history: readonly Message[], signing: Signing): JsonRecord[] {
   const partsOf = ({ role, parts }: Message): JsonRecord[] =>
@@ -73,13 +72,13 @@ function userParts(parts: readonly Part[], { hasIds }: Signing): JsonRecord[] {
   });
 }
 
-function modelParts(parts: readonly Part[], { returns, standsIn, hasIds }: Signing): JsonRecord[] {
+function modelParts(parts: readonly Part[], { standsIn, hasIds }: Signing): JsonRecord[] {
   // Of the calls of one reply only the first one is signed.
   const firstCall = parts.find((part) => part.functionCall);
   return parts.flatMap((part): JsonRecord[] => {
     const { text = "", thought, functionCall } = part;
-    const returned = returns ? geminiSignatureOf(part) : undefined;
-    const thoughtSignature = returned ?? (standsIn && part === firstCall ? NO_SIGNATURE : undefined);
+    const standIn = standsIn && part === firstCall ? NO_SIGNATURE : undefined;
+    const thoughtSignature = geminiSignatureOf(part) ?? standIn;
     if (functionCall) {
       const { id, name = "", args = {} } = functionCall;
       return [{ functionCall: { id: hasIds ? id : undefined, name, args }, thoughtSignature }];

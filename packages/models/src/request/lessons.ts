@@ -1,7 +1,7 @@
 import { onceFor } from "@burin/contract/async/once";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
-import type { InlineData } from "@burin/contract/messages/parts";
+import type { InlineData, Part } from "@burin/contract/messages/parts";
 import type { Quirk } from "./quirks.ts";
 import { isShownImage } from "./user-items.ts";
 
@@ -18,9 +18,22 @@ export class Lessons {
   readonly #refusedKeywords = new Map<string, Set<string>>();
   readonly #refusedMedia = new Set<string>();
   readonly #takenMedia = new Set<string>();
+  readonly #unsigned = new WeakSet<Part>();
 
   isRefused({ data = "" }: InlineData): boolean {
     return this.#refusedMedia.has(data);
+  }
+
+  /** The part without a signature that the service has refused. */
+  signed(part: Part): Part {
+    return this.#unsigned.has(part) ? { ...part, thoughtSignature: "" } : part;
+  }
+
+  /** Another service has signed some of what came so far. Returns whether that was new. */
+  refuseSignatures(history: readonly Message[]): boolean {
+    const signed = history.flatMap(({ parts }) => parts.filter(({ thoughtSignature }) => thoughtSignature));
+    for (const part of signed) this.#unsigned.add(part);
+    return signed.length > 0;
   }
 
   /** Returns whether that was new. */

@@ -94,7 +94,7 @@ function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Mess
     if (part.functionResponse) origin = part.functionResponse.name ?? "";
     const prepared = part.inlineData
       ? preparedMedia(part, reasonToLeaveOut(part.inlineData, lessons, taker), origin)
-      : withWireName(part);
+      : withWireName(lessons.signed(part));
     if (prepared === part) continue;
     changed ??= [...message.parts];
     changed[index] = prepared;

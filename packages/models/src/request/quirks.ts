@@ -26,7 +26,7 @@ const ROWS = {
     // Nothing goes back of what another service gave to get back.
     [
       "no-extras",
-      /(?:reasoning_details|extra_content)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content)|(?:corrupted|invalid) thought_?\s?signature/i,
+      /(?:reasoning_details|extra_content)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content)/i,
     ],
     // Instructions stand at the start of the first message.
     [
@@ -61,7 +61,8 @@ const ROWS = {
     ...CACHE,
     // Where nothing is signed, what was thought goes back all the same, also that of another model.
     ["thinking-wanted", /\bpassed back\b|reasoning_content is missing/i],
-    // How much to think is said in tokens, not in words.
+    // How much to think is said in words, not in tokens, or the other way round.
+    ["no-budget", /thinking\.type\.enabled\W+ is not supported/],
     ["no-adaptive", /adaptive|output_config|\beffort\b/i],
     ["no-thinking", /thinking|signature/i],
     OPTION,
@@ -81,7 +82,6 @@ const ROWS = {
     ["old-parameters", /parameters_?json_?schema/i],
     ["no-system", /(?:system|developer)[ _]?instruction\w* [^\n]{0,20}(?:not|n't) (?:enabled|supported)/i],
     ["signature-wanted", /^(?=[\s\S]*(?:missing|required|lacks|without))[\s\S]*thought_?\s?signature/i],
-    ["signature-refused", /thought_?\s?signature/i],
     // Vertex knows calls and answers by their order alone.
     ["no-call-ids", /unknown name \W*id\W+at\b/i],
     ["without:thinkingConfig", /thinking/i],

@@ -24,5 +24,5 @@ export function signatureOf(owner: SignatureOwner, part: Part): string | undefin
 /** Gemini's signatures have no mark, as in @google/genai, whose parts these are. */
 export function geminiSignatureOf(part: Part): string | undefined {
   const { thoughtSignature: signature } = part;
-  return signature === undefined || signature.includes(":") ? undefined : signature;
+  return !signature || signature.includes(":") ? undefined : signature;
 }

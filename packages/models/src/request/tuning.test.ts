@@ -170,6 +170,13 @@ describe("how a model is asked", () => {
     expect(older.body).not.toHaveProperty("output_config");
   });
 
+  it("P36 Claude thinks as much as a budget says, also where it takes no budgets", async () => {
+    const refusal =
+      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+    const { body } = await sent({ provider: "anthropic", tuning: { reasoning: 12_000 } }, [refusal]);
+    expect(body).toMatchObject({ thinking: { type: "adaptive" }, output_config: { effort: "medium" } });
+  });
+
   it("P36 Claude's budget leaves room for the answer", async () => {
     const tuning = { reasoning: 50_000, maxOutput: 20_000 };
     const { body } = await sent({ provider: "anthropic", tuning });
