@@ -21,6 +21,7 @@ describe("P5 a refusal because the request is too long", () => {
     ["Invalid 'messages[1].content': string too long, maximum length 1048576 for the context", undefined],
     ['{"status_code":2013,"status_msg":"invalid params, context window exceeds limit (2013)"}', undefined],
     ['{"error":{"code":"context_length_exceeded"}}', undefined],
+    ['{"error":{"message":"context overflow"}}', undefined],
   ])("%s", (answer, contextWindow) => {
     expect(tooLongIn(400, answer)).toEqual(contextWindow ? { contextWindow } : {});
   });

@@ -9,7 +9,7 @@ const TOO_MUCH =
 const MEASURE = "(?:token|context|length|window|model|max|limit)";
 const WORDS = new RegExp(
   [
-    "context.?(?:length|window|size|limit)|>= n_ctx",
+    "context.?(?:length|window|size|limit|overflow)|>= n_ctx",
     `\\b${SENT}\\b[^\\n]{0,80}?\\b${TOO_MUCH}[^\\n]{0,80}${MEASURE}`,
     "(?:prompt|input)[^.]{0,20} too (?:long|large)",
     `\\b(?:prompt|input) (?:tokens?|length)\\b[^\\n]{0,40}?\\b${TOO_MUCH}`,

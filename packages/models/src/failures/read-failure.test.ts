@@ -27,6 +27,11 @@ describe("P35 what cannot pass is not waited for, and the advice fits it:", () =
   });
 });
 
+it("P35 the week of a plan that was hit is used up, whatever the status", async () => {
+  const message = "You have hit your weekly limit. limit reached|1791291355";
+  expect(await failureOf(refusal(400, openAi(message)))).toMatchObject({ type: "quota" });
+});
+
 const TOO_LONG = (
   [
     [

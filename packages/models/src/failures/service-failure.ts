@@ -39,7 +39,7 @@ export function detailOf(answer: unknown): string {
   const details = [...said, ...wrapped].map(detailOf).filter((text) => text !== "");
   // A name says less than a sentence.
   const detail = details.find((text) => /\s/.test(text)) ?? details[0];
-  const place = Array.isArray(answer.loc) ? answer.loc.join(".") : "";
+  const place = [answer.loc, answer.path].find(Array.isArray)?.join(".") ?? "";
   // Some services put the problem where the name of a field should be.
   const field = typeof answer.param === "string" && answer.param.includes(" ") ? answer.param : "";
   // Some give a failure a name and no words.

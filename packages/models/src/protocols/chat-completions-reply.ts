@@ -3,8 +3,7 @@ import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/u
 import { count, openAiUsage, ReplyReader, withheld } from "../replies/reply-reader.ts";
 import { ownedSignature } from "../request/thought-signature.ts";
 
-const OVERFLOW_REASON = "model_context_window_exceeded";
-const LIMITED = new RegExp(`^(?:\\w*length|max_\\w*(?:tokens?|output)|\\w*token_limit|${OVERFLOW_REASON})$`);
+const LIMITED = /^(?:\w*length|max_\w*(?:tokens?|output)|\w*token_limit|model_context_window_exceeded)$/;
 /** Also what other protocols call it; with a reason behind it. */
 const WITHHELD = /^(?:content_?filter|safety|sensitive|recitation|blocklist|prohibited_content|spii|refusal)/;
 const BROKEN =
@@ -36,22 +35,16 @@ export class ChatCompletionsReply extends ReplyReader {
   }
 
   protected override errorIn(chunk: JsonRecord): unknown {
-    if (chunk.error) return chunk.error;
-    if (chunk.object === "error") return chunk;
+    const { error } = placesIn(chunk).find((place) => place.error) ?? {};
+    if (error || chunk.object === "error") return error ?? chunk;
     const { base_resp: minimax } = chunk;
-    if (isRecord(minimax) && count(minimax.status_code) > 0) return minimax;
-    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-    const { x_groq: groq } = chunk;
-    return (isRecord(choice) ? choice.error : undefined) ?? (isRecord(groq) ? groq.error : undefined);
+    return isRecord(minimax) && count(minimax.status_code) > 0 ? minimax : undefined;
   }
 
-  /** Beside the choices; some put it into the choice (Moonshot), or into a part of their own (Groq). */
   protected usageIn(chunk: JsonRecord): Usage | undefined {
-    const { usage, choices, x_groq: groq, eval_count: completion_tokens } = chunk;
-    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-    const ollama = completion_tokens && { prompt_tokens: chunk.prompt_eval_count, completion_tokens };
-    const places = [usage, isRecord(choice) && choice.usage, isRecord(groq) && groq.usage, ollama];
-    return openAiUsage(places.find(isRecord));
+    const { prompt_eval_count: prompt_tokens, eval_count: completion_tokens } = chunk;
+    const ollama = completion_tokens && { prompt_tokens, completion_tokens };
+    return openAiUsage([...placesIn(chunk).map(({ usage }) => usage), ollama].find(isRecord));
   }
 
   protected readChunk(chunk: JsonRecord): ModelEvent[] | undefined {
@@ -72,9 +65,7 @@ export class ChatCompletionsReply extends ReplyReader {
   }
 
   #readChoice(choice: JsonRecord): ModelEvent[] {
-    if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
-      this.finishReason = choice.finish_reason.toLowerCase();
-    }
+    this.finishReason = reasonIn(choice) || this.finishReason;
     const isWhole = !isRecord(choice.delta);
     const { message = { content: choice.text } } = choice;
     const delta = isWhole ? message : choice.delta;
@@ -84,14 +75,10 @@ export class ChatCompletionsReply extends ReplyReader {
     this.#isInPieces ||= !isWhole && textIn(delta.content) !== "";
     const events: ModelEvent[] = [];
     const detailed = readDetails(delta.reasoning_details, this.#details);
+    const { reasoning_content, reasoning, reasoning_text, thinking } = delta;
     // Some services send the same reasoning in several fields.
-    const thought =
-      textIn(delta.reasoning_content) ||
-      textIn(delta.reasoning) ||
-      textIn(delta.reasoning_text) ||
-      textIn(delta.thinking) ||
-      thinkingIn(delta.content) ||
-      detailed;
+    const named = [reasoning_content, reasoning, reasoning_text, thinking].map(textIn).find(Boolean);
+    const thought = named ?? (thinkingIn(delta.content) || detailed);
     if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
     this.#extra = delta.extra_content ?? this.#extra;
     // The words of a reply that is sound.
@@ -111,11 +98,20 @@ export class ChatCompletionsReply extends ReplyReader {
       return { type: "server_error", message, isPassing: true };
     }
     const promisesCalls = reason === "tool_calls" || reason === "function_call";
-    if (isEmpty && reason === OVERFLOW_REASON) {
-      return { type: "context_length", message: "The conversation is longer than the model's window." };
-    }
     return isEmpty && (reason === "" || promisesCalls) ? this.empty() : undefined;
   }
+}
+
+/** Usage and errors stand beside the choices, in a choice (Moonshot), or in a part of their own (Groq). */
+function placesIn(chunk: JsonRecord): JsonRecord[] {
+  const [choice]: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+  return recordsIn([chunk, choice, chunk.x_groq]);
+}
+
+/** A router may say "stop" where the service behind it has failed. */
+function reasonIn({ finish_reason: told, native_finish_reason: native }: JsonRecord): string {
+  const [reason, behind] = [String(told ?? "").toLowerCase(), String(native).toLowerCase()];
+  return reason !== "" && (BROKEN.test(behind) || WITHHELD.test(behind)) ? behind : reason;
 }
 
 /** The fields that the service wants back, if any. */

@@ -61,15 +61,17 @@ export class GeminiReply extends ReplyReader {
 
   #addCall(given: JsonRecord, signature: string | undefined): void {
     const { id, name, args, partialArgs: pieces } = given;
+    // An empty object may only be the place of what follows.
+    const whole = isRecord(args) && Object.keys(args).length > 0 ? args : undefined;
     if (typeof name === "string" && name !== "") {
       this.#calls += 1;
       const isGrowing = given.willContinue === true || pieces !== undefined;
-      if (isGrowing) this.#growing.set(this.#calls, isRecord(args) ? args : {});
-      const whole = isGrowing ? undefined : (args ?? {});
-      this.calls.add({ index: this.#calls, id, name, arguments: whole }, () => signature);
+      if (isGrowing) this.#growing.set(this.#calls, whole ?? {});
+      this.calls.add({ index: this.#calls, id, name, arguments: isGrowing ? "" : whole }, () => signature);
     }
     const growing = this.#growing.get(this.#calls);
     if (growing) for (const piece of recordsIn(pieces)) grow(growing, piece);
+    else if (name === undefined && whole) this.calls.add({ index: this.#calls, arguments: whole });
   }
 
   protected override lastWords(): ModelEvent[] {

@@ -44,14 +44,15 @@ export class ResponsesReply extends ReplyReader {
   }
 
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
-    const { type } = event;
+    // Some tell the type of an event only outside its data.
+    const { type = isRecord(event.response) && event.response.error ? "response.failed" : undefined } = event;
     if (type === undefined && event.object === "response") {
       return /progress|queued/.test(String(event.status)) ? [] : this.#readResponse(event);
     }
     this.#hasBegun ||= type === "response.created";
     if (typeof type !== "string") return undefined;
     if (/^response\.(completed|incomplete|failed|cancelled|done)$/.test(type)) {
-      return isRecord(event.response) ? this.#readResponse(event.response, type) : [];
+      return this.#readResponse(isRecord(event.response) ? event.response : event, type);
     }
     return ITEM_EVENT.test(type) ? this.#readItemEvent(type, event) : [];
   }

@@ -74,7 +74,7 @@ export abstract class ReplyReader {
 
   finish(): ModelEvent[] {
     const last = [...this.lastWords(), ...this.#spoken(this.#tags.finish())];
-    const failure = this.failure ?? this.faultOf(this.isEmpty) ?? this.#brokenOff();
+    const failure = this.failure ?? this.#outgrown() ?? this.faultOf(this.isEmpty) ?? this.#brokenOff();
     const { isLimited } = this;
     const takenIds = this.#takenIds;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
@@ -208,6 +208,12 @@ export abstract class ReplyReader {
       this.failure = reportedFailure(chunk);
     } else if (events === undefined) this.unreadable ??= data;
     return events ?? [];
+  }
+
+  /** z.ai does not refuse what is too long: its reply has no content. */
+  #outgrown(): ModelFailure | undefined {
+    if (!this.isEmpty || this.finishReason !== "model_context_window_exceeded") return undefined;
+    return { type: "context_length", message: "The conversation is longer than the model's window." };
   }
 
   /** A reply that ended in the middle, with no sign of being complete. */
