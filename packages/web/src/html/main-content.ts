@@ -5,32 +5,33 @@ const ASIDE_NAME =
   /(?:^|[-_ ])(?:ad|ads|advert\w*|banner|breadcrumbs?|comments?|consent|cookies?|footer|header|login|masthead|menu|modal|nav|navbar|navigation|newsletter|pagination|popup|promo|related|share|sharing|sidebar|skip|social|sponsor\w*|subscribe|toc|toolbar|widget)(?:$|[-_ ])/i;
 const CONTENT_NAME =
   /(?:^|[-_ ])(?:article|body|content|doc|docs|document|entry|main|markdown|page|post|prose|readme|story|text)(?:$|[-_ ])/i;
+/** What readers say below an article may be longer than the article. */
+const COMMENTS_NAME = /(?:^|[-_ ])(?:comments?|discussion|disqus\w*|replies|talkback)(?:$|[-_ ])/i;
 const ASIDE_ROLES = new Set(
   "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar".split(" "),
 );
 const PARAGRAPHS = new Set(["p", "pre", "blockquote", "td", "ul", "ol", "dl", "table", "h2", "h3"]);
 
 const MOST_OF_THE_PAGE = 0.7;
-
 /** A part with less text is not an article, whatever it is called. */
 const LEAST_CHARACTERS = 140;
 
 /** The declared main part, otherwise where the paragraphs are; null when no part of the page stands out. */
 export function mainContent(body: PageElement) {
   const all = elementsBelow(body);
-  const outside = all.filter(isAside);
-  const surroundings = new Set(outside);
+  const surroundings = new Set(all.filter(isAside));
   let around = 0;
-  for (const element of outside) if (!isBelow(element, surroundings)) around += element.text;
+  for (const element of surroundings) if (!isBelow(element, surroundings)) around += element.text;
   const own = Math.max(1, body.text - around);
   const marked = largest(all.filter(isMarkedMain));
   if (marked && marked.text >= LEAST_CHARACTERS && marked.text >= own * 0.25) return contentOf(marked);
-  const articles = all.filter(({ name }) => name === "article");
-  const article = largest(articles);
+  const article = largest(all.filter(({ name }) => name === "article"));
   if (article && article.text >= LEAST_CHARACTERS && article.text >= own * 0.5) return contentOf(article);
   let dense = densest(all, surroundings);
+  const comments = new Set(all.filter((one) => one !== body && COMMENTS_NAME.test(namesOf(one))));
+  const isComment = (one: PageElement) => comments.has(one) || isBelow(one, comments);
   // The siblings of the densest part may belong to it: it counts only when it is most of the page.
-  while (dense?.parent && dense.text < own * MOST_OF_THE_PAGE) dense = dense.parent;
+  while (dense?.parent && (dense.text < own * MOST_OF_THE_PAGE || isComment(dense))) dense = dense.parent;
   if (dense?.parent && dense.text >= LEAST_CHARACTERS) return contentOf(dense);
   return around > 0 && own >= LEAST_CHARACTERS ? contentOf(body) : null;
 }
@@ -47,12 +48,12 @@ function isMarkedMain({ name, attributes }: PageElement): boolean {
 /** Navigation, and boxes with such names that contain little besides links. */
 function isAside(element: PageElement): boolean {
   const { name, attributes, text, linked } = element;
-  const { role = "" } = attributes;
-  if (name === "nav" || name === "footer" || name === "dialog" || ASIDE_ROLES.has(role)) return true;
+  if (name === "nav" || name === "footer" || name === "dialog" || ASIDE_ROLES.has(attributes.role ?? ""))
+    return true;
   if (name === "aside" || name === "form") return linked > text / 2 || text < LEAST_CHARACTERS;
   if (name === "header") return !holdsHeading(element);
   if (name !== "div" && name !== "section" && name !== "ul") return false;
-  const names = `${attributes.class ?? ""} ${attributes.id ?? ""}`;
+  const names = namesOf(element);
   if (names === " " || !ASIDE_NAME.test(names) || CONTENT_NAME.test(names)) return false;
   return linked > text * 0.5 || (text < LEAST_CHARACTERS && !holdsHeading(element));
 }
@@ -87,9 +88,12 @@ function densest(all: readonly PageElement[], surroundings: ReadonlySet<PageElem
   return best;
 }
 
-function nameScore({ attributes }: PageElement): number {
-  const names = `${attributes.class ?? ""} ${attributes.id ?? ""}`;
-  if (names === " ") return 0;
+function namesOf({ attributes }: PageElement): string {
+  return `${attributes.class ?? ""} ${attributes.id ?? ""}`;
+}
+
+function nameScore(element: PageElement): number {
+  const names = namesOf(element);
   return (CONTENT_NAME.test(names) ? 25 : 0) - (ASIDE_NAME.test(names) ? 25 : 0);
 }
 
@@ -99,9 +103,9 @@ function isBelow(element: PageElement, others: ReadonlySet<PageElement>): boolea
 }
 
 function largest(elements: readonly PageElement[]): PageElement | null {
-  let found: PageElement | null = null;
-  for (const element of elements) if (element.text > (found?.text ?? 0)) found = element;
-  return found;
+  const larger = (found: PageElement | null, one: PageElement) =>
+    one.text > (found?.text ?? 0) ? one : found;
+  return elements.reduce(larger, null);
 }
 
 function elementsBelow(root: PageElement): PageElement[] {
