@@ -54,7 +54,7 @@ export function linuxSandbox(
     async plan(command) {
       makeFolders(join(temporary, "tmp"));
       const hidden = hiddenHome(limits.home);
-      const filter = command.network ? null : filterFile(temporary);
+      const filter = filterFile(temporary, command.network);
       // Last of what a full disk can refuse: nobody would end a guard without a command.
       const guard = begin();
       const args = [
@@ -62,7 +62,12 @@ export function linuxSandbox(
         // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
         // another session anyway.
         ...(command.hasTerminal ? [] : ["--new-session"]),
-        ...places(command, limits, { ...guard, isRoot, hidden, hasFilter: filter !== null }),
+        ...places(command, limits, {
+          ...guard,
+          isRoot,
+          hidden,
+          hasFilter: filter !== null && !command.network,
+        }),
         ...(filter === null ? [] : ["--seccomp", "9"]),
         ...["--chdir", command.cwd, "--"],
         ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),
@@ -82,6 +87,7 @@ export function linuxSandbox(
 interface Around extends Pick<Guard, "before"> {
   readonly isRoot: boolean;
   readonly hidden: readonly string[];
+  /** No socket of a program outside can be reached. */
   readonly hasFilter: boolean;
 }
 
@@ -167,10 +173,10 @@ function nameServers(): string[] {
 }
 
 /**
- * A system call filter for a command without network: it can create sockets in its own network namespace and
- * connected pairs, and no others. A Unix socket of a program outside has a path, and neither a read-only mount nor
- * a network namespace prevents a connection to it. Only refusing the system call also covers sockets that are
- * created later.
+ * A system call filter. No command reaches the keys that the kernel keeps for the user, which no namespace hides.
+ * One without network can create sockets in its own network namespace and connected pairs, and no others. A Unix
+ * socket of a program outside has a path, and neither a read-only mount nor a network namespace prevents a connection
+ * to it. Only refusing the system call also covers sockets that are created later.
  */
 
 const [LOAD, EQUAL, AT_LEAST, AND, RETURN] = [0x20, 0x15, 0x35, 0x54, 0x06];
@@ -185,8 +191,10 @@ const [TYPE_BITS, TIOCSTI, URING_SETUP] = [0xf, 0x5412, 425];
 
 interface Calls {
   readonly architecture: number;
-  /** How 32-bit programs on the same system request sockets: they get none. */
-  readonly narrow: { readonly architecture: number; readonly calls: readonly number[] };
+  /** add_key, request_key and keyctl. */
+  readonly keys: readonly number[];
+  /** The same for 32-bit programs on the same system, and how they request sockets: they get none. */
+  readonly narrow: Pick<Calls, "architecture" | "keys"> & { readonly sockets: readonly number[] };
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
@@ -197,7 +205,8 @@ interface Calls {
 const CALLS: Readonly<Record<string, Calls>> = {
   x64: {
     architecture: 0xc000003e,
-    narrow: { architecture: 0x40000003, calls: [102, 359, 360, URING_SETUP] },
+    keys: [248, 249, 250],
+    narrow: { architecture: 0x40000003, keys: [286, 287, 288], sockets: [102, 359, 360, URING_SETUP] },
     socket: 41,
     socketpair: 53,
     ioctl: 16,
@@ -205,7 +214,8 @@ const CALLS: Readonly<Record<string, Calls>> = {
   },
   arm64: {
     architecture: 0xc00000b7,
-    narrow: { architecture: 0x40000028, calls: [281, 288, URING_SETUP] },
+    keys: [217, 218, 219],
+    narrow: { architecture: 0x40000028, keys: [309, 310, 311], sockets: [281, 288, URING_SETUP] },
     socket: 198,
     socketpair: 199,
     ioctl: 29,
@@ -215,25 +225,22 @@ const CALLS: Readonly<Record<string, Calls>> = {
 type Step = readonly [code: number, yes: number, no: number, value: number];
 
 /** null for an architecture whose call numbers are not known. */
-function socketFilter(architecture: string): Buffer | null {
+function callFilter(architecture: string, network: boolean): Buffer | null {
   const calls = CALLS[architecture];
   if (calls === undefined) return null;
+  const { narrow } = calls;
   const steps: Step[] = [
     [LOAD, 0, 0, ARCHITECTURE],
     ...unless(
-      [EQUAL, calls.narrow.architecture],
-      [[LOAD, 0, 0, NUMBER], ...answers(calls.narrow.calls, REFUSE, ALLOW)],
+      [EQUAL, narrow.architecture],
+      [[LOAD, 0, 0, NUMBER], ...answers([...narrow.keys, ...(network ? [] : narrow.sockets)], REFUSE, ALLOW)],
     ),
     [EQUAL, 1, 0, calls.architecture],
     [RETURN, 0, 0, REFUSE],
     [LOAD, 0, 0, NUMBER],
     ...(calls.others === undefined ? [] : unless([AT_LEAST, calls.others], [[RETURN, 0, 0, REFUSE]])),
-    ...unless([EQUAL, URING_SETUP], [[RETURN, 0, 0, REFUSE]]),
-    ...unless([EQUAL, calls.socket], [[LOAD, 0, 0, FIRST], ...answers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
-    ...unless(
-      [EQUAL, calls.socketpair],
-      [[LOAD, 0, 0, SECOND], [AND, 0, 0, TYPE_BITS], ...answers(PAIR_TYPES, ALLOW, REFUSE)],
-    ),
+    ...calls.keys.flatMap((key) => unless([EQUAL, key], [[RETURN, 0, 0, REFUSE]])),
+    ...(network ? [] : onlyOwnSockets(calls)),
     ...unless([EQUAL, calls.ioctl], [[LOAD, 0, 0, SECOND], ...answers([TIOCSTI], REFUSE, ALLOW)]),
     [RETURN, 0, 0, ALLOW],
   ];
@@ -245,6 +252,17 @@ function socketFilter(architecture: string): Buffer | null {
     program.writeUInt32LE(value, index * 8 + 4);
   });
   return program;
+}
+
+function onlyOwnSockets({ socket, socketpair }: Calls): Step[] {
+  return [
+    ...unless([EQUAL, URING_SETUP], [[RETURN, 0, 0, REFUSE]]),
+    ...unless([EQUAL, socket], [[LOAD, 0, 0, FIRST], ...answers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
+    ...unless(
+      [EQUAL, socketpair],
+      [[LOAD, 0, 0, SECOND], [AND, 0, 0, TYPE_BITS], ...answers(PAIR_TYPES, ALLOW, REFUSE)],
+    ),
+  ];
 }
 
 /** Runs the steps if the test holds; otherwise continues after them. */
@@ -262,10 +280,10 @@ function answers(values: readonly number[], found: number, other: number): Step[
 }
 
 /** The file that bubblewrap reads the filter from; null if there is none. */
-function filterFile(folder: string): string | null {
-  const file = join(folder, "calls");
+function filterFile(folder: string, network: boolean): string | null {
+  const file = join(folder, network ? "calls-network" : "calls");
   if (existsSync(file)) return file;
-  const program = socketFilter(process.arch);
+  const program = callFilter(process.arch, network);
   if (program === null) return null;
   try {
     writeFileSync(file, program, { mode: 0o600 });

@@ -119,6 +119,23 @@ if (isSandboxHere) {
       expect((await run("./narrow")).code).toBe(0);
     });
 
+    it.each(["none", "network"] as const)(
+      "P53 the keys that the kernel keeps for the user are out of reach, with the exception %s",
+      async (exception) => {
+        const calls = process.arch === "arm64" ? [217, 218, 219] : [248, 249, 250];
+        const [add, request, control] = calls;
+        const attempt = `
+import ctypes, errno
+kernel = ctypes.CDLL(None, use_errno=True)
+mine = ctypes.c_int(-4)
+for words in [${add}, b"user", b"burin-canary", b"x", 1, mine], [${request}, b"user", b"burin-canary", None, mine], [${control}, 10, mine, b"user", b"burin-canary", 0]:
+    kernel.syscall(*words)
+    print(errno.errorcode[ctypes.get_errno()])
+`;
+        expect((await run(`python3 -c '${attempt}'`, exception)).text).toBe("EPERM\nEPERM\nEPERM\n");
+      },
+    );
+
     it("P53 does not hinder what talks to its own children, and servers of its own network", async () => {
       const fork = `const c=require("child_process");if(process.send)process.send("hi");else c.fork(process.argv[1]).on("message",m=>console.log(m))`;
       writeFileSync(join(root, "fork.cjs"), fork);
