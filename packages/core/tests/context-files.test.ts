@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { chown, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, historyOf, type SettingsInput } from "@burin/core";
 import { type ScriptedCall, scriptedModel } from "@burin/core/testing";
@@ -68,6 +68,23 @@ describe("context files", () => {
       "Package rule.",
       "go",
     ]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("P38 what another user has put above the root is not read", async () => {
+    await mkdir(join(base, "repo", ".git"));
+    await put("repo/AGENTS.md", "Top rule.");
+    await put("repo/package/AGENTS.md", "Package rule.");
+    const ours = (await play()).files;
+    expect(ours).toEqual(["repo/AGENTS.md", "repo/package/AGENTS.md"]);
+    for (const foreign of ["repo/AGENTS.md", "repo/.git"]) {
+      await chown(join(base, foreign), 4321, 4321);
+      expect((await play()).files, foreign).toEqual(["repo/package/AGENTS.md"]);
+      await chown(join(base, foreign), 0, 0);
+    }
+    // Where the root is theirs too, as in a container, it is one project.
+    for (const name of ["repo/.git", "repo/AGENTS.md", "repo/package"])
+      await chown(join(base, name), 4321, 4321);
+    expect((await play()).files).toEqual(ours);
   });
 
   it("P29 the prompt behind them has a heading of its own, which stays where it is", async () => {

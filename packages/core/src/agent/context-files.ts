@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, fstatSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { AnsweredCall } from "@burin/contract/tool-call";
-import { realOf } from "@burin/machine/disk/disk-looks";
+import { lstatOf, realOf } from "@burin/machine/disk/disk-looks";
 import { beginningOf } from "@burin/machine/disk/regular-file";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { Conversation } from "./conversation.ts";
@@ -123,23 +123,36 @@ export class ContextFiles {
     }
   }
 
-  /** The user's own file may be a link to anywhere; files above the root must be in its repository. */
+  /** The user's own file may be a link to anywhere; files above the root must be in its repository, and not another user's. */
   async #readOutside(file: string): Promise<string | null> {
-    const top = dirname(file) === this.#places.home ? sep : repositoryTop(this.#root);
+    const isHome = dirname(file) === this.#places.home;
     const { openWithin } = await import("@burin/machine/paths/paths");
-    const { descriptor } = await openWithin(file, [top]);
+    const { descriptor } = await openWithin(file, [isHome ? sep : repositoryTop(this.#root)]);
+    if (!isHome && !isOwn(fstatSync(descriptor), this.#root)) {
+      closeSync(descriptor);
+      return null;
+    }
     const bytes = beginningOf(descriptor, this.#places.mostCharacters * MOST_BYTES_PER_CHARACTER);
     const text = new TextDecoder().decode(bytes);
     return text.includes("\0") ? null : text;
   }
 }
 
-/** The nearest folder, from this one upwards, that contains `.git`; the folder itself if there is none. */
+/**
+ * The nearest folder, from this one upwards, that contains `.git`; the folder itself if there is none, or if it is
+ * another user's, which git does not use either.
+ */
 function repositoryTop(folder: string): string {
   for (let top = folder; ; top = dirname(top)) {
-    if (existsSync(join(top, ".git"))) return top;
+    const repository = lstatOf(join(top, ".git"));
+    if (repository !== null) return isOwn(repository, folder) ? top : folder;
     if (dirname(top) === top) return folder;
   }
+}
+
+/** It belongs to this user, or to whom the root belongs, as in a container. */
+function isOwn({ uid }: { readonly uid: number }, root: string): boolean {
+  return uid === process.getuid?.() || uid === lstatOf(root)?.uid;
 }
 
 function foldersDown(top: string, bottom: string): string[] {
