@@ -87,6 +87,8 @@ export interface PlaceFacts {
   pathsInGit(folder: string, words: readonly string[]): Awaitable<readonly string[] | null>;
   /** The project's folder in which the program would be found, if it is nowhere else; otherwise null. */
   projectFolderOf(program: string): Awaitable<string | null>;
+  /** The top of the work tree that the folder is in, as git names it, or null. Without it `git rev-parse` asks more. */
+  workTreeOf?(folder: string): Awaitable<string | null>;
   /** What git would do in that folder besides what its words say, or null. */
   repositoryFault(directory: string, use: GitUse): Awaitable<RepositoryFault | null>;
 }

@@ -42,6 +42,8 @@ export interface CommandPlace {
   readonly isOtherShell?: boolean;
   /** The shell is not bash, and understands no more than every POSIX shell. */
   readonly isPosixShell?: boolean;
+  /** The top of the work tree that the folder is in, as git names it; null when it names none. */
+  readonly workTreeOf?: (folder: string) => string | null;
   /**
    * What git would do in that folder besides what its words say, or null. Without this function only the first
    * folder is trusted.
@@ -104,12 +106,25 @@ export class CommandReach implements Reach {
     for (const command of commands) {
       if (!command.followsSuccess) this.#definite = this.#possible;
       this.#current = this.#definite;
-      yield command;
-      const [program, folder] = command.words;
+      const known = this.#withTop(command);
+      yield known;
+      const [program, folder] = known.words;
       if (program?.value === "cd" && typeof folder?.value === "string") {
-        this.#move(folder.value, command.isApart);
+        // Where git fails the shell stays where it is.
+        this.#move(folder.value, command.isApart || folder.belowTop !== undefined);
       }
     }
+  }
+
+  /** The command with the folders that git names, where that is one and no shell would split it. */
+  #withTop(command: SimpleCommand): SimpleCommand {
+    if (!command.words.some(({ belowTop }) => belowTop !== undefined)) return command;
+    const [top, ...others] = new Set(this.#current.map((folder) => this.#place?.workTreeOf?.(folder)));
+    if (!top || others.length > 0 || !/^[\w@%+:,./-]+$/.test(top)) return command;
+    const words = command.words.map((word) =>
+      word.belowTop === undefined ? word : { ...word, value: top + word.belowTop },
+    );
+    return { ...command, words };
   }
 
   /** The command `cd path` ran; in a subshell it only affects what else runs there. */

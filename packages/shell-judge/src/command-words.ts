@@ -27,11 +27,18 @@ function linesWords(line: ShellCommand, depth: number, part: string | null): Com
   return line.commands.flatMap((command) => commandWords(command, depth, part ?? command.text));
 }
 
+/** A command that stands quoted in brackets in one of their words, or in a variable, may run later. */
+const EVALUATES =
+  /^(?:let|declare|typeset|local|readonly|export|unset|read|printf|test|\[|wait|mapfile|readarray)$/;
+
 function commandWords(command: SimpleCommand, depth: number, part: string): CommandWords[] {
   const words = command.words.map(({ value, isGlob }) => (isGlob ? null : value));
-  if (words.length === 0) return [];
+  const evaluated = EVALUATES.test(words[0] ?? "") ? words.slice(1) : [];
+  const kept = [...evaluated, ...command.assignments.map(({ value }) => value)];
+  const later = kept.some((text) => /`|\$\(/.test(text ?? "")) ? [{ words: [null], part }] : [];
+  if (words.length === 0) return later;
   const fed = command.redirections.filter(({ kind }) => kind === "data").map(({ target }) => target);
-  return launchedWords(words, { depth, part, fed });
+  return [...later, ...launchedWords(words, { depth, part, fed })];
 }
 
 interface Inside {

@@ -297,6 +297,34 @@ describe("what may do more than its words say", () => {
     expect(judged("cat link").verdict).toBe("allow");
   });
 
+  describe("the folder that git names as the top of the work tree", () => {
+    const verdict = (command: string, top: string | null) => {
+      const rules = { allow: [], ask: [], deny: [] };
+      const place = { ...PLACE, repositoryFault: () => null, workTreeOf: () => top };
+      return judgeCommand({ command, mode: "default", rules, place }).verdict;
+    };
+    const TOP = "$(git rev-parse --show-toplevel)";
+
+    it.each([
+      ...[`cd "${TOP}" && ls`, `cd ${TOP}; ls sub`, `ls "${TOP}/sub"`, `cd sub && cd "${TOP}" && cat ./a`],
+      ...[`echo "${TOP}"`, `(cd "${TOP}/sub" && ls) | head`],
+    ])("P22 it is as good as its name: %s", (command) => expect(verdict(command, "/project")).toBe("allow"));
+
+    it.each([
+      [`cd "${TOP}" && ls`, "/"],
+      [`cd "${TOP}" && ls`, "/project/a b"],
+      [`cd "${TOP}" && ls`, null],
+      [`cd "${TOP}" && cat link`, "/project/sub"],
+      [`cd sub && cd "${TOP}" && cat link`, "/project"],
+      [`cd "${TOP}/.." && ls`, "/project"],
+      [`cd "${TOP}/link" && ls`, "/project/sub"],
+      [`export GIT_WORK_TREE=/; cd "${TOP}"`, "/project"],
+      [`cd "$(git -C / rev-parse --show-toplevel)"`, "/project"],
+      [`cd "$(git rev-parse --show-toplevel; echo /)"`, "/project"],
+      [`"${TOP}/a"`, "/project"],
+    ])("P21 asks: %s in %s", (command, top) => expect(verdict(command, top)).toBe("ask"));
+  });
+
   it("P21 what only bash reads like this is asked about for another shell", () => {
     const rules = { allow: [], ask: [], deny: [] };
     const asked = (command: string, isPosixShell: boolean) =>
@@ -310,6 +338,9 @@ describe("what may do more than its words say", () => {
       "cat <<< a",
       'for i in {1..3}; do cat "$i"; done',
       "cat <<$'A'\nb\n$A",
+      // A Korn shell runs what stands in such brackets.
+      "[ 1 -eq 'a[$(b)]' ]",
+      'test "$(cat a)" "-lt" 2',
     ];
     for (const line of lines) {
       expect(asked(line, false), line).toBe("allow");
@@ -317,6 +348,8 @@ describe("what may do more than its words say", () => {
     }
     expect(asked("bash -c '[[ a > b ]]'", true)).toBe("allow");
     expect(asked("sh -c '[[ a > b ]]'", false)).toBe("deny");
+    for (const line of ['[ $? -eq 0 ] && test 1 -lt "$#"', '[ "$(cat a)" = b ]'])
+      expect(asked(line, true), line).toBe("allow");
     for (const line of ['grep "[[:space:]]" a | cat 2>&1', "cat <<A\nb\nA", 'for i in a; do cat "$i"; done'])
       expect(asked(line, true), line).toBe("allow");
   });

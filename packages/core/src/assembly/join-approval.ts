@@ -59,6 +59,7 @@ const UNKNOWN = {
   oddNamesInGit: null,
   pathsInGit: null,
   projectFolderOf: null,
+  workTreeOf: null,
   repositoryFault: { nature: "outside", what: "nothing is known about the repository" },
 } as const;
 
@@ -72,7 +73,9 @@ async function knowing<T>(facts: PlaceFacts, judge: (known: KnownFacts) => T): P
       (...given: readonly unknown[]) => {
         const key = known.size === 0 ? "" : JSON.stringify([name, ...given]);
         if (known.has(key)) return known.get(key);
-        const answer = (facts[name] as (...given: readonly unknown[]) => unknown)(...given);
+        const look = facts[name] as ((...given: readonly unknown[]) => unknown) | undefined;
+        if (look === undefined) return UNKNOWN[name];
+        const answer = look(...given);
         if (!(answer instanceof Promise)) return answer;
         const told = answer.catch(() => UNKNOWN[name]);
         asked.set(JSON.stringify([name, ...given]), told);
@@ -87,8 +90,8 @@ async function knowing<T>(facts: PlaceFacts, judge: (known: KnownFacts) => T): P
 
 type KnownFacts = {
   readonly [Name in keyof PlaceFacts]: (
-    ...given: Parameters<PlaceFacts[Name]>
-  ) => Awaited<ReturnType<PlaceFacts[Name]>>;
+    ...given: Parameters<Required<PlaceFacts>[Name]>
+  ) => Awaited<ReturnType<Required<PlaceFacts>[Name]>>;
 };
 
 /** The one queue of questions; its code is loaded with the first question. */

@@ -54,6 +54,7 @@ export function gitRepositories(ground: FactsGround) {
   const askIn = (folder: string) => (words: readonly string[]) => asker().ask(folder, words);
   return {
     repositoryFault,
+    workTreeOf: (folder: string) => asker().workTreeOf(folder),
     oddNamesInGit: (folder: string, words: readonly string[]) => oddNames(askIn(folder), words),
     pathsInGit: (folder: string, words: readonly string[]) => pathsInGit(askIn(folder), words),
   };
@@ -91,6 +92,11 @@ class GitAsker {
 
   #isOutside(path: string): boolean {
     return leadsOutside(path, false, this.#roots);
+  }
+
+  workTreeOf(folder: string): string | null {
+    const found = this.#repositoryIn(folder);
+    return found === null || "nature" in found ? null : found.top;
   }
 
   faultIn(folder: string, use: GitUse, depth: number): RepositoryFault | null {

@@ -10,6 +10,8 @@ export interface ShellWord {
   readonly isMany?: boolean;
   /** For a word without a value: text that may be shown, whatever it is. */
   readonly isAnyText?: boolean;
+  /** For a word without a value: git's answer where the top of the work tree is, with this behind it. */
+  readonly belowTop?: string;
   /** For a word without a value: it is one line of this command's output, or some of its words. */
   readonly lineOf?: SimpleCommand;
 }

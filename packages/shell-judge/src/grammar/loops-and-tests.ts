@@ -130,12 +130,25 @@ export function isOnlyBash(node: SyntaxNode): boolean {
   if (node.type === "For" && node.wordlist?.some(({ text }) => text.startsWith("{"))) return true;
   if (node.type === "Pipeline" && node.operators.includes("|&")) return true;
   if (node.type === "Redirect" && node.operator.startsWith("&")) return true;
+  if (node.type === "Command" && mayEvaluate(node)) return true;
   if (node.type === "HereDoc" && node.delimiter?.text.includes("$")) return true;
   let isOnly = false;
   forEachChild(node, (child) => {
     isOnly ||= isOnlyBash(child);
   });
   return isOnly;
+}
+
+const NUMBER = /^"?(?:-?\d+|\$[?#]|\$\{#\w+\})"?$/;
+
+/** A Korn shell calculates what `test` compares as numbers, and runs what stands in the brackets of a name. */
+function mayEvaluate({ name, args }: Command): boolean {
+  const isTest = /^(?:test|\[)$/.test(name?.value ?? "");
+  const isBeside = (at: number) =>
+    [args[at - 1], args[at + 1]].some(
+      (word) => word?.type === "Word" && /^-(?:eq|ne|lt|le|gt|ge)$/.test(word.value),
+    );
+  return isTest && args.some(({ text }, at) => isBeside(at) && !NUMBER.test(text));
 }
 
 interface Comparison {

@@ -67,6 +67,9 @@ const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
   ArithmeticCommand: "`(( ))` evaluates an expression",
 };
 
+/** Folders of a work tree, as scripts name them from anywhere in it. */
+const BELOW_TOP = /^("?)\$\(git rev-parse --show-toplevel\)((?:\/[\w.@%+-]+)*\/?)\1$/;
+
 type Position = Pick<SimpleCommand, "followsSuccess" | "isApart" | "input" | "isRepeat">;
 
 /** The most loop bodies that are read, one for each word; a line with more is not followed. */
@@ -244,8 +247,7 @@ class Reader {
       const words = [{ text: "[[", value: "test", isGlob: false }, ...compared].filter(
         (word) => word !== undefined,
       );
-      const known = problem === null ? words : [];
-      this.commands.splice(index, 0, { ...EMPTY, text, words: known, problems, ...position });
+      this.commands.splice(index, 0, { ...EMPTY, text, words, problems, ...position });
       this.problems.push(...problems);
     }
   }
@@ -312,6 +314,8 @@ class Reader {
     if (isExpanded(word, reading)) this.#readOther(word);
     const { text } = word;
     if ("value" in reading) return { text, ...reading };
+    const [, , belowTop] = BELOW_TOP.exec(text) ?? [];
+    if (belowTop !== undefined) return { text, value: null, isGlob: false, isAnyText: true, belowTop };
     if (!("problem" in reading)) return { text, value: null, isGlob: false, ...reading };
     problems.push(`\`${text}\` holds ${reading.problem}`);
     // Of a pipeline that becomes words the last command was read last.

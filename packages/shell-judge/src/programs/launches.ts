@@ -30,7 +30,8 @@ interface Wrapper {
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   ...alike("command builtin nohup setsid busybox toybox catchsegv", {}),
-  ...alike("taskset chroot", { before: 1 }),
+  ...alike("chronic fakeroot linux32 linux64 pkexec prlimit setpriv unbuffer dbus-run-session xvfb-run", {}),
+  ...alike("taskset chroot setarch", { before: 1 }),
   env: { values: "uCS", long: "--unset --chdir --split-string" },
   nice: { values: "n", long: "--adjustment" },
   timeout: { values: "ks", long: "--kill-after --signal", before: 1 },
@@ -110,7 +111,26 @@ export function launchesOf(words: readonly (string | null)[]): readonly Launch[]
     const text = words.includes(null) ? null : words.slice(1).join(" ");
     return [{ kind: "script", text, at: words.length - 1 }];
   }
+  if (KEEPS.test(name)) return keptScripts(words);
   return name === "find" ? findLaunches(words) : [];
+}
+
+/** Builtins that are given a command line to run later. */
+const KEEPS = /^(?:trap|alias|mapfile|readarray|compgen|complete)$/;
+
+function keptScripts(words: readonly (string | null)[]): Launch[] {
+  const [name] = words;
+  const isKept = (word: string, at: number) => {
+    const before = words[at - 1] ?? "";
+    if (name === "alias") return word.includes("=");
+    return name === "trap"
+      ? (at === 1 || before === "--") && !/^(?:-.*)?$/s.test(word)
+      : /^-\w*C$/.test(before);
+  };
+  return words.flatMap((word, at): Launch[] => {
+    if (at === 0 || (word !== null && !isKept(word, at))) return [];
+    return [{ kind: "script", text: word?.replace(name === "alias" ? /^[^=]+=/ : /^/, "") ?? null, at }];
+  });
 }
 
 function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapper): Launch[] {
