@@ -98,6 +98,7 @@ describe("variables that a line sets for itself", () => {
 
 describe("names that a command prints for another one", () => {
   it.each([
+    ...["find sub | xargs grep -i x", "find sub | xargs -I{} grep -i x {}", "env CI=1 ls -S"],
     ...["cat $(ls sub)", "wc -l $(find sub -name '*.ts')", "for f in $(find sub); do cat $f; done"],
     ...["for f in sub/*; do head -3 $f; done", "find sub | while read f; do head $f; done", "cat {a,b}.txt"],
     ...[
@@ -115,6 +116,7 @@ describe("names that a command prints for another one", () => {
   ])("P22 runs unasked: %s", (command) => expect(judged(command).verdict).toBe("allow"));
 
   it.each([
+    ...["find links | xargs grep -i x", "find odd | xargs -r diff -ai a", "find links | xargs ls -I x"],
     ...[
       "cat $(find links -name '*.ts')",
       "cat $(find odd)",

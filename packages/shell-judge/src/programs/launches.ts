@@ -134,9 +134,6 @@ function keptScripts(words: readonly (string | null)[]): Launch[] {
 }
 
 function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapper): Launch[] {
-  if (name === "env" && words.some((word) => word !== null && /^(?:-\w*S|--s)/.test(word))) {
-    return [{ kind: "unseen" }];
-  }
   const to = words.length;
   let from = 1;
   while (from < to && words[from] !== "--") {
@@ -146,11 +143,13 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
     if (!isSetting && !/^-./s.test(word)) break;
     from += !isSetting && takesNext(word, wrapper) ? 2 : 1;
   }
+  // `xargs -I{}` replaces `{}` with each line; what it launches may have such an option of its own.
+  const has = (option: RegExp) => words.slice(1, from).some((word) => option.test(word ?? ""));
+  if (name === "env" && has(/^(?:-\w*S|--s)/)) return [{ kind: "unseen" }];
+  const replaces = name === "xargs" && has(/^-(?:[a-zA-Z0]*[iI]|-replace)/);
   if (words[from] === "--") from += 1;
   from += wrapper.before ?? 0;
   if (from >= to) return [];
-  // `xargs -I{}` replaces `{}` with each line.
-  const replaces = name === "xargs" && words.some((word) => /^-(?:[a-zA-Z0]*[iI]|-replace)/.test(word ?? ""));
   const isOpen = wrapper.isOpen === true;
   return [{ kind: "words", from, to, isOpen, ...(replaces && { placeholder: "{}" }) }];
 }
