@@ -69,7 +69,7 @@ export function either<A, B>(a: Option<A>, b: Option<B>, description?: string): 
 }
 
 export const NOT_EMPTY: JsonSchema = { minLength: 1 };
-/** For a choice, whose words are enough for a checker. */
+/** The type of a choice, for models: to check it, its words are enough. */
 export const STRING: JsonSchema = { type: "string" };
 
 export function object<All extends Options, Needed extends keyof All & string = never>(

@@ -20,8 +20,8 @@ interface Failure {
 export class LoopGuard {
   readonly #kindOf: (tool: string) => ToolKind | undefined;
   readonly #failures = new Map<string, Failure>();
-  /** Successful edits and commands; repeating one changes nothing new. */
-  readonly #made = new Set<string>();
+  /** Successful edits and commands: repeating one changes nothing new. */
+  readonly #changes = new Set<string>();
   #last = { call: "", answer: "", count: 0 };
   /** Why the run must end; null when it may continue. */
   verdict: string | null = null;
@@ -33,15 +33,15 @@ export class LoopGuard {
   /** Returns the call as the model sees it: with a correction in its answer after too many repetitions. */
   seen(call: ToolCall): ToolCall {
     if (!isAnswered(call)) return call;
-    const mark = traceOf(`${call.name} ${JSON.stringify(call.args)}`);
+    const mark = hashOf(`${call.name} ${JSON.stringify(call.args)}`);
     return call.status === "success" ? this.#succeeded(call, mark) : this.#failed(call, mark);
   }
 
   #failed(call: AnsweredCall, mark: string): ToolCall {
     this.#last.count = 0;
-    const failure = onceFor(this.#failures, mark, () => ({ count: 0, changes: this.#made.size }));
-    if (failure.changes !== this.#made.size) failure.count = 0;
-    failure.changes = this.#made.size;
+    const failure = onceFor(this.#failures, mark, () => ({ count: 0, changes: this.#changes.size }));
+    if (failure.changes !== this.#changes.size) failure.count = 0;
+    failure.changes = this.#changes.size;
     failure.count += 1;
     if (failure.count >= ENDED_AT) {
       this.verdict = `The model made the same failing call of ${call.name} ${failure.count} times, corrections did not help.`;
@@ -55,8 +55,8 @@ export class LoopGuard {
 
   #succeeded(call: AnsweredCall, mark: string): ToolCall {
     const kind = this.#kindOf(call.name);
-    if (kind === "edit" || kind === "execute") this.#made.add(mark);
-    const answer = traceOf(JSON.stringify(call.llmContent));
+    if (kind === "edit" || kind === "execute") this.#changes.add(mark);
+    const answer = hashOf(JSON.stringify(call.llmContent));
     const isSame = this.#last.call === mark && this.#last.answer === answer;
     this.#last = { call: mark, answer, count: isSame ? this.#last.count + 1 : 1 };
     const { count } = this.#last;
@@ -70,6 +70,6 @@ export class LoopGuard {
 }
 
 /** Calls and answers may be long; their hashes take no room. */
-function traceOf(text: string): string {
+function hashOf(text: string): string {
   return process.getBuiltinModule("node:crypto").createHash("sha1").update(text).digest("base64");
 }

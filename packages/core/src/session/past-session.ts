@@ -47,7 +47,7 @@ export class PastSession {
     let hasBegun = false;
     for (const { event, seen } of readLog(this.path, this.#state)) {
       this.#hear(event);
-      if (this.calls.isBehind(event)) yield* this.calls.answers(kindOf, "all");
+      if (this.calls.showsLostAnswers(event)) yield* this.calls.answers(kindOf, "all");
       if (!hasBegun && isPartOfHistory(event)) {
         hasBegun = true;
         if (saidBy(event) !== "user" && event.type !== "context")

@@ -43,7 +43,7 @@ export class UnsettledCalls {
   }
 
   /** Whether the event shows that the calls before it will never be answered: their answers were lost. */
-  isBehind(event: AgentEvent): boolean {
+  showsLostAnswers(event: AgentEvent): boolean {
     if (this.#open.size === 0) return false;
     if (event.type === "tool_call") {
       return this.#isUnderWay && event.call.status === "validating" && !this.#open.has(event.call.callId);
@@ -74,7 +74,7 @@ export class UnsettledCalls {
     const chosen = [...this.#open.values()].filter((open) => which === "all" || !canBegin(open));
     return chosen.map((open) => {
       const { callId, name, args, description } = open.last;
-      const error = fateOf(open, kindOf(name));
+      const error = errorFor(open, kindOf(name));
       const answer = { llmContent: error.message, returnDisplay: error.message, error };
       this.#settle(callId);
       return { type: "tool_call", call: { callId, name, args, description, status: "error", ...answer } };
@@ -91,7 +91,7 @@ export function isRedacted(value: unknown): boolean {
   return JSON.stringify(value)?.includes("[redacted: ") ?? false;
 }
 
-function fateOf({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {
+function errorFor({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {
   const { name } = last;
   if (!hasBegun) {
     const why = isRedacted(last.args)

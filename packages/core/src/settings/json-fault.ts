@@ -15,6 +15,7 @@ export async function jsonFault(text: string): Promise<string | null> {
       { disallowComments: true },
     );
   } catch {
+    // With no fault found, it was the stack that overflowed.
     return found === null ? "it is nested too deeply" : described(text, found);
   }
   return null;

@@ -37,17 +37,17 @@ export function parseLayer(file: string, source: string): object {
   const [fault] = faults;
   if (fault === undefined) return value as object;
   const place = placeOf(text, nodeAt(tree, fault.path).offset);
-  const strangers = strangersIn(value, SETTINGS_SCHEMA, "");
-  const told = faults.map((one) => faultOfSetting(one, strangers));
+  const unknown = unknownKeysIn(value, SETTINGS_SCHEMA, "");
+  const told = faults.map((one) => faultOfSetting(one, unknown));
   throw new SettingsError(
     `${file}:${place}: ${describeFaults(told, "settings")}. The file was left as it is.`,
   );
 }
 
-function faultOfSetting({ path, says, ...more }: SchemaFault, strangers: readonly Stranger[]): SchemaFault {
-  const stranger = strangers.find(({ key }) => key === path.join("."));
-  const hint = stranger?.meant === undefined ? "" : `; did you mean "${stranger.meant}"?`;
-  if (stranger !== undefined) return { path, says: `is not a setting${hint}` };
+function faultOfSetting({ path, says, ...more }: SchemaFault, unknown: readonly UnknownKey[]): SchemaFault {
+  const key = unknown.find((one) => one.key === path.join("."));
+  const hint = key?.meant === undefined ? "" : `; did you mean "${key.meant}"?`;
+  if (key !== undefined) return { path, says: `is not a setting${hint}` };
   // Some write the key itself there, and it must not be shown.
   return path.at(-1) === "key" ? { path, says } : { path, says, ...more };
 }
@@ -74,30 +74,31 @@ function assertReadable(file: string, text: string): void {
 
 /** Keys that are not a setting, one sentence for each: a misspelled list of rules would have no effect. */
 export function unknownKeys(file: string, layer: object): string[] {
-  return strangersIn(layer, SETTINGS_SCHEMA, "").map(({ key, meant }) => {
+  return unknownKeysIn(layer, SETTINGS_SCHEMA, "").map(({ key, meant }) => {
     const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
     return `${file}: "${key}" is not a setting and has no effect.${hint}`;
   });
 }
 
-interface Stranger {
+interface UnknownKey {
   readonly key: string;
+  /** The setting that was probably meant. */
   readonly meant?: string;
 }
 
-function strangersIn(value: unknown, schema: JsonSchema, above: string): Stranger[] {
+function unknownKeysIn(value: unknown, schema: JsonSchema, above: string): UnknownKey[] {
   if (Array.isArray(value)) {
-    return value.flatMap((one, index) => strangersIn(one, asSchema(schema.items), `${above}${index}.`));
+    return value.flatMap((one, index) => unknownKeysIn(one, asSchema(schema.items), `${above}${index}.`));
   }
   const ways = [schema, ...(Array.isArray(schema.anyOf) ? schema.anyOf.map(asSchema) : [])];
   const properties: Record<string, JsonSchema> = Object.assign({}, ...ways.map((one) => one.properties));
   const known = Object.keys(properties);
   const isAnyKey = known.length === 0;
   if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([name, one]): Stranger[] => {
+  return Object.entries(value).flatMap(([name, one]): UnknownKey[] => {
     const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (inner !== undefined) return strangersIn(one, inner, `${above}${name}.`);
-    if (isAnyKey) return strangersIn(one, asSchema(schema.additionalProperties), `${above}${name}.`);
+    if (inner !== undefined) return unknownKeysIn(one, inner, `${above}${name}.`);
+    if (isAnyKey) return unknownKeysIn(one, asSchema(schema.additionalProperties), `${above}${name}.`);
     const near = nearNames(name, known).find(
       (near) => !(near in value) && Math.abs(near.length - name.length) <= 3,
     );

@@ -11,8 +11,7 @@ type Ask = (words: readonly string[]) => ProgramOutput;
 export function oddNames(ask: Ask, words: readonly string[]): string[] | null {
   const trees = objectsNamedBy(ask, words);
   if (trees === null) return null;
-  const ofTree = ["ls-tree", "-r", "-z", "--name-only", "--full-tree"];
-  const lists = trees.map((tree) => [...ofTree, tree]);
+  const lists = trees.map((tree) => ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree]);
   const listed = [["ls-files", "-z", "--full-name", ":/"], ...lists].map(ask);
   if (listed.some(({ fault }) => fault !== null)) return null;
   const names = listed.flatMap(({ output }) => output.toString("utf8").split("\0"));
@@ -47,5 +46,6 @@ function hasPaths(ask: Ask, object: string): boolean {
 function objectsNamedBy(ask: Ask, words: readonly string[]): string[] | null {
   const { output, fault } = ask(["rev-parse", "--revs-only", "--no-flags", ...words]);
   if (fault !== null) return null;
+  // The beginning of a range comes with a ^ before it.
   return output.toString("utf8").replaceAll("^", "").split("\n").filter(Boolean);
 }

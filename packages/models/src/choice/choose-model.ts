@@ -19,33 +19,37 @@ export interface ModelNames {
 interface Service {
   readonly protocol: ModelProvider;
   /** The variables that may contain the key; messages name the first one. */
-  readonly keys: readonly string[];
-  readonly model?: string;
-  readonly url?: string;
-  readonly home?: string;
-  readonly general?: string;
+  readonly keyVariables: readonly string[];
+  /** The variable that may name the model. */
+  readonly modelVariable?: string;
+  /** The variable that may hold another address. */
+  readonly urlVariable?: string;
+  readonly defaultUrl?: string;
+  /** Asked when there is a key and nothing names a model. */
+  readonly defaultModel?: string;
   /** The variable without which there is no address. */
-  readonly needs?: string;
-  /** How it is reached, if not at `home`; undefined if something is missing. */
-  readonly place?: (asked: Place) => Partial<ModelChoice> | undefined;
+  readonly requiredVariable?: string;
+  /** How it is reached, if not at `defaultUrl`; undefined if something is missing. */
+  readonly reach?: (asked: Reach) => Partial<ModelChoice> | undefined;
   /** The pattern of its own model names, which elsewhere only multi-vendor services offer. */
-  readonly named?: RegExp;
+  readonly ownNames?: RegExp;
 }
 
 const OPENAI: Service = {
   protocol: "openai",
-  keys: ["OPENAI_API_KEY"],
-  model: "OPENAI_MODEL",
-  url: "OPENAI_BASE_URL",
-  home: "https://api.openai.com/v1",
-  general: "gpt-6-sol",
-  named: /^(?:gpt-\d|chatgpt|codex|o\d)/,
+  keyVariables: ["OPENAI_API_KEY"],
+  modelVariable: "OPENAI_MODEL",
+  urlVariable: "OPENAI_BASE_URL",
+  defaultUrl: "https://api.openai.com/v1",
+  defaultModel: "gpt-6-sol",
+  ownNames: /^(?:gpt-\d|chatgpt|codex|o\d)/,
 };
 
 /** A service with chat completions at that address, and with variables that start with its name. */
-function compatible(start: string, address: string, [general, named]: [string, RegExp?]): Service {
-  const service = { keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${address}` };
-  return { protocol: "openai", ...service, general, ...(named && { named }) };
+function compatible(start: string, address: string, [defaultModel, ownNames]: [string, RegExp?]): Service {
+  const variables = { keyVariables: [`${start}_API_KEY`], modelVariable: `${start}_MODEL` };
+  const defaultUrl = `https://${address}`;
+  return { protocol: "openai", ...variables, defaultUrl, defaultModel, ...(ownNames && { ownNames }) };
 }
 
 const SERVICES: Readonly<Record<ServiceName, Service>> = {
@@ -53,45 +57,45 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
   "openai-responses": { ...OPENAI, protocol: "openai-responses" },
   anthropic: {
     protocol: "anthropic",
-    keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-    model: "ANTHROPIC_MODEL",
-    url: "ANTHROPIC_BASE_URL",
-    home: "https://api.anthropic.com",
-    general: "claude-sonnet-5",
-    named: /^claude-/,
+    keyVariables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+    modelVariable: "ANTHROPIC_MODEL",
+    urlVariable: "ANTHROPIC_BASE_URL",
+    defaultUrl: "https://api.anthropic.com",
+    defaultModel: "claude-sonnet-5",
+    ownNames: /^claude-/,
   },
   gemini: {
     protocol: "gemini",
-    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    model: "GEMINI_MODEL",
-    url: "GEMINI_BASE_URL",
-    home: "https://generativelanguage.googleapis.com",
-    general: "gemini-flash-latest",
-    named: /^gemini-/,
+    keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    modelVariable: "GEMINI_MODEL",
+    urlVariable: "GEMINI_BASE_URL",
+    defaultUrl: "https://generativelanguage.googleapis.com",
+    defaultModel: "gemini-flash-latest",
+    ownNames: /^gemini-/,
   },
   azure: {
     protocol: "openai",
-    keys: ["AZURE_OPENAI_API_KEY"],
-    model: "AZURE_OPENAI_DEPLOYMENT",
-    url: "AZURE_OPENAI_ENDPOINT",
-    needs: "AZURE_OPENAI_ENDPOINT",
-    place: azure,
+    keyVariables: ["AZURE_OPENAI_API_KEY"],
+    modelVariable: "AZURE_OPENAI_DEPLOYMENT",
+    urlVariable: "AZURE_OPENAI_ENDPOINT",
+    requiredVariable: "AZURE_OPENAI_ENDPOINT",
+    reach: azure,
   },
   vertex: {
     protocol: "gemini",
-    keys: ["GOOGLE_VERTEX_TOKEN"],
-    model: "VERTEX_MODEL",
-    url: "VERTEX_BASE_URL",
-    needs: "GOOGLE_CLOUD_PROJECT",
-    place: vertex,
+    keyVariables: ["GOOGLE_VERTEX_TOKEN"],
+    modelVariable: "VERTEX_MODEL",
+    urlVariable: "VERTEX_BASE_URL",
+    requiredVariable: "GOOGLE_CLOUD_PROJECT",
+    reach: vertex,
   },
   bedrock: {
     protocol: "openai",
-    keys: ["AWS_BEARER_TOKEN_BEDROCK"],
-    model: "BEDROCK_MODEL",
-    general: "openai.gpt-oss-120b-1:0",
-    needs: "AWS_REGION",
-    place: bedrock,
+    keyVariables: ["AWS_BEARER_TOKEN_BEDROCK"],
+    modelVariable: "BEDROCK_MODEL",
+    defaultModel: "openai.gpt-oss-120b-1:0",
+    requiredVariable: "AWS_REGION",
+    reach: bedrock,
   },
   openrouter: compatible("OPENROUTER", "openrouter.ai/api/v1", ["anthropic/claude-sonnet-5"]),
   groq: compatible("GROQ", "api.groq.com/openai/v1", ["openai/gpt-oss-120b"]),
@@ -108,13 +112,15 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
   ]),
 };
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
-export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ general = [] }) => general);
+export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ defaultModel = [] }) => defaultModel);
 /** Without those that only repeat another entry's address and key. */
 const SEARCHED = SERVICE_NAMES.filter((name) => name !== "openai-responses");
 
 /** All variables that name a model, its service or its key. */
 export const MODEL_VARIABLES: ReadonlySet<string> = new Set(
-  Object.values(SERVICES).flatMap(({ keys, model = [], url = [] }) => keys.concat(model, url)),
+  Object.values(SERVICES).flatMap(({ keyVariables, modelVariable = [], urlVariable = [] }) =>
+    keyVariables.concat(modelVariable, urlVariable),
+  ),
 );
 
 /** Whether the environment itself names a model, or has a key. */
@@ -138,7 +144,7 @@ export function chooseOther(
 }
 
 export function keyVariable({ service }: ModelChoice, named: NamedModel): string {
-  return variableOf(named) ?? SERVICES[service ?? "openai"].keys[0] ?? "";
+  return variableOf(named) ?? SERVICES[service ?? "openai"].keyVariables[0] ?? "";
 }
 
 /** Returns what is missing if the settings for a model are incomplete, or null. */
@@ -150,19 +156,19 @@ export function missingForModel(names: ModelNames, environment: Environment): st
   if (said !== "") {
     return `there is no service for ${said}: OPENAI_BASE_URL is not set, which holds the address of a server, and no key of a service, such as OPENAI_API_KEY.`;
   }
-  const half = SEARCHED.find((service) => {
-    const { keys, url = "" } = SERVICES[service];
-    return service === wanted || environment[url] || keys.some((key) => environment[key]);
+  const withoutModel = SEARCHED.find((service) => {
+    const { urlVariable = "" } = SERVICES[service];
+    return service === wanted || environment[urlVariable] || hasKeyOf(service, environment);
   });
-  if (half === undefined) return null;
-  const { model } = SERVICES[half];
-  return `${model} is not set, so it is not known which model of ${half} to ask: export ${model}=<model>, or name one with -m.`;
+  if (withoutModel === undefined) return null;
+  const { modelVariable } = SERVICES[withoutModel];
+  return `${modelVariable} is not set, so it is not known which model of ${withoutModel} to ask: export ${modelVariable}=<model>, or name one with -m.`;
 }
 
 function placeMissing(service: ServiceName, named: NamedModel, environment: Environment): string {
-  const { needs, keys } = SERVICES[service];
-  if (needs !== undefined && !environment[needs]) return `${needs} is not set, which is needed`;
-  return `${variableOf(named) ?? keys[0]} is not set, which holds the key`;
+  const { requiredVariable: required, keyVariables } = SERVICES[service];
+  if (required !== undefined && !environment[required]) return `${required} is not set, which is needed`;
+  return `${variableOf(named) ?? keyVariables[0]} is not set, which holds the key`;
 }
 
 /** The entry of the name in `models`, overridden by the fields that are set with the name. */
@@ -218,28 +224,28 @@ function choiceIn(named: NamedModel, environment: Environment): ModelChoice | nu
 }
 
 function choiceOf(service: ServiceName, named: NamedModel, environment: Environment): ModelChoice | null {
-  const { protocol, keys, model = "", url = "", home, general, place } = SERVICES[service];
-  const variable = variableOf(named) ?? keys.find((name) => environment[name]);
+  const { protocol, keyVariables, modelVariable = "", urlVariable = "", ...more } = SERVICES[service];
+  const variable = variableOf(named) ?? keyVariables.find((name) => environment[name]);
   const isBearer = variable === "ANTHROPIC_AUTH_TOKEN";
   const apiKey = keyGiven(named) ?? (variable === undefined ? undefined : environment[variable]);
-  const said = named.name || environment[model];
-  const address = named.baseUrl || environment[url];
-  const name = said || (apiKey && !address ? general : undefined);
-  const own = place?.({ name, address, environment, hasKey: Boolean(apiKey) });
-  const baseUrl = own?.baseUrl ?? address ?? (apiKey ? home : undefined);
+  const said = named.name || environment[modelVariable];
+  const address = named.baseUrl || environment[urlVariable];
+  const name = said || (apiKey && !address ? more.defaultModel : undefined);
+  const own = more.reach?.({ name, address, environment, hasKey: Boolean(apiKey) });
+  const baseUrl = own?.baseUrl ?? address ?? (apiKey ? more.defaultUrl : undefined);
   if (!name || !baseUrl) return null;
   const keyHeader = isBearer ? "authorization" : undefined;
   return { provider: protocol, service, name, baseUrl, apiKey, keyHeader, isGeneral: !said, ...own };
 }
 
-interface Place {
+interface Reach {
   readonly name: string | undefined;
   readonly address: string | undefined;
   readonly environment: Environment;
   readonly hasKey: boolean;
 }
 
-function azure({ name = "", address, environment }: Place): Partial<ModelChoice> | undefined {
+function azure({ name = "", address, environment }: Reach): Partial<ModelChoice> | undefined {
   if (!address) return undefined;
   const base = address.replace(/\/+$/, "").replace(/\/openai(?:\/v1)?$/, "");
   const version = environment.OPENAI_API_VERSION ?? environment.AZURE_OPENAI_API_VERSION;
@@ -247,7 +253,7 @@ function azure({ name = "", address, environment }: Place): Partial<ModelChoice>
   return { baseUrl: version ? deployment : `${base}/openai/v1`, keyHeader: "api-key" };
 }
 
-function bedrock({ address, environment, hasKey }: Place): Partial<ModelChoice> | undefined {
+function bedrock({ address, environment, hasKey }: Reach): Partial<ModelChoice> | undefined {
   const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION;
   if (!region) return undefined;
   const baseUrl = address ?? `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
@@ -256,13 +262,13 @@ function bedrock({ address, environment, hasKey }: Place): Partial<ModelChoice> 
   return { baseUrl, ...(hasKey ? {} : { signer }) };
 }
 
-function vertex({ name = "", address, environment }: Place): Partial<ModelChoice> | undefined {
+function vertex({ name = "", address, environment }: Reach): Partial<ModelChoice> | undefined {
   const project = environment.GOOGLE_CLOUD_PROJECT;
   if (!project) return undefined;
-  const place = environment.GOOGLE_CLOUD_LOCATION ?? "global";
-  const host = `https://${place === "global" ? "" : `${place}-`}aiplatform.googleapis.com`;
+  const location = environment.GOOGLE_CLOUD_LOCATION ?? "global";
+  const host = `https://${location === "global" ? "" : `${location}-`}aiplatform.googleapis.com`;
   const isClaude = name.startsWith("claude");
-  const path = `v1/projects/${project}/locations/${place}/publishers/${isClaude ? "anthropic" : "google"}`;
+  const path = `v1/projects/${project}/locations/${location}/publishers/${isClaude ? "anthropic" : "google"}`;
   const token = environment.GOOGLE_VERTEX_TOKEN;
   return {
     provider: isClaude ? "anthropic" : "gemini",
@@ -297,7 +303,7 @@ function prefixedName(
   if (isManyMakers && prefix !== "openai-responses") return undefined;
   const rest = { provider: prefix, name: name.slice(slash + 1) };
   // The address and the key in the settings belong to the provider that is set with them.
-  const isSame = set === prefix || (mayHaveMakers && SERVICES[prefix].url === OPENAI.url);
+  const isSame = set === prefix || (mayHaveMakers && SERVICES[prefix].urlVariable === OPENAI.urlVariable);
   return isSame ? { ...named, ...rest } : rest;
 }
 
@@ -312,15 +318,15 @@ function likelyService(named: NamedModel, environment: Environment): ServiceName
   const maker = makerOf(name);
   const hasKey = (service: ServiceName): boolean => hasKeyOf(service, environment);
   if (maker === undefined || hasKey(maker)) return maker ?? SEARCHED.find(hasKey) ?? "openai";
-  return SEARCHED.find((service) => SERVICES[service].named === undefined && hasKey(service)) ?? maker;
+  return SEARCHED.find((service) => SERVICES[service].ownNames === undefined && hasKey(service)) ?? maker;
 }
 
 function makerOf(name: string): ServiceName | undefined {
-  return SEARCHED.find((service) => SERVICES[service].named?.test(name));
+  return SEARCHED.find((service) => SERVICES[service].ownNames?.test(name));
 }
 
 function hasKeyOf(service: ServiceName, environment: Environment): boolean {
-  return SERVICES[service].keys.some((key) => environment[key]);
+  return SERVICES[service].keyVariables.some((key) => environment[key]);
 }
 
 /** The maker of a model that goes elsewhere only because OPENAI_BASE_URL is set, although its key is set too. */

@@ -2,10 +2,10 @@ import { alike } from "../tables.ts";
 import type { OptionTable } from "./options.ts";
 
 export interface GitReading extends OptionTable {
-  /** With operands it reads only together with one of these options. */
-  readonly lists?: readonly string[];
-  /** So many operands do not need one of these options. */
-  readonly most?: number;
+  /** With operands it only reads if one of these options is given; otherwise it would change something. */
+  readonly needs?: readonly string[];
+  /** With this many operands or fewer it only reads anyway. */
+  readonly freeOperands?: number;
   /** The first operands that are allowed; an empty string stands for none. */
   readonly actions?: readonly string[];
   readonly operands?: "pattern then paths";
@@ -49,13 +49,13 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   branch: {
     flags: "avrqi",
     long: "list all remotes verbose contains= no-contains= merged no-merged sort= points-at= show-current format= color no-color column no-column ignore-case abbrev no-abbrev",
-    lists: ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"],
+    needs: ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"],
   },
   tag: {
     flags: "li",
     attached: "n",
     long: "list contains= no-contains= merged no-merged sort= points-at= format= color no-color column no-column ignore-case",
-    lists: ["-l", "--list", "-n", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"],
+    needs: ["-l", "--list", "-n", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"],
   },
   remote: { flags: "v", long: "verbose all push", actions: ["", "get-url"] },
   stash: { ...LOG, actions: ["list", "show"] },
@@ -64,9 +64,9 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   config: {
     flags: "lz",
     long: "get get-all get-regexp list show-origin show-scope global local system worktree null name-only type= bool int path default= includes no-includes",
-    lists: ["-l", "--list", "--get", "--get-all", "--get-regexp"],
+    needs: ["-l", "--list", "--get", "--get-all", "--get-regexp"],
   },
-  "symbolic-ref": { flags: "q", long: "short quiet", lists: [], most: 1 },
+  "symbolic-ref": { flags: "q", long: "short quiet", needs: [], freeOperands: 1 },
   "rev-parse": {
     flags: "q",
     long: "show-toplevel git-dir git-common-dir abbrev-ref short verify is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes absolute-git-dir show-superproject-working-tree quiet git-path",

@@ -147,14 +147,14 @@ function shownSettings({ options, operands }: Options): Finding[] {
 }
 
 function reads(subcommand: string, { options, operands }: Options, reading: GitReading): boolean {
-  const { actions, lists, most = 0 } = reading;
+  const { actions, needs, freeOperands = 0 } = reading;
   // After an option or `--` git may take the action for a file name.
   if (actions !== undefined)
     return actions.includes(operands[0]?.value ?? "") && (operands[0]?.index ?? 1) === 1;
-  if (lists === undefined || options.some(({ name }) => lists.includes(name))) return true;
+  if (needs === undefined || options.some(({ name }) => needs.includes(name))) return true;
   const [first] = operands;
-  if (subcommand !== "config") return operands.length <= most;
-  // Any other word without a dot is what newer versions are to do: edit, set, unset.
+  if (subcommand !== "config") return operands.length <= freeOperands;
+  // In newer versions any other word without a dot is an action: edit, set, unset.
   return (
     /^(?:get|list)$/.test(first?.value ?? "") ||
     (operands.length === 1 && first?.value.includes(".") === true)

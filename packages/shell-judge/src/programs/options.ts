@@ -69,7 +69,7 @@ export function readOptions(words: readonly Argument[], table: OptionTable, reac
       if (takesNext) index += 1;
       const value = takesNext ? words[index] : attached;
       options.push({ name, value: value?.value, index });
-      if (isRead(value, isPath)) findings.push(...pathFinding(value, index, reach));
+      if (mayBeFiles(value, isPath)) findings.push(...pathFinding(value, index, reach));
     }
     const what = `\`${word.value}\` is not known to be a harmless option`;
     findings.push(...(isKnown ? [] : [launchFinding(what, index)]));
@@ -77,8 +77,8 @@ export function readOptions(words: readonly Argument[], table: OptionTable, reac
   return { options, operands, findings };
 }
 
-/** Of many words only the first is the value. */
-function isRead(value: Argument | undefined, isPath = false): value is Argument {
+/** Of a value that may become several words, only the first is the value: the others are files to read. */
+function mayBeFiles(value: Argument | undefined, isPath = false): value is Argument {
   return value !== undefined && (isPath || value.isMany === true);
 }
 

@@ -112,10 +112,10 @@ export class EventLog {
       const path = from <= written && this.#place.isRecorded ? await this.#opened() : null;
       for (const record of path === null ? [] : readLog(path)) {
         if (record.n > written) break;
-        if (record.n >= from) yield plainRecord(record);
+        if (record.n >= from) yield withoutSeen(record);
       }
       for await (const record of queue.during(this.#ended)) {
-        if (record.n >= from) yield plainRecord(record);
+        if (record.n >= from) yield withoutSeen(record);
       }
     } finally {
       this.#followers.delete(queue);
@@ -234,7 +234,7 @@ export class EventLog {
   }
 }
 
-function plainRecord({ n, at, event }: LogRecord): LogRecord {
+function withoutSeen({ n, at, event }: LogRecord): LogRecord {
   return { n, at, event };
 }
 
@@ -267,8 +267,9 @@ const CLOCK_STEP_MS = 1000;
 async function endFutureTimes(home: string, root: string): Promise<void> {
   const now = Date.now();
   if (new Date(now).getFullYear() < FIRST_YEAR) return;
-  for (const [at, { path, changed }] of (await listSessions(home, root)).entries()) {
+  // The list begins with the log that changed last; their order stays.
+  for (const [index, { path, changed }] of (await listSessions(home, root)).entries()) {
     if (changed < now + MOST_SKEW_MS) return;
-    utimesSync(path, new Date(), (now - CLOCK_STEP_MS - at) / 1000);
+    utimesSync(path, new Date(), (now - CLOCK_STEP_MS - index) / 1000);
   }
 }
