@@ -155,10 +155,10 @@ export class ToolSet {
     const workspace = this.#openWorkspace({});
     const registry = new ToolRegistry();
     const wanted = tools.map((pattern) => globMatcher(pattern, EXACT));
-    const anew = new Map(this.#toolsIn(workspace, said).map((tool) => [tool.name, tool]));
+    const fresh = new Map(this.#toolsIn(workspace, said).map((tool) => [tool.name, tool]));
     for (const tool of this.registry.getAllTools()) {
       if (!NOT_FOR_SUBAGENTS.has(tool.name) && wanted.some((matches) => matches(tool.name)))
-        registry.registerTool(anew.get(tool.name) ?? tool, this.registry.sourceOf(tool.name));
+        registry.registerTool(fresh.get(tool.name) ?? tool, this.registry.sourceOf(tool.name));
     }
     const { current, callIds } = this;
     const judge = this.#judgeIn({

@@ -32,9 +32,9 @@ export const OUTPUT_SCHEMAS: Readonly<Record<Kind, JsonSchema>> = {
 export function callResult(answer: AnsweredCall, kind: string | undefined): CallToolResult {
   const content = contentBlocks(answer);
   if (answer.status !== "success") return { content, isError: true };
+  if (kind !== "edit" && kind !== "execute") return { content };
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   if (kind === "edit") return { content, structuredContent: { text, ...changeOf(answer.returnDisplay) } };
-  if (kind !== "execute") return { content };
   return { content, structuredContent: { text, exitCode: exitCodeIn(answer.llmContent) } };
 }
 

@@ -180,7 +180,7 @@ class HttpClients {
   }
 
   #serverIn(place: Place) {
-    return toolServer({ version: this.#ground.version, place, heedsRoots: false });
+    return toolServer({ version: this.#ground.version, place, followsRoots: false });
   }
 
   async answer(request: Request): Promise<Response> {

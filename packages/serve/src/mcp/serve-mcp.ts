@@ -18,7 +18,7 @@ export async function serveMcp(ground: Ground): Promise<void> {
   const place = new Place(ground);
   const { version, signal, isRootFixed } = ground;
   const serverFor = () => {
-    const server = toolServer({ version, place, heedsRoots: !isRootFixed });
+    const server = toolServer({ version, place, followsRoots: !isRootFixed });
     tellOfChanges(server, place);
     return server;
   };

@@ -24,7 +24,7 @@ export interface ToolServerNeeds {
   readonly version: string;
   readonly place: Place;
   /** The client may name the folders to work in. */
-  readonly heedsRoots: boolean;
+  readonly followsRoots: boolean;
 }
 
 /** Says in words which params are wrong: the SDK calls that an internal error, with a list of its checks. */
@@ -65,12 +65,12 @@ function explained(result: Result): Result {
 }
 
 /** A server of the protocol for one client, in any revision. */
-export function toolServer({ version, place, heedsRoots }: ToolServerNeeds): Server {
+export function toolServer({ version, place, followsRoots }: ToolServerNeeds): Server {
   const server = new WordedServer(
     { name: "burin", title: "Burin", version },
     {
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
-      instructions: `${INSTRUCTIONS} ${whereOf(place, heedsRoots)}`,
+      instructions: `${INSTRUCTIONS} ${whereOf(place, followsRoots)}`,
     },
   );
   server.setRequestHandler("tools/list", async () => ({ tools: (await place.tools()).tools }));
@@ -84,13 +84,13 @@ export function toolServer({ version, place, heedsRoots }: ToolServerNeeds): Ser
   server.setRequestHandler("resources/read", async ({ params }) =>
     (await place.tools()).readResource(params.uri),
   );
-  if (heedsRoots) heedRoots(server, place);
+  if (followsRoots) followRoots(server, place);
   return server;
 }
 
-function whereOf({ root }: Place, heedsRoots: boolean): string {
+function whereOf({ root }: Place, followsRoots: boolean): string {
   const folder = `Paths are absolute, and all work stays in ${root}`;
-  return heedsRoots ? `${folder}, or in the roots that the client names.` : `${folder}.`;
+  return followsRoots ? `${folder}, or in the roots that the client names.` : `${folder}.`;
 }
 
 function callTool(
@@ -126,16 +126,16 @@ function canFillForms(capabilities: ClientCapabilities | undefined): boolean {
 }
 
 /** Follows the project's folders, which a client sends if it opened the server for a project. */
-function heedRoots(server: Server, place: Place): void {
+function followRoots(server: Server, place: Place): void {
   const ask = async (): Promise<void> => {
     if (server.getClientCapabilities()?.roots === undefined) return;
     const { roots } = await server.listRoots({}, { timeout: MOST_ROOTS_MS });
     const folders = roots.flatMap(({ uri }) => (uri.startsWith("file:") ? [fileURLToPath(uri)] : []));
     if (folders.length > 0) await place.moveTo(folders);
   };
-  const heed = () => place.during(ask);
-  server.oninitialized = heed;
-  server.setNotificationHandler("notifications/roots/list_changed", heed);
+  const follow = () => place.during(ask);
+  server.oninitialized = follow;
+  server.setNotificationHandler("notifications/roots/list_changed", follow);
 }
 
 /** As long as the client is connected. */
