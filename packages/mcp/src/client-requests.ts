@@ -32,16 +32,21 @@ export interface ClientSide {
   readonly askModel?: AskModel;
 }
 
-/** Answers the requests of a server. The client itself refuses any other. */
-export function answerRequests(client: Client, side: ClientSide): void {
+/** Answers the requests of a server. The client itself refuses any other. Returns whether the user is being asked. */
+export function answerRequests(client: Client, side: ClientSide): () => boolean {
+  let questions = 0;
   client.setRequestHandler("roots/list", () => ({
     roots: side.roots.map((root) => ({ uri: pathToFileURL(root).href, name: root })),
   }));
-  client.setRequestHandler("elicitation/create", async ({ params }, context) =>
-    elicited(params, side, context.mcpReq.signal),
-  );
+  client.setRequestHandler("elicitation/create", async ({ params }, context) => {
+    questions += 1;
+    return elicited(params, side, context.mcpReq.signal).finally(() => {
+      questions -= 1;
+    });
+  });
+  const isUserAsked = () => questions > 0;
   const { askModel } = side;
-  if (askModel === undefined) return;
+  if (askModel === undefined) return isUserAsked;
   client.setRequestHandler("sampling/createMessage", async ({ params }, context) => {
     const messages = params.messages.map(({ role, content }) => ({ role, text: textOf(content) }));
     const prompt =
@@ -49,6 +54,7 @@ export function answerRequests(client: Client, side: ClientSide): void {
     const { model, text } = await askModel(prompt, context.mcpReq.signal);
     return { model, role: "assistant" as const, content: { type: "text" as const, text } };
   });
+  return isUserAsked;
 }
 
 function textOf(content: unknown): string {

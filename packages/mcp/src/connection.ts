@@ -1,4 +1,5 @@
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { inTime } from "@burin/contract/async/wait";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { CallRequest } from "./discovered-mcp-tool.ts";
 import { McpError, reasonOf, unavailable } from "./mcp-error.ts";
@@ -67,14 +68,12 @@ export class McpConnection {
     const { timeout, startTimeout = 0 } = definition;
     if (timeout === undefined) return this.ready(signal);
     const limit = Math.max(timeout, startTimeout);
-    const time = AbortSignal.timeout(limit);
-    return this.ready(AbortSignal.any([signal, time])).catch((error: unknown) => {
-      if (error !== time.reason) throw error;
-      throw new McpError(
+    const late = () =>
+      new McpError(
         "mcp_timeout",
         `The MCP server "${alias}" did not start within ${limit} ms. It may be ready at the next call; startTimeout in its settings sets the limit.`,
       );
-    });
+    return inTime({ milliseconds: limit, late }, (either) => this.ready(either), signal);
   }
 
   async #answered(
@@ -137,7 +136,6 @@ export class McpConnection {
         signal,
         timeout,
         maxTotalTimeout: timeout * MOST_CALL_FACTOR,
-        resetTimeoutOnProgress: true,
         onprogress: onProgress,
         toolDefinition: { name: tool, inputSchema: { type: "object", ...inputSchema } },
       },

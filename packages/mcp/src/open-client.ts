@@ -1,4 +1,6 @@
 import { isAbsolute, join } from "node:path";
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { afterTime } from "@burin/contract/async/wait";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { innermost } from "@burin/machine/http/innermost-error";
@@ -180,16 +182,62 @@ async function connected(
     ...(negotiates ? { versionNegotiation: { mode: "auto" as const } } : {}),
   };
   const client = new Client({ name: "burin", title: "Burin", version: VERSION }, options);
-  answerRequests(client, needs);
+  const isUserAsked = answerRequests(client, needs);
   client.setNotificationHandler("notifications/tools/list_changed", () => needs.onToolsChanged());
   try {
-    await client.connect(transport, limits);
+    await withinLimits(limits, (how) => client.connect(transport, how), isUserAsked);
   } catch (error) {
     // Also ends the program that was started for it; its last output is complete then.
     await transport.close().catch(() => {});
     throw error;
   }
+  const request = client.request.bind(client) as (...given: unknown[]) => Promise<JsonRecord>;
+  client.request = ((...given: unknown[]) =>
+    withinLimits(given.pop() as Limits, (how) => request(...given, how), isUserAsked)) as Client["request"];
   return client;
+}
+
+interface Limits extends RequestOptions {
+  readonly timeout: number;
+}
+
+/** The most that a timer takes. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/**
+ * Keeps the time limits of a request instead of the SDK, for which the time in which this process was stopped counts,
+ * and that in which the user thinks about a question of the server.
+ */
+async function withinLimits<T>(
+  { timeout, maxTotalTimeout = timeout, signal, onprogress, ...how }: Limits,
+  ask: (how: RequestOptions) => Promise<T>,
+  isUserAsked: () => boolean,
+): Promise<T> {
+  const time = new AbortController();
+  const over = () => time.abort(new SdkError(SdkErrorCode.RequestTimeout, "Request timed out"));
+  const clock = (milliseconds: number) => {
+    let stop = () => {};
+    const begin = () => {
+      stop();
+      stop = afterTime(milliseconds, () => (isUserAsked() ? begin() : over()));
+    };
+    begin();
+    return { begin, stop: () => stop() };
+  };
+  const [silence, all] = [clock(timeout), clock(maxTotalTimeout)];
+  const either = AbortSignal.any([time.signal, ...(signal ? [signal] : [])]);
+  const listened = onprogress && {
+    onprogress: (progress: Parameters<typeof onprogress>[0]) => {
+      silence.begin();
+      onprogress(progress);
+    },
+  };
+  try {
+    return await unlessAborted(ask({ ...how, ...listened, signal: either, timeout: NEVER_MS }), either);
+  } finally {
+    silence.stop();
+    all.stop();
+  }
 }
 
 /** Lists are checked entry by entry, so that an invalid one does not affect the others. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { inTime } from "@burin/contract/async/wait";
 import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
 import { readBody } from "@burin/machine/http/read-body";
@@ -41,15 +41,13 @@ export async function withinTime<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const time = AbortSignal.timeout(totalMs);
-  const stop = AbortSignal.any([signal, time]);
+  const late = () => tooSlow(who, `it did not finish within ${totalMs / 1000} s`);
   try {
     // A name lookup cannot be aborted, so it is not waited for.
-    return await unlessAborted(ask(stop), stop);
+    return await inTime({ milliseconds: totalMs, late }, ask, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof WebError) throw error;
-    if (time.aborted) throw tooSlow(who, `it did not finish within ${totalMs / 1000} s`);
     const { code, message } = innermost(error);
     const reason =
       tlsFault({ code, message }, "the server") ?? message.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 300);

@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { setImmediate as afterReading, setTimeout as pause } from "node:timers/promises";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, describe, expect, it } from "vitest";
@@ -44,6 +46,10 @@ async function answered(listener: RequestListener, more: Asked = {}) {
   const port = await serve(listener);
   return get(`http://127.0.0.1:${port}/`, { named: [`127.0.0.1:${port}`], ...more });
 }
+
+/** A process of its own, which answers while the one that asks is stopped. */
+const LATE_PAGE = `const server = require("node:http").createServer((_, answer) => setTimeout(() => answer.end("in time"), 400));
+server.listen(0, "127.0.0.1", () => process.stdout.write(String(server.address().port)));`;
 
 const typeOf = (work: Promise<unknown>) =>
   work.then(
@@ -213,6 +219,23 @@ describe("P50 limits of a request", () => {
       "did not finish within 0.15 s",
     );
     for (const timer of timers) clearInterval(timer);
+  });
+
+  it("P33 P50 a page that came while this process was stopped is no timeout", async () => {
+    const server = spawn(process.execPath, ["-e", LATE_PAGE]);
+    try {
+      const [port] = await once(server.stdout, "data");
+      const page = get(`http://127.0.0.1:${port}/`, {
+        named: [`127.0.0.1:${port}`],
+        limits: { totalMs: 1000 },
+      });
+      await pause(200);
+      await afterReading();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+      expect(String((await page).bytes)).toBe("in time");
+    } finally {
+      server.kill("SIGKILL");
+    }
   });
 
   it("a look-up of a name that never ends does too", async () => {

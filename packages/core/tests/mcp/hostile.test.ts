@@ -302,7 +302,7 @@ describe("what a hostile server does", () => {
     const toolbox = project.open({ evil: fixture("sleep", "60000") }, yolo);
     void toolbox.ready();
     expect((await toolbox.call("list_directory", { path: project.root })).error).toBeUndefined();
-    await pause(500);
+    await expect.poll(() => existsSync(join(project.root, "starts")), { timeout: 20_000 }).toBe(true);
     await toolbox.close();
     expect(starts()).toBe(1);
   });

@@ -210,6 +210,10 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},${unsound[params.arguments.text]}}\n`);
     return;
   }
+  if (mode === "late" && method === "tools/call") {
+    setTimeout(() => say({ id, result: answerCall(params) }), Number(value));
+    return;
+  }
   const result = answer(method, params);
   if (result !== null) say({ id, result });
 });

@@ -1,5 +1,6 @@
+import { setImmediate as afterReading, setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fixture, type McpProject, mcpProject } from "./project.ts";
+import { fixture, type McpProject, mcpProject, published } from "./project.ts";
 
 let project: McpProject;
 
@@ -47,4 +48,32 @@ describe("P17 a server that does not answer costs no more than its timeout", () 
     expect(names.length).toBeGreaterThan(2);
     expect(names.length).toBeLessThanOrEqual(most);
   });
+});
+
+it("P28 P33 a call that ended while this process was stopped has not timed out", async () => {
+  const toolbox = project.open(
+    { slow: { ...fixture("late", "300"), timeout: 1000 } },
+    { approvalMode: "yolo" },
+  );
+  await toolbox.ready();
+  const call = toolbox.call("slow__echo", { text: "in time" });
+  await pause(100);
+  await afterReading();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+  expect(JSON.stringify(await call)).toContain("in time");
+});
+
+it("P28 the time in which the user thinks about a question of a server is not the server's", async () => {
+  const confirm = async () => {
+    await pause(1500);
+    return { outcome: "filled" as const, values: { name: "Ada" } };
+  };
+  const everything = { command: process.execPath, args: [published("everything"), "stdio"], timeout: 1000 };
+  const toolbox = project.open(
+    { e: { ...everything, startTimeout: 30_000 } },
+    { approvalMode: "yolo", confirm },
+  );
+  await toolbox.ready();
+  const { llmContent } = await toolbox.call("e__trigger-elicitation-request", {});
+  expect(JSON.stringify(llmContent)).toContain("Ada");
 });
