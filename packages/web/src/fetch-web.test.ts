@@ -322,6 +322,13 @@ describe("packed content", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
   });
 
+  it.each(["utf-8", "aws-chunked", "none, identity", ""])(
+    "P50 a content that is not compressed is read, whatever its server calls it: %j",
+    async (encoding) => {
+      expect(String((await answered(packed(encoding, Buffer.from(text)))).bytes)).toBe(text);
+    },
+  );
+
   it.each([
     ["gzip", Buffer.from("no gzip at all")],
     ["br", Buffer.from("no brotli at all")],

@@ -36,3 +36,17 @@ it.each(["http", "socks5"])(
     silent.close();
   },
 );
+
+it("P34 P44 a server that switches to another protocol does not keep the request waiting", async () => {
+  const server = createServer((socket) => {
+    socket.once("data", () =>
+      socket.write("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const answer = httpRequest({ url, method: "GET", headers: {} }, AbortSignal.timeout(3000));
+  await expect(answer).rejects.toMatchObject({ code: "ECONNRESET" });
+  server.close();
+});

@@ -60,6 +60,12 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
         isStale = sending.reusedSocket && "code" in error && error.code === "ECONNRESET";
         reject(error);
       });
+      // Without a response and without an error, too: a server that switches to another protocol (HTTP 101).
+      sending.once("close", () =>
+        reject(
+          Object.assign(new Error("The connection was closed without a response"), { code: "ECONNRESET" }),
+        ),
+      );
       // Sends all pieces and the head in one write.
       sending.cork();
       for (const piece of body) sending.write(piece);

@@ -8,6 +8,9 @@ export interface Body {
   readonly isCut: boolean;
 }
 
+/** All that there are; servers also name what is none, such as "utf-8" or "aws-chunked". */
+const COMPRESSIONS = /^(?:(?:x-)?(?:gzip|compress)|br|deflate|zstd|dc[bz]|exi|pack200-gzip|aes128gcm)$/;
+
 /** More layers of compression can only be an attack. */
 const MOST_LAYERS = 3;
 
@@ -34,7 +37,7 @@ export async function* unpacked(
   encoding: string,
 ): AsyncGenerator<Uint8Array> {
   const listed = encoding.toLowerCase().split(",");
-  const names = listed.map((name) => name.trim()).filter((name) => name !== "" && name !== "identity");
+  const names = listed.map((name) => name.trim()).filter((name) => COMPRESSIONS.test(name));
   if (names.length > MOST_LAYERS) throw unknownEncoding(encoding);
   let layer = body;
   for (const name of names.reverse()) layer = layerOf(layer, name);
