@@ -84,7 +84,7 @@ export async function readArgs(argv: readonly string[]): Promise<Request> {
 function request(argv: readonly string[]): Request {
   const found = subcommandOf(argv);
   if (found !== null) return subcommandRequest(argv, found);
-  const { values, positionals } = parsed(argv);
+  const { values, positionals } = parsed(withoutId(argv));
   const [first, topic] = positionals;
   const isPrint = values.print ?? false;
   if (values.help || (first === "help" && !isPrint && positionals.length < 3)) {
@@ -93,6 +93,15 @@ function request(argv: readonly string[]): Request {
   if (first === "version" && !isPrint && topic === undefined) return { mode: "version" };
   const options = commonOptions(values);
   return { mode: "prompt", prompt: positionals.join(" "), firstWord: first ?? "", isPrint, options };
+}
+
+/** A `-r` without an ID, the last word or before an option, gets an empty one. */
+function withoutId(argv: readonly string[]): string[] {
+  const end = argv.indexOf("--");
+  return argv.map((word, at) => {
+    const isAlone = /^(?:-r|--resume)$/.test(word) && (argv[at + 1] ?? "-").startsWith("-");
+    return isAlone && (end === -1 || at < end) ? "--resume=" : word;
+  });
 }
 
 /** The name of the subcommand, unless -p makes the words a prompt. */
@@ -184,6 +193,7 @@ function sessionChoice(values: Values): SessionChoice {
   if (values["no-session"] && isResumed) {
     throw new UsageError("--no-session keeps no record, so it cannot be combined with -c, -r or --fork.");
   }
+  if (id === "" && !isFork) return { kind: "choose" };
   if (isResumed) return { kind: "resume", isFork, id };
   return { kind: values["no-session"] ? "unrecorded" : "new" };
 }

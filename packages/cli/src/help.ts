@@ -29,7 +29,7 @@ const ELSEWHERE = Object.entries({
   "~/.burin/settings.json": "config settings",
   "/init in the app": "init",
   "burin sessions list": "list",
-  "burin -c, or burin -r ID": "resume",
+  "burin -c, or burin -r": "resume",
   "npm i -g burin@latest": "update upgrade",
 });
 

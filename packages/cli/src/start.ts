@@ -67,12 +67,16 @@ async function runPrompt(
   if (!isPrint && /^[a-z-]+$/i.test(firstWord)) {
     (await import("./help.ts")).assertNoMistypedCommand(firstWord, prompt === firstWord);
   }
+  const isApp = !isPrint && options.outputFormat === "text" && process.stdin.isTTY && process.stdout.isTTY;
+  if (options.session.kind === "choose" && (!isApp || options.isStreamInput)) {
+    throw (await import("./help.ts")).optionFault("Option '--resume' argument missing", null);
+  }
   if (options.isStreamInput) {
     const { StreamInput } = await import("./modes/print/stream-input.ts");
     return runPrint(new StreamInput(prompt, options, io), options, io);
   }
   const isResumed = options.session.kind === "resume";
-  if (!isPrint && options.outputFormat === "text" && process.stdin.isTTY && process.stdout.isTTY) {
+  if (isApp) {
     return (await import("./modes/interactive/interactive.ts")).runInteractive(prompt, options, io);
   }
   const piped = await readPiped(prompt !== "" || isResumed);

@@ -257,6 +257,16 @@ describe("a command", () => {
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("remember alpha");
   });
 
+  it("-r without an ID lists earlier sessions at its start, and leaves a prompt beside it to be sent", async () => {
+    const first = await room.open([{ text: "Answer." }]);
+    await first.enter("the first thing\r", "Answer.");
+    first.type("\u0003\u0003");
+    await first.ended();
+    const terminal = await room.start({ args: ["more words", "-r"] });
+    await terminal.shows("Which session?");
+    await terminal.enter("\r", "> the first thing", "Answer.", "> more words");
+  });
+
   it("/resume lists earlier sessions, and goes on with the chosen one", async () => {
     const terminal = await room.open([{ text: "Known." }, { text: "Still known." }]);
     await terminal.enter("the old question\r", "Known.", "? for keys");

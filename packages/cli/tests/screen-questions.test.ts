@@ -115,6 +115,25 @@ describe("a question", () => {
     expect(room.server.requests).toHaveLength(1);
   });
 
+  it("P22 with many rules counts them among the answers, and lists every one before it stores them", async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `made${n}.txt`);
+    const terminal = await room.open([running(names.map((name) => `touch ${name}`).join(" && "))]);
+    await terminal.enter("go\r", "run_shell_command(touch made2.txt), … +9");
+    expect(terminal.text()).not.toContain("run_shell_command(touch made3.txt)");
+    await answer(terminal, "a", "y yes");
+    for (const name of names) expect(terminal.text()).toContain(`│ run_shell_command(touch ${name})`);
+    expect(terminal.text()).toContain("For how long?");
+  });
+
+  it("says its reason once, also of a command with a line break, under w", async () => {
+    const command = 'git commit -m "one\ntwo" && touch made.txt';
+    const terminal = await room.open([running(command)], { columns: 150 });
+    await terminal.enter("go\r", "│ `git commit");
+    await answer(terminal, "w", "│ `git commit");
+    await terminal.shows('"always" would allow');
+    expect(terminal.text().split("`git commit` changes the repository")).toHaveLength(2);
+  });
+
   it("is not asked again after always, in the scope that was said", async () => {
     const terminal = await room.open([
       running("touch one.txt"),

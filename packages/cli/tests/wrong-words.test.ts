@@ -26,7 +26,10 @@ describe("a command line that cannot be meant", () => {
     ["mcp add -e K=v a b", "there is no option -e. See burin help mcp."],
     ["mcp add --scop project a b", "did you mean --scope? See burin help mcp."],
     ["--budget -p hi", "--budget needs a value: --budget AMOUNT  stop at 200k"],
-    ["-r", "--resume needs a value: --resume ID  go on with that session (see burin sessions list)."],
+    [
+      "-r",
+      "--resume needs a value: --resume ID  go on with that session (see burin sessions list); without ID the app lists them.",
+    ],
     ["-p -1_is_less_than_0", "there is no option -1; did you mean -- before a prompt that begins with -?"],
     ["login", "did you mean burin alone (it asks for a service and its key)"],
     ["update", "did you mean npm i -g burin@latest?"],

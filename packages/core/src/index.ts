@@ -106,7 +106,7 @@ export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export { mediaParts } from "./agent/conversation.ts";
 export type { CustomCommand } from "./agent/definitions.ts";
 export { historyOf } from "./agent/history.ts";
-export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";
+export { type QuestionView, questionView, shownReason, type ViewLimits } from "./approval/question-view.ts";
 export { openGrants } from "./assembly/join-approval.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
 export { projectFiles } from "./assembly/project-files.ts";

@@ -1,4 +1,4 @@
-import { createToolbox, type Verdict } from "@burin/core";
+import { createToolbox, shownReason, type Verdict } from "@burin/core";
 import { openSettings, sessionOptions } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
@@ -25,9 +25,14 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
 }
 
 function rowsOf({ verdict, reason, parts = [], grants = [] }: Verdict): string[] {
-  const rows = [`${verdict}: ${reason}`];
+  const rows = [`${verdict}: ${shownReason(reason)}`];
   if (parts.length > 1)
-    rows.push(...parts.map((part) => `  ${part.verdict.padEnd(5)} ${part.text}  (${part.reason})`));
+    rows.push(
+      ...parts.map((part) => {
+        const text = part.text.replaceAll("\n", "\\n");
+        return `  ${part.verdict.padEnd(5)} ${text}  (${shownReason(part.reason)})`;
+      }),
+    );
   if (verdict !== "ask") return rows;
   if (grants.length === 0) return [...rows, '"always" is not offered for this; it is asked each time.'];
   return [...rows, `"always" would allow: ${grants.join(", ")}`];

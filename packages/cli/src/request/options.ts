@@ -52,7 +52,8 @@ export interface CommonOptions {
 }
 
 export type SessionChoice =
-  | { readonly kind: "new" | "unrecorded" }
+  /** "choose": the screen lists the recorded ones. */
+  | { readonly kind: "new" | "unrecorded" | "choose" }
   /** Without an id, the session that was used last in this folder. */
   | {
       readonly kind: "resume";

@@ -14,7 +14,7 @@ export const OPTIONS = `Options:
       --max-turns N           most replies of the model to one prompt (default 200)
       --budget AMOUNT         stop at 200k (tokens), $2, 10m or "50 calls"; several joined by commas
   -c, --continue              go on with the session that was used last in this folder
-  -r, --resume ID             go on with that session (see burin sessions list)
+  -r, --resume ID             go on with that session (see burin sessions list); without ID the app lists them
       --fork                  with -c or -r: go on with a copy, and leave the session as it is
       --json-schema FILE      the final answer must be JSON that fits this schema
       --check COMMAND         must pass before the run has ended well; its failures go back to the model

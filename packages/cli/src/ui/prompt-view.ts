@@ -45,34 +45,50 @@ export function placeBeside(buffer: TextBuffer, width: number, by: -1 | 1): numb
   return at;
 }
 
+/** The rows of a text's lines, as laid out last: a key in a long text lays out only the line that it changes. */
+const laidOut = new WeakMap<TextBuffer, { room: number; lines: Map<string, readonly PromptRow[]> }>();
+
 function layOut(buffer: TextBuffer, width: number): { rows: PromptRow[]; caret: Caret } {
   const room = Math.max(width - 3, 1);
+  const last = laidOut.get(buffer);
+  const lines = new Map<string, readonly PromptRow[]>();
   const rows: PromptRow[] = [];
-  let caret = { row: 0, column: 0 };
+  let start = 0;
+  for (const line of buffer.text.split("\n")) {
+    const known = lines.get(line) ?? (last?.room === room ? last.lines.get(line) : undefined);
+    const own = known ?? rowsOf(line, room, buffer);
+    lines.set(line, own);
+    for (const { from, end, spans } of own) rows.push({ from: from + start, end: end + start, spans });
+    start += line.length + 1;
+  }
+  laidOut.set(buffer, { room, lines });
+  const row = rows.findLastIndex(({ from }) => from <= buffer.caret);
+  const before = graphemesOf(buffer.text.slice(rows[row]?.from, buffer.caret));
+  const column = before.reduce((sum, grapheme) => sum + shownAs(grapheme, buffer).width, 0);
+  return { rows, caret: { row, column } };
+}
+
+function rowsOf(line: string, room: number, buffer: TextBuffer): PromptRow[] {
+  const rows: PromptRow[] = [];
   let row = { from: 0, spans: [] as Span[], text: "", column: 0 };
   let at = 0;
-  const end = (next: number): void => {
+  const end = (): void => {
     if (row.text !== "") row.spans.push({ text: row.text });
     rows.push({ from: row.from, end: at, spans: row.spans });
-    row = { from: next, spans: [], text: "", column: 0 };
+    row = { from: at, spans: [], text: "", column: 0 };
   };
-  for (const grapheme of graphemesOf(buffer.text)) {
+  for (const grapheme of graphemesOf(line)) {
     const { shown, width, isMark } = shownAs(grapheme, buffer);
-    if (grapheme !== "\n" && row.column + width > room && row.column > 0) end(at);
-    if (at === buffer.caret) caret = { row: rows.length, column: row.column };
-    if (grapheme === "\n") end(at + 1);
-    else {
-      row.column += width;
-      if (isMark) {
-        row.spans.push({ text: row.text }, { text: shown, style: "code" });
-        row.text = "";
-      } else row.text += shown;
-    }
+    if (row.column + width > room && row.column > 0) end();
+    row.column += width;
+    if (isMark) {
+      row.spans.push({ text: row.text }, { text: shown, style: "code" });
+      row.text = "";
+    } else row.text += shown;
     at += grapheme.length;
   }
-  if (at === buffer.caret) caret = { row: rows.length, column: row.column };
-  end(at);
-  return { rows, caret };
+  end();
+  return rows;
 }
 
 function shownAs(grapheme: string, buffer: TextBuffer): { shown: string; width: number; isMark: boolean } {

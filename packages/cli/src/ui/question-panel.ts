@@ -21,6 +21,9 @@ import { promptView } from "./prompt-view.ts";
 /** Shows all of it, however long. */
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 
+/** More rules are counted among the answers, and listed where the user says for how long. */
+const MOST_RULES = 4;
+
 /** A key, what it means, and what it does. */
 type Answer = readonly [key: string, words: string, act: () => void];
 
@@ -65,11 +68,14 @@ export class QuestionPanel extends Standing implements Panel {
 
   view({ width, height }: PanelSpace): PanelView {
     this.begin();
+    const { grants } = this.#view;
     const why = (this.#isExplained ? this.#explanation : []).map((text) => ({ text: shownText(text) }));
     const content =
       this.#state === "hunks"
         ? this.#hunkLines(width)
-        : [...this.#content(width), ...why.flatMap((text) => wrapLine([text], width, "  "))];
+        : this.#state === "scope" && grants.length > MOST_RULES
+          ? grants.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "))
+          : [...this.#content(width), ...why.flatMap((text) => wrapLine([text], width, "  "))];
     const below = this.#belowLines(width);
     const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
     const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 3);
@@ -162,6 +168,7 @@ export class QuestionPanel extends Standing implements Panel {
     const end: Answer = ["esc", say("question.stop"), stop];
     const go = (to: "scope" | "reason") => () => {
       this.#state = to;
+      this.#scroll.from = 0;
     };
     if (confirmation.kind === "plan") {
       const approve = (mode: "auto-edit" | "default") => () => answer({ outcome: "approved_plan", mode });
@@ -172,7 +179,9 @@ export class QuestionPanel extends Standing implements Panel {
         end,
       ];
     }
-    const rule = this.#view.grants.join(", ");
+    const { grants } = this.#view;
+    const more = grants.length > MOST_RULES ? [`… +${grants.length - MOST_RULES + 1}`] : [];
+    const rule = [...grants.slice(0, MOST_RULES - more.length), ...more].join(", ");
     const answers: readonly (Answer | false)[] = [
       ["y", say("question.yes"), () => answer({ outcome: "once" })],
       rule !== "" && ["a", say("question.always", { rule }), go("scope")],

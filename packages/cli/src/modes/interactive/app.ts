@@ -243,7 +243,9 @@ export class App implements Desk {
     this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
     this.view.soon();
     this.work.showPast(past);
-    if (first !== "") await this.#take(first, false);
+    if (this.options.session.kind !== "choose") return first === "" ? undefined : this.#take(first, false);
+    this.buffer.set(first);
+    await this.#take("/resume", false);
   }
 
   async #useLook(ui: Settings["ui"]): Promise<void> {

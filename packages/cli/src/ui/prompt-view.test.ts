@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { TextBuffer } from "../state/text-buffer.ts";
+import { promptView } from "./prompt-view.ts";
+
+it("P43 shows a text after a change in one of its lines as if it were laid out anew, caret included", () => {
+  const text = "two words\n\n日本語のテキストが長く続きます\né👩‍👩‍👧 x\n\n".repeat(4);
+  const buffer = new TextBuffer();
+  buffer.set(text);
+  promptView(buffer, 20, 30);
+  for (const at of [0, 3, 9, 10, 11, 14, 27, text.length]) {
+    buffer.moveTo(at);
+    for (const change of ["y", "本", "\n", "wider than the row that it is in "]) {
+      buffer.insert(change);
+      for (const width of [20, 9]) {
+        const fresh = new TextBuffer();
+        fresh.set(buffer.text);
+        fresh.moveTo(buffer.caret);
+        expect(promptView(buffer, width, 30)).toEqual(promptView(fresh, width, 30));
+      }
+    }
+  }
+  buffer.set("é\n日本 x");
+  expect(promptView(buffer, 20, 2).caret).toEqual({ row: 1, column: 8 });
+});
