@@ -108,7 +108,8 @@ function testOf(files) {
 /** @typedef {import("@jridgewell/sourcemap-codec").SourceMapSegment} SourceMapSegment */
 /**
  * @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string, isLibrary?: boolean,
- *   outside?: readonly string[] }} Target `outside` is what is installed beside it, and not part of it
+ *   isInParts?: boolean, outside?: readonly string[] }} Target `isInParts`: behind doors, and the rest comes later;
+ *   `outside` is what is installed beside it, and not part of it
  */
 
 /** @type {Target} CommonJS, because Node starts it in a fifth less time than an ES module. */
@@ -142,7 +143,7 @@ export async function bundle(input, target) {
   for (const { fileName } of maps) trimMap(join(target.dir, fileName), target.isLibrary ?? false);
   if (target.isLibrary) {
     const chunks = output.filter((file) => file.type === "chunk");
-    if (target.format === "cjs") writeDoors(target.dir, chunks);
+    if (target.isInParts) writeDoors(target.dir, chunks);
     else for (const { fileName } of chunks) takeBuiltins(join(target.dir, fileName));
   }
   return output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
@@ -227,8 +228,7 @@ function openBuild(input, outside = []) {
 }
 
 /** @param {Target} target */
-function outputOptions({ dir, format, extension, banner = "", isLibrary = false }) {
-  const isInParts = isLibrary && format === "cjs";
+function outputOptions({ dir, format, extension, banner = "", isLibrary = false, isInParts = false }) {
   return {
     dir,
     format,
@@ -314,8 +314,7 @@ function writeLicences(folder, modules) {
 }
 
 /**
- * The doors for `require`, and for resolvers that do not read `exports`. Those that are not written yet hand on the one
- * ES module, so that no program ever has two copies of a class.
+ * What the doors for `require` need beside them, and folders for resolvers that do not read `exports`.
  * @param {string} name
  * @param {readonly string[]} doors
  */
@@ -325,8 +324,6 @@ function writeCommonJs(name, doors) {
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, "package.json"), '{ "type": "commonjs" }\n');
   for (const door of doors) {
-    const file = join(place, `${door}.js`);
-    if (!existsSync(file)) writeFileSync(file, `module.exports = require("../${door}.js");\n`);
     if (door === "index") continue;
     const types = `../dist/cjs/types/${name}/src/${door}.d.ts`;
     mkdirSync(join(folder, door), { recursive: true });
@@ -355,7 +352,7 @@ async function writeManPage() {
 async function build() {
   const modules = await bundle(
     { index: join(core, "src/index.ts"), testing: join(core, "src/testing.ts") },
-    { dir: join(core, "dist"), format: "cjs", extension: ".cjs", isLibrary: true },
+    { dir: join(core, "dist"), format: "cjs", extension: ".cjs", isLibrary: true, isInParts: true },
   );
   /** @type {Target} */
   const forCoreWorker = { dir: join(core, "dist/worker"), format: "esm", extension: ".js" };
@@ -364,7 +361,9 @@ async function build() {
     const wing = join(top, "packages", name);
     /** @type {Target} */
     const target = { dir: join(wing, "dist"), format: "esm", extension: ".js", isLibrary: true };
-    writeLicences(wing, await bundle({ index: join(wing, "src/index.ts") }, target));
+    const input = { index: join(wing, "src/index.ts") };
+    writeLicences(wing, await bundle(input, target));
+    await bundle(input, { ...target, dir: join(wing, "dist/cjs"), format: "cjs" });
   }
   const { dependencies } = JSON.parse(readFileSync(join(fleet, "package.json"), "utf8"));
   const outside = [...Object.keys(dependencies), ...FLEET_INNER];

@@ -187,7 +187,9 @@ async function use(name, runtime, user) {
     const required = 'for (const name of ["core", "core/testing", "edit-match", "shell-judge"])';
     const names = `${required} console.log(Object.keys(require("@burin/" + name)).join());`;
     writeFileSync(join(user, "example.cjs"), names);
-    assertHas(await ask("example.cjs"), "createToolbox");
+    // Jest has no require for ES modules.
+    const without = name.startsWith("node") ? ["--no-experimental-require-module"] : [];
+    assertHas(await ask(...without, "example.cjs"), "createToolbox");
   });
   await check(`${name}: files, search, the shell and a session`, async () => {
     cpSync(join(here, "every-part.mjs"), join(user, "every-part.mjs"));

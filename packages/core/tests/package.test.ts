@@ -161,6 +161,15 @@ console.log(typeof createToolbox, typeof ToolRegistry, scriptedModel([]).name);`
   });
 
   it.each([
+    ["edit-match", "findEdit"],
+    ["shell-judge", "judgeCommand"],
+  ])("X9 so it does for @burin/%s, which is a package of its own", (name, exported) => {
+    const code = `console.log(typeof require(${JSON.stringify(join(repository, "packages", name))}).${exported})`;
+    const args = ["--no-experimental-require-module", "--eval", code];
+    expect(spawnSync(node, args, { encoding: "utf8" }).stdout).toBe("function\n");
+  });
+
+  it.each([
     ["", "createToolbox"],
     ["testing", "startFakeModelServer"],
   ])("resolvers that know no exports find the module and its types by the folder: %j", (inner, name) => {
