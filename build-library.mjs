@@ -5,6 +5,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
+/** Never called: what copies only files that it sees imported, as Next.js and Nitro, sees all of them here. */
+const SEEN = 'const seen = () => [import("./cjs/index.js"), import("./worker/parse-worker.js")];';
+
 /** Another chunk in one: where it is taken, and where something of it is used. */
 const CHUNK = /^const (require_[\w$]+) = (require\("\.[^"]+"\));$|\brequire_[\w$]+(?=\.)/gm;
 
@@ -47,8 +50,8 @@ export function writeDoors(dir, chunks) {
     const places = new Map(files.flatMap((file) => placesIn(file, load(`./${file}`))));
     const rows = exported.map(([name, value]) => bound(name, value, places.get(value)));
     const require = `globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url)`;
-    const module = [`const require = ${require};`, ...rows.map((row) => `export ${row}`), ""].join("\n");
-    writeFileSync(join(dir, `${name}.js`), module);
+    const module = [`const require = ${require};`, SEEN, ...rows.map((row) => `export ${row}`), ""];
+    writeFileSync(join(dir, `${name}.js`), module.join("\n"));
     const names = exported.map(([one]) => one).join(", ");
     const forRequire = [...rows, `module.exports = { ${names} };`, ""].join("\n");
     mkdirSync(join(dir, "cjs"), { recursive: true });

@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { startFakeModelServer } from "@burin/core/testing";
@@ -167,6 +167,34 @@ console.log(typeof createToolbox, typeof ToolRegistry, scriptedModel([]).name);`
     const code = `console.log(typeof require(${JSON.stringify(join(repository, "packages", name))}).${exported})`;
     const args = ["--no-experimental-require-module", "--eval", code];
     expect(spawnSync(node, args, { encoding: "utf8" }).stdout).toBe("function\n");
+  });
+
+  it("X9 what copies only the files that it sees imported, as Next.js and Nitro, copies all of the library", () => {
+    const installed = join(consumer, "node_modules/@burin/core");
+    const seen = new Set([join(installed, "dist/index.js")]);
+    for (const file of seen) {
+      const taken = /\bcjs\b/.test(relative(installed, file))
+        ? /\brequire\("(\.[^"]+)"/g
+        : /\b(?:import\(|from ?)"(\.[^"]+)"/g;
+      for (const [, path = ""] of readFileSync(file, "utf8").matchAll(taken))
+        seen.add(join(dirname(file), path));
+    }
+    const server = temporaryFolder();
+    for (const file of [join(installed, "package.json"), join(installed, "dist/cjs/package.json"), ...seen])
+      cpSync(file, join(server, relative(consumer, file)));
+    const page = join(server, "page.ipynb");
+    writeFileSync(page, '{"nbformat":4,"cells":[{"cell_type":"markdown","source":"Hello"}]}');
+    const code = `import { createSession, createToolbox, scriptedModel } from "@burin/core";
+const toolbox = createToolbox({ root: ".", approvalMode: "yolo" });
+const calls = { read_file: { absolute_path: ${JSON.stringify(page)} }, run_shell_command: { command: "echo it ran" } };
+for (const [name, args] of Object.entries(calls)) console.log((await toolbox.call(name, args)).llmContent);
+await toolbox.close();
+const session = createSession({ root: ".", model: scriptedModel([{ text: "It said so." }]) });
+for await (const { result } of session.run("Hello")) if (result) console.log(result);`;
+    writeFileSync(join(server, "program.mjs"), code);
+    const { stdout, stderr } = spawnSync(node, ["program.mjs"], { cwd: server, encoding: "utf8" });
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/## Cell 1[^]*it ran[^]*It said so\./);
   });
 
   it.each([
