@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3390,
+  contract: 3410,
   "edit-match": 2420,
-  "shell-judge": 4060,
-  machine: 11440,
-  models: 6090,
+  "shell-judge": 4120,
+  machine: 11480,
+  models: 6120,
   testing: 1200,
   web: 1980,
-  mcp: 2210,
-  core: 13800,
+  mcp: 2260,
+  core: 13820,
   serve: 2160,
   fleet: 3990,
-  cli: 13450,
+  cli: 13500,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
