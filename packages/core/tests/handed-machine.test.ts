@@ -297,6 +297,22 @@ it("R8 approval waits for what the machine that is handed in knows of a place", 
   expect((await explain("git status && cat a.txt")).verdict).toBe("allow");
 });
 
+it("R8 facts of a machine that is handed in may be an object of a class", async () => {
+  const machine = farMachine(new Map());
+  const facts = await machine.openFacts({ roots: [], environment: {}, passEnvironment: [] });
+  class Facts {
+    readonly links = ["/far/project/other"];
+    leadsOutside(path: string) {
+      return this.links.includes(path);
+    }
+  }
+  const openFacts = async () =>
+    Object.assign(new Facts(), { ...facts, leadsOutside: Facts.prototype.leadsOutside });
+  const { explain } = opened({ ...placeOn({ ...machine, openFacts }), approvalMode: "default" });
+  expect((await explain("cat a.txt")).verdict).toBe("allow");
+  expect((await explain("cat other")).verdict).toBe("ask");
+});
+
 it("R8 a session works on the machine that is handed in, from the first call to the last", async () => {
   const files = new Map([["/far/project/a.txt", "one\n"]]);
   const place = placeOn(farMachine(files));

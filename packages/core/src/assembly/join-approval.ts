@@ -75,7 +75,7 @@ async function knowing<T>(facts: PlaceFacts, judge: (known: KnownFacts) => T): P
         if (known.has(key)) return known.get(key);
         const look = facts[name] as ((...given: readonly unknown[]) => unknown) | undefined;
         if (look === undefined) return UNKNOWN[name];
-        const answer = look(...given);
+        const answer = look.call(facts, ...given);
         if (!(answer instanceof Promise)) return answer;
         const told = answer.catch(() => UNKNOWN[name]);
         asked.set(JSON.stringify([name, ...given]), told);
