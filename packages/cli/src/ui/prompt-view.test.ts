@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { useTexts } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
+import { habits } from "../terminal/cell-width.ts";
 import { promptView } from "./prompt-view.ts";
 
 it("P43 shows a text after a change in one of its lines as if it were laid out anew, caret included", () => {
@@ -21,4 +23,26 @@ it("P43 shows a text after a change in one of its lines as if it were laid out a
   }
   buffer.set("é\n日本 x");
   expect(promptView(buffer, 20, 2).caret).toEqual({ row: 1, column: 8 });
+});
+
+it("P43 lays a text out anew when the terminal has told its widths, and in another language", async () => {
+  const text = "🚀".repeat(20);
+  const buffer = new TextBuffer();
+  buffer.set(text);
+  buffer.paste("a line\n".repeat(20));
+  const rowsOf = () => promptView(buffer, 20, 30).lines.map((line) => line.map((span) => span.text).join(""));
+  const before = rowsOf();
+  habits.emoji = 1;
+  try {
+    expect(rowsOf()[0]).toBe(`> ${"🚀".repeat(17)}`);
+  } finally {
+    habits.emoji = 2;
+  }
+  expect(rowsOf()).toEqual(before);
+  await useTexts("fr");
+  try {
+    expect(rowsOf()).not.toEqual(before);
+  } finally {
+    await useTexts("en");
+  }
 });

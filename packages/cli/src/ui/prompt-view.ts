@@ -1,6 +1,6 @@
-import { say } from "../locales/say.ts";
+import { language, say } from "../locales/say.ts";
 import type { TextBuffer } from "../state/text-buffer.ts";
-import { graphemesOf, widthOf } from "../terminal/cell-width.ts";
+import { graphemesOf, habits, widthOf } from "../terminal/cell-width.ts";
 import type { Caret } from "../terminal/screen.ts";
 import { type Line, type Span, shownText } from "../terminal/styled-line.ts";
 
@@ -46,22 +46,24 @@ export function placeBeside(buffer: TextBuffer, width: number, by: -1 | 1): numb
 }
 
 /** The rows of a text's lines, as laid out last: a key in a long text lays out only the line that it changes. */
-const laidOut = new WeakMap<TextBuffer, { room: number; lines: Map<string, readonly PromptRow[]> }>();
+const laidOut = new WeakMap<TextBuffer, { ground: string; lines: Map<string, readonly PromptRow[]> }>();
 
 function layOut(buffer: TextBuffer, width: number): { rows: PromptRow[]; caret: Caret } {
   const room = Math.max(width - 3, 1);
+  // The terminal tells its widths, and the user changes the language, while a text stands there.
+  const ground = JSON.stringify([room, habits, language()]);
   const last = laidOut.get(buffer);
   const lines = new Map<string, readonly PromptRow[]>();
   const rows: PromptRow[] = [];
   let start = 0;
   for (const line of buffer.text.split("\n")) {
-    const known = lines.get(line) ?? (last?.room === room ? last.lines.get(line) : undefined);
+    const known = lines.get(line) ?? (last?.ground === ground ? last.lines.get(line) : undefined);
     const own = known ?? rowsOf(line, room, buffer);
     lines.set(line, own);
     for (const { from, end, spans } of own) rows.push({ from: from + start, end: end + start, spans });
     start += line.length + 1;
   }
-  laidOut.set(buffer, { room, lines });
+  laidOut.set(buffer, { ground, lines });
   const row = rows.findLastIndex(({ from }) => from <= buffer.caret);
   const before = graphemesOf(buffer.text.slice(rows[row]?.from, buffer.caret));
   const column = before.reduce((sum, grapheme) => sum + shownAs(grapheme, buffer).width, 0);
