@@ -125,6 +125,18 @@ describe("a question", () => {
     expect(terminal.text()).toContain("For how long?");
   });
 
+  it("that is long stays where the user has scrolled to while a reason for the no is written", async () => {
+    const lines = LINES.map((line) => `echo '${line}'`).join("\n");
+    const terminal = await room.open([running(`touch made.txt\n${lines}`)]);
+    await terminal.enter("go\r", "Run this command?", "echo 'line 1'");
+    await terminal.until(() => {
+      terminal.type("\u001b[6~");
+      return terminal.text().includes("echo 'line 39'");
+    }, "its end");
+    await answer(terminal, "n", "y yes");
+    expect(terminal.text()).toContain("echo 'line 39'");
+  });
+
   it("says its reason once under w, also a reason that was shortened", async () => {
     const terminal = await room.open([running(`touch ${"n".repeat(700)} && touch made.txt`)], {
       columns: 150,

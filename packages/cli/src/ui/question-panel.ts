@@ -68,13 +68,12 @@ export class QuestionPanel extends Standing implements Panel {
 
   view({ width, height }: PanelSpace): PanelView {
     this.begin();
-    const { grants } = this.#view;
     const why = (this.#isExplained ? this.#explanation : []).map((text) => ({ text: shownText(text) }));
     const content =
       this.#state === "hunks"
         ? this.#hunkLines(width)
-        : this.#state === "scope" && grants.length > MOST_RULES
-          ? grants.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "))
+        : this.#listsRules
+          ? this.#view.grants.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "))
           : [...this.#content(width), ...why.flatMap((text) => wrapLine([text], width, "  "))];
     const below = this.#belowLines(width);
     const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
@@ -101,6 +100,10 @@ export class QuestionPanel extends Standing implements Panel {
     else if (this.#state === "scope") this.#scopeKey(key);
     else if (this.#state === "hunks") this.#hunkKey(key);
     else this.#chosen(key);
+  }
+
+  get #listsRules(): boolean {
+    return this.#state === "scope" && this.#view.grants.length > MOST_RULES;
   }
 
   #title(): string {
@@ -168,7 +171,7 @@ export class QuestionPanel extends Standing implements Panel {
     const end: Answer = ["esc", say("question.stop"), stop];
     const go = (to: "scope" | "reason") => () => {
       this.#state = to;
-      this.#scroll.from = 0;
+      if (this.#listsRules) this.#scroll.from = 0;
     };
     if (confirmation.kind === "plan") {
       const approve = (mode: "auto-edit" | "default") => () => answer({ outcome: "approved_plan", mode });
