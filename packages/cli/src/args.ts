@@ -107,7 +107,7 @@ function withoutId(argv: readonly string[]): string[] {
 /** The name of the subcommand, unless -p makes the words a prompt. */
 function subcommandOf(argv: readonly string[]): SubcommandName | null {
   const { values, positionals } = parseArgs({
-    args: [...argv],
+    args: withoutId(argv),
     options: OPTIONS,
     allowPositionals: true,
     strict: false,
@@ -193,7 +193,8 @@ function sessionChoice(values: Values): SessionChoice {
   if (values["no-session"] && isResumed) {
     throw new UsageError("--no-session keeps no record, so it cannot be combined with -c, -r or --fork.");
   }
-  if (id === "" && !isFork) return { kind: "choose" };
+  if (id === "" && isFork) throw new UsageError("--fork needs -c, or -r with an ID.");
+  if (id === "") return { kind: "choose" };
   if (isResumed) return { kind: "resume", isFork, id };
   return { kind: values["no-session"] ? "unrecorded" : "new" };
 }

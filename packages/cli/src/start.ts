@@ -69,7 +69,9 @@ async function runPrompt(
   }
   const isApp = !isPrint && options.outputFormat === "text" && process.stdin.isTTY && process.stdout.isTTY;
   if (options.session.kind === "choose" && (!isApp || options.isStreamInput)) {
-    throw (await import("./help.ts")).optionFault("Option '--resume' argument missing", null);
+    throw new UsageError(
+      "-r without an ID lists the sessions only in the app: name one (see burin sessions list), or use -c for the last.",
+    );
   }
   if (options.isStreamInput) {
     const { StreamInput } = await import("./modes/print/stream-input.ts");

@@ -244,7 +244,7 @@ export class App implements Desk {
     this.view.soon();
     this.work.showPast(past);
     if (this.options.session.kind !== "choose") return first === "" ? undefined : this.#take(first, false);
-    this.buffer.set(first);
+    if (first !== "") this.buffer.set(first);
     await this.#take("/resume", false);
   }
 
