@@ -1,17 +1,20 @@
-// Burin as the client under test: connects to the address that it is given and does what the scenario is about.
+// Burin as the client under test, from the folder where it is installed: connects to the address that it is given and
+// does what the scenario is about.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createToolbox } from "../packages/core/dist/index.js";
+import { pathToFileURL } from "node:url";
 
-const url = process.argv.at(-1) ?? "";
+const [installed = "", url = ""] = process.argv.slice(2);
+const core = pathToFileURL(join(installed, "node_modules/@burin/core/dist/index.js"));
+const { createToolbox } = await import(core.href);
 const { MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_CONTEXT: context = "{}" } = process.env;
 const home = mkdtempSync(join(tmpdir(), "burin-conformance-"));
 const { client_id: clientId, client_secret: clientSecret } = JSON.parse(context);
 const oauth = clientId === undefined ? {} : { oauth: { clientId, clientSecret } };
 const toolbox = createToolbox({
   root: home,
-  environment: { ...process.env, BURIN_HOME: join(home, "home"), BURIN_KEYCHAIN: "off" },
+  environment: { ...process.env, HOME: home, BURIN_HOME: join(home, "home"), BURIN_KEYCHAIN: "off" },
   settings: { mcpServers: { it: { url, type: "http", timeout: 20_000, ...oauth } } },
   approvalMode: "yolo",
   // A person who agrees to everything as it is proposed.

@@ -1,14 +1,16 @@
 // Programs of others as clients of `burin serve`: the protocol's library in a version for each revision, what agents
 // are built with, and a client for editors' agents. Each is installed into a temporary folder, lists the tools, reads,
-// edits once its user has agreed, is refused outside of the folder, and cancels.
+// edits once its user has agreed, is refused outside of the folder, and cancels. Without an argument, Burin is the build
+// of the repository, else what is installed in the folder that is named.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { startFakeModelServer } from "../packages/core/dist/testing.js";
 
-const BURIN = join(dirname(fileURLToPath(import.meta.url)), "../packages/cli/dist/burin.cjs");
+const INSTALLED = process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const BURIN = join(INSTALLED, "node_modules/burin/dist/burin.cjs");
+const TESTING = join(INSTALLED, "node_modules/@burin/core/dist/testing.js");
 const SDKS = {
   "2024-11-05": "1.0.4",
   "2025-03-26": "1.12.3",
@@ -221,6 +223,7 @@ async function mcpClient() {
  */
 async function session(edit) {
   const call = (/** @type {string} */ name, /** @type {object} */ args) => ({ calls: [{ name, args }] });
+  const { startFakeModelServer } = await import(pathToFileURL(TESTING).href);
   const model = await startFakeModelServer([
     call("read_file", { absolute_path: file }),
     call("edit", { file_path: file, old_string: "two", new_string: "three" }),

@@ -1,5 +1,6 @@
 // Runs the scenarios of the protocol's own conformance suite against Burin, as a client and as a server. The suite
-// needs a newer Node than Burin does, so both are installed into a temporary folder of their own.
+// needs a newer Node than Burin does, so both are installed into a temporary folder of their own. Without an argument,
+// Burin is the build of the repository, else what is installed in the folder that is named.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, request } from "node:http";
@@ -41,7 +42,8 @@ const SERVER_SCENARIOS = [
   "resources-list",
   "dns-rebinding-protection",
 ];
-const BURIN = join(here, "../packages/cli/dist/burin.cjs");
+const INSTALLED = process.argv[2] ?? dirname(here);
+const BURIN = join(INSTALLED, "node_modules/burin/dist/burin.cjs");
 const TOKEN = "conformance";
 const AT_ONCE = 2;
 
@@ -50,7 +52,7 @@ try {
   for (const name of ["package.json", "package-lock.json"]) cpSync(join(here, name), join(place, name));
   execFileSync("npm", ["ci", "--silent", "--no-audit", "--no-fund"], { cwd: place, stdio: "inherit" });
   const server = await startServer();
-  const client = `${process.execPath} ${join(here, "client.mjs")}`;
+  const client = `${process.execPath} ${join(here, "client.mjs")} ${INSTALLED}`;
   const runs = [
     ...SCENARIOS.map((name) => ["client", "--command", client, "--scenario", name, "-o", place]),
     ...SERVER_SCENARIOS.map((name) => ["server", "--url", server.url, "--scenario", name, "-o", place]),
@@ -64,7 +66,8 @@ try {
 
 /** `burin serve mcp`, behind what adds the token that the suite cannot send. */
 async function startServer() {
-  const env = { ...process.env, BURIN_HOME: join(place, "home"), BURIN_SERVE_TOKEN: TOKEN };
+  const home = join(place, "home");
+  const env = { ...process.env, HOME: home, BURIN_HOME: home, BURIN_SERVE_TOKEN: TOKEN };
   const child = spawn(process.execPath, [BURIN, "serve", "mcp", "--http"], {
     cwd: place,
     env,

@@ -1,5 +1,6 @@
 // Looks at the packages from outside: packs each, checks what is in it, installs all into an empty folder and uses
-// them there. With --all also under other versions of Node, Bun and Deno, and with the optional packages.
+// them there, also with the MCP suite and other clients (conformance/). With --all also under other versions of Node,
+// Bun and Deno, and with the optional packages.
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -17,6 +18,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
+import { missingFiles, moveIn } from "./try-installed.mjs";
 import { answerTwice, runAction } from "./try-outside.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -48,6 +50,23 @@ try {
   const user = emptyFolder("user");
   npm(user, "install", "--omit=optional", ...packed);
   await use("node", [process.execPath], user);
+  for (const name of ["burin", ...LIBRARIES.map((library) => `@burin/${library}`)])
+    await check(`${name} has its README, licence, notices, source maps and schema`, () =>
+      assertNone(missingFiles(join(user, "node_modules", name))),
+    );
+  await check("burin -c goes on with a session of Claude Code, and the smallest plugin brings a skill", () =>
+    moveIn(user, {
+      page: join(repository, "docs/hooks-skills-commands.md"),
+      record: join(repository, "packages/cli/tests/other-agents/claude.jsonl"),
+      home: join(place, "moved"),
+      env,
+    }),
+  );
+  for (const name of ["run.mjs", "clients.mjs"])
+    await check(`conformance/${name} passes with the installed packages`, () =>
+      // With the user's own home, where npm keeps what it has downloaded; Burin gets another.
+      execFileSync(process.execPath, [join(repository, "conformance", name), user], { stdio: "inherit" }),
+    );
   await check("npm puts the manual page where man looks for it", () => {
     const prefix = join(place, "global");
     npm(place, "install", "--global", "--prefix", prefix, "--omit=optional", packed[0] ?? "");
