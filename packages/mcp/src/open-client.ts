@@ -219,7 +219,7 @@ async function withinLimits<T>(
     let stop = () => {};
     const begin = () => {
       stop();
-      stop = afterTime(milliseconds, () => (isUserAsked() ? begin() : over()));
+      stop = afterTime(Math.min(milliseconds, NEVER_MS), () => (isUserAsked() ? begin() : over()));
     };
     begin();
     return { begin, stop: () => stop() };

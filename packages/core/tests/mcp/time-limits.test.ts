@@ -63,6 +63,15 @@ it("P28 P33 a call that ended while this process was stopped has not timed out",
   expect(JSON.stringify(await call)).toContain("in time");
 });
 
+it("P28 a very long limit for a call is no short one", async () => {
+  const toolbox = project.open(
+    { slow: { ...fixture("late", "300"), timeout: 1_000_000_000 } },
+    { approvalMode: "yolo" },
+  );
+  await toolbox.ready();
+  expect(JSON.stringify(await toolbox.call("slow__echo", { text: "in time" }))).toContain("in time");
+});
+
 it("P28 the time in which the user thinks about a question of a server is not the server's", async () => {
   const confirm = async () => {
     await pause(1500);
