@@ -61,6 +61,17 @@ const started = {
 const told = { type: "message_delta", delta: { stop_reason: "tool_use" } };
 const stopped = { type: "message_stop" };
 
+it("P10 an end that is no word is none: a call that says nothing more may be cut", async () => {
+  const call = { index: 0, id: "c", function: { name: "list_directory" } };
+  const { baseUrl } = await serve(
+    raw(sse({ choices: [{ delta: { tool_calls: [call] }, finish_reason: false }] })),
+  );
+  const events = await readAll(openModel({ provider: "openai", name: "m", baseUrl }), {});
+  expect(events.find(({ type }) => type === "function_call")).toMatchObject({
+    call: { argsError: expect.stringContaining("Nothing was run") },
+  });
+});
+
 describe("P10 the end of a reply", () => {
   it.each<[string, object]>([
     ["the service's [DONE] alone", { body: ["[DONE]"] }],

@@ -72,7 +72,7 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
 }
 
 const FOREIGN_SIGNATURE =
-  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid/i;
+  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64/i;
 
 /** The model goes on thinking, and what it thinks from now on goes back. */
 function signatureLesson({ lessons, sent }: Lesson, reason: string) {

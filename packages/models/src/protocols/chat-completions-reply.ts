@@ -110,7 +110,8 @@ function placesIn(chunk: JsonRecord): JsonRecord[] {
 
 /** A router may say "stop" where the service behind it has failed. */
 function reasonIn({ finish_reason: told, native_finish_reason: native }: JsonRecord): string {
-  const [reason, behind] = [String(told ?? "").toLowerCase(), String(native).toLowerCase()];
+  const reason = typeof told === "string" ? told.toLowerCase() : "";
+  const behind = String(native).toLowerCase();
   return reason !== "" && (BROKEN.test(behind) || WITHHELD.test(behind)) ? behind : reason;
 }
 

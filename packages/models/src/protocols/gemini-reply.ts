@@ -62,11 +62,11 @@ export class GeminiReply extends ReplyReader {
   #addCall(given: JsonRecord, signature: string | undefined): void {
     const { id, name, args, partialArgs: pieces } = given;
     // An empty object may only be the place of what follows.
-    const whole = isRecord(args) && Object.keys(args).length > 0 ? args : undefined;
+    const whole = isRecord(args) && Object.keys(args).length === 0 ? undefined : args;
     if (typeof name === "string" && name !== "") {
       this.#calls += 1;
       const isGrowing = given.willContinue === true || pieces !== undefined;
-      if (isGrowing) this.#growing.set(this.#calls, whole ?? {});
+      if (isGrowing) this.#growing.set(this.#calls, isRecord(args) ? args : {});
       this.calls.add({ index: this.#calls, id, name, arguments: isGrowing ? "" : whole }, () => signature);
     }
     const growing = this.#growing.get(this.#calls);

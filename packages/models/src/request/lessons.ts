@@ -18,7 +18,7 @@ export class Lessons {
   readonly #refusedKeywords = new Map<string, Set<string>>();
   readonly #refusedMedia = new Set<string>();
   readonly #takenMedia = new Set<string>();
-  readonly #unsigned = new WeakSet<Part>();
+  readonly #refusedSignatures = new Set<string>();
 
   isRefused({ data = "" }: InlineData): boolean {
     return this.#refusedMedia.has(data);
@@ -26,14 +26,19 @@ export class Lessons {
 
   /** The part without a signature that the service has refused. */
   signed(part: Part): Part {
-    return this.#unsigned.has(part) ? { ...part, thoughtSignature: "" } : part;
+    return this.#refusedSignatures.has(part.thoughtSignature ?? "")
+      ? { ...part, thoughtSignature: "" }
+      : part;
   }
 
   /** Another service has signed some of what came so far. Returns whether that was new. */
   refuseSignatures(history: readonly Message[]): boolean {
-    const signed = history.flatMap(({ parts }) => parts.filter(({ thoughtSignature }) => thoughtSignature));
-    for (const part of signed) this.#unsigned.add(part);
-    return signed.length > 0;
+    const { size } = this.#refusedSignatures;
+    for (const { parts } of history) {
+      for (const { thoughtSignature } of parts)
+        if (thoughtSignature) this.#refusedSignatures.add(thoughtSignature);
+    }
+    return this.#refusedSignatures.size > size;
   }
 
   /** Returns whether that was new. */

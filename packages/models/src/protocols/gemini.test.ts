@@ -1,0 +1,39 @@
+import type { Message } from "@burin/contract/messages/message";
+import { ASK, closeServers, raw, readAll, serve, sse } from "@burin/testing/served-model";
+import { afterEach, expect, it } from "vitest";
+import { openModel } from "../choice/open-model.ts";
+
+afterEach(closeServers);
+
+it("P15 Gemini's arguments may come as text, too", async () => {
+  const functionCall = { name: "read_file", args: '{"path":"a"}' };
+  const body = sse({ candidates: [{ content: { parts: [{ functionCall }] }, finishReason: "STOP" }] });
+  const { baseUrl } = await serve(raw(body));
+  const model = openModel({ provider: "gemini", name: "m", baseUrl });
+  expect(await readAll(model, { history: [ASK] })).toContainEqual({
+    type: "function_call",
+    call: expect.objectContaining({ name: "read_file", args: { path: "a" } }),
+  });
+});
+
+// The second one is from crmne/ruby_llm#521 and google-gemini/gemini-cli#8003.
+it.each([
+  "Corrupted thought signature.",
+  "Invalid value at 'contents[1].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for \"c2ln\"",
+])(
+  "P36 Gemini gets no signature twice that it refused, also with a tool's changed name: %s",
+  async (message) => {
+    const server = await serve({ error: { status: 400, message } }, { text: "ok" }, { text: "ok" });
+    const model = openModel({ provider: "gemini", name: "m", baseUrl: server.baseUrl });
+    const call = { id: "a", name: "a tool" };
+    const history: Message[] = [
+      ASK,
+      { role: "model", parts: [{ functionCall: { ...call, args: {} }, thoughtSignature: "c2ln" }] },
+      { role: "user", parts: [{ functionResponse: { ...call, response: { output: "x" } } }] },
+    ];
+    for (const again of [history, structuredClone(history)])
+      expect((await readAll(model, { history: again })).at(-1)).toEqual({ type: "end", reason: "stop" });
+    const sent = server.requests.map(({ body }) => JSON.stringify(body).includes("c2ln"));
+    expect(sent).toEqual([true, false, false]);
+  },
+);
