@@ -27,15 +27,17 @@ function linesWords(line: ShellCommand, depth: number, part: string | null): Com
   return line.commands.flatMap((command) => commandWords(command, depth, part ?? command.text));
 }
 
-/** A command that stands quoted in brackets in one of their words, or in a variable, may run later. */
+/** What stands quoted in one of their words may run later: see LATER. */
 const EVALUATES =
   /^(?:let|declare|typeset|local|readonly|export|unset|read|printf|test|\[|wait|mapfile|readarray)$/;
+/** A command in the brackets of a name runs when the name is calculated, one in these variables when bash reads them. */
+const LATER = /(?:\[|^(?:PS\d|BASH_ENV|ENV)=)[\s\S]*(?:`|\$\()/;
 
 function commandWords(command: SimpleCommand, depth: number, part: string): CommandWords[] {
   const words = command.words.map(({ value, isGlob }) => (isGlob ? null : value));
   const evaluated = EVALUATES.test(words[0] ?? "") ? words.slice(1) : [];
-  const kept = [...evaluated, ...command.assignments.map(({ value }) => value)];
-  const later = kept.some((text) => /`|\$\(/.test(text ?? "")) ? [{ words: [null], part }] : [];
+  const kept = [...evaluated, ...command.assignments.map(({ name, value }) => `${name}=${value}`)];
+  const later = kept.some((text) => LATER.test(text ?? "")) ? [{ words: [null], part }] : [];
   if (words.length === 0) return later;
   const fed = command.redirections.filter(({ kind }) => kind === "data").map(({ target }) => target);
   return [...later, ...launchedWords(words, { depth, part, fed })];

@@ -30,8 +30,8 @@ interface Wrapper {
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   ...alike("command builtin nohup setsid busybox toybox catchsegv", {}),
-  ...alike("chronic fakeroot linux32 linux64 pkexec prlimit setpriv unbuffer dbus-run-session xvfb-run", {}),
-  ...alike("taskset chroot setarch", { before: 1 }),
+  ...alike("chronic linux32 linux64 setarch unbuffer", {}),
+  ...alike("taskset chroot", { before: 1 }),
   env: { values: "uCS", long: "--unset --chdir --split-string" },
   nice: { values: "n", long: "--adjustment" },
   timeout: { values: "ks", long: "--kill-after --signal", before: 1 },
@@ -57,6 +57,17 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   ltrace: { values: "abeFlnopsuwx" },
   parallel: { values: "jnNIaS" },
   watch: { values: "nq", long: "--interval" },
+  fakeroot: { values: "lfisb", long: "--lib --faked --fd-base" },
+  pkexec: { long: "--user" },
+  prlimit: { values: "po", long: "--pid --output" },
+  setpriv: {
+    long: "--ruid --euid --rgid --egid --reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig --selinux-label --apparmor-profile --landlock-access --landlock-rule --ptracer",
+  },
+  "dbus-run-session": { long: "--config-file --dbus-daemon" },
+  "xvfb-run": {
+    values: "efnpsw",
+    long: "--error-file --auth-file --server-num --xauth-protocol --server-args --wait",
+  },
   npx: { values: "pc", long: "--package --call" },
 };
 
@@ -139,9 +150,9 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
   while (from < to && words[from] !== "--") {
     const word = words[from];
     if (word === null || word === undefined) return [{ kind: "unseen" }];
-    const isSetting = name === "env" && /^(?:\w+=|-$)/.test(word);
-    if (!isSetting && !/^-./s.test(word)) break;
-    from += !isSetting && takesNext(word, wrapper) ? 2 : 1;
+    const isOwn = isOwnWord(name, word, from);
+    if (!isOwn && !/^-./s.test(word)) break;
+    from += !isOwn && takesNext(word, wrapper) ? 2 : 1;
   }
   // `xargs -I{}` replaces `{}` with each line; what it launches may have such an option of its own.
   const has = (option: RegExp) => words.slice(1, from).some((word) => option.test(word ?? ""));
@@ -152,6 +163,11 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
   if (from >= to) return [];
   const isOpen = wrapper.isOpen === true;
   return [{ kind: "words", from, to, isOpen, ...(replaces && { placeholder: "{}" }) }];
+}
+
+/** A setting of env, or the architecture, which setarch takes before its options. */
+function isOwnWord(name: string, word: string, at: number): boolean {
+  return name === "env" ? /^(?:\w+=|-$)/.test(word) : name === "setarch" && at === 1;
 }
 
 function takesNext(option: string, { values = "", long = "" }: Wrapper): boolean {
