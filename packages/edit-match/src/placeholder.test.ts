@@ -103,6 +103,29 @@ describe("new omissions", () => {
     expect(newOmission(old, "a\n// ...\n")).toBe("// ...");
   });
 
+  it("P2 are dots alone between kept lines, of which those in between are gone", () => {
+    expect(newOmission("a1\na2\na3\na4\na5\n", "a1\n...\na5\n")).toBe("...");
+    expect(newOmission("a1\r\na2\r\na3\r\na4\r\na5", "a0\na1\n\n  [...]\n\na5\na6")).toBe("[...]");
+    expect(newOmission("a:\n    b\n    c\n    d\n    e\n", "a:\n    ...\n    e\n")).toBe("...");
+  });
+
+  it.each([
+    ["nothing is gone", "a\nb\nc\n", "a\n...\nb\nc\n"],
+    ["one line is gone", "a\nb\nc\n", "a\n...\nc\n"],
+    ["the lines are elsewhere", "a\nb\nc\nd\n", "a\n...\nd\nb\nc\n"],
+    ["the line above is new", "a\nb\nc\nd\n", "x\n...\nd\n"],
+    ["they were there", "a\n...\nb\nc\nd\n", "a\n...\nd\n"],
+    [
+      "a body",
+      "class A:\n    def b():\n        c\n        d\ne\n",
+      "class A:\n    def b():\n        ...\ne\n",
+    ],
+    ["a body with words", 'def b():\n    """c"""\n    d\n    e\nf\n', 'def b():\n    """c"""\n    ...\nf\n'],
+    ["the end of the text", "a\nb\nc\n", "a\n...\n"],
+  ])("P2 are not dots alone: %s", (_, before, after) => {
+    expect(newOmission(before, after)).toBe(null);
+  });
+
   it("P2 are no fault in a text that replaces nothing", () => {
     expect(newOmission("", "// rest of the file unchanged\n")).toBe(null);
     expect(newOmission("\n", "// rest of the file unchanged\n")).toBe(null);

@@ -80,26 +80,51 @@ function signedLines(text: string): string[] {
 
 /**
  * The first line of a whole new text that stands for left-out lines and was not in the old text: writing it would
- * lose them. A comment of only dots counts only if the text also became shorter.
+ * lose them. A comment of only dots counts only if the text also became shorter, dots alone if lines are gone there.
  */
 export function newOmission(oldText: string, newText: string): string | null {
   if (isBlank(oldText)) return null;
-  const found = placeholdersIn(signedLines(newText), omission);
+  const found = placeholdersIn(signedLines(newText), dotsOrOmission);
   if (found.length === 0) return null;
   const known = placeholdersIn(signedLines(oldText), omission).map(({ line }) => line);
   const isShorter = newText.split("\n").length < oldText.split("\n").length;
-  return newOnes(found, known).find(({ isCertain }) => isCertain || isShorter)?.line ?? null;
+  const isAlone = ({ line }: Placeholder) => DOTS.test(line);
+  const first = newOnes(found, known).find((one) => one.isCertain || (isShorter && !isAlone(one)));
+  return first?.line ?? (found.some(isAlone) ? dotsForLines(oldText, newText) : null);
 }
 
 const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
+const dotsOrOmission = (line: string) => (DOTS.test(line) ? "bare" : omission(line));
 /** Dots that replace a single line may be meant as they are. */
 const LEAST_GONE = 2;
+/** What a body of only dots stands under. */
+const HEAD = /:$|"""$|'''$/;
+
+/** New dots directly between two lines that were kept, of which the old text had others in between. */
+function dotsForLines(oldText: string, newText: string): string | null {
+  const [oldLines, newLines] = [filledLines(oldText), filledLines(newText)];
+  const kept = keptLines({ oldLines, newLines });
+  const stay = new Set(newLines);
+  const isLoss = (line: string, at: number) => {
+    const [above = "", below = ""] = [newLines[at - 1], newLines[at + 1]];
+    const isBody = HEAD.test(above) && indentOf(below) < indentOf(line);
+    if (!DOTS.test(line.trim()) || isBody) return false;
+    return kept.every((places) => {
+      const [from = -1, own = -1, to = -1] = [places?.[at - 1], places?.[at], places?.[at + 1]];
+      const gone = from < 0 || own >= 0 ? [] : oldLines.slice(from + 1, Math.max(to, 0));
+      return gone.filter((old) => !stay.has(old)).length >= LEAST_GONE;
+    });
+  };
+  return newLines.find(isLoss)?.trim() ?? null;
+}
+
+const indentOf = (line: string) => line.length - line.trimStart().length;
 
 /** A line of an edit's new text that stands for lines of the old one, which would be deleted. */
 export function placeholderIn(oldText: string, newText: string): string | undefined {
   if (isBlank(oldText)) return undefined;
   const [oldLines, newLines] = [filledLines(oldText), filledLines(newText)];
-  const found = placeholdersIn(newLines, (line) => (DOTS.test(line) ? "bare" : omission(line)));
+  const found = placeholdersIn(newLines, dotsOrOmission);
   if (found.length === 0) return undefined;
   const old = oldLines.map((line) => line.trim());
   const texts = { oldLines, newLines };

@@ -77,21 +77,24 @@ export function changedLines(
   /** The number of the content's first line. */
   firstLine = 1,
 ): string {
-  const blocks: string[] = [];
-  let shift = 0;
-  let shownTo = 0;
+  const lastLine = lineAt(content, content.length - 1);
+  const shown: string[] = [];
+  let [shift, shownTo] = [0, 0];
   for (const { start, end, text } of replacements.slice(0, 20)) {
     const from = start + shift;
     shift += text.length - (end - start);
     const line = lineAt(content, from);
     const first = Math.max(1 + shownTo, line - CONTEXT_LINES);
-    const last = line + lineAt(text, text.length) - 1 + CONTEXT_LINES;
-    const block = numbered(content, [first, Math.min(last, first + MOST_LINES - 1)], firstLine);
-    if (block !== "") blocks.push(block);
-    shownTo = Math.max(shownTo, last);
+    const last = Math.min(lastLine, line + lineAt(text, text.length) - 1 + CONTEXT_LINES);
+    if (first > last) continue;
+    if (shown.length > 0 && first > shownTo + 1) shown.push("...");
+    shown.push(numbered(content, [first, Math.min(last, first + MOST_LINES - 1)], firstLine));
+    const cut = last - first + 1 - MOST_LINES;
+    if (cut > 0) shown.push(`[... ${cut} lines not shown ...]`);
+    shownTo = last;
   }
-  if (replacements.length > 20) blocks.push(`[${replacements.length - 20} more places]`);
-  return blocks.join("\n...\n");
+  if (replacements.length > 20) shown.push("...", `[${replacements.length - 20} more places]`);
+  return shown.join("\n");
 }
 
 function lineAt(content: string, position: number): number {
@@ -103,10 +106,7 @@ function lineAt(content: string, position: number): number {
 
 function numbered(content: string, [first, last]: readonly [number, number], firstLine: number): string {
   let start = 0;
-  for (let line = 1; line < first; line += 1) {
-    start = content.indexOf("\n", start) + 1;
-    if (start === 0) return "";
-  }
+  for (let line = 1; line < first; line += 1) start = content.indexOf("\n", start) + 1;
   const lines: string[] = [];
   for (let line = first; line <= last && start < content.length; line += 1) {
     const newline = content.indexOf("\n", start);
