@@ -342,6 +342,16 @@ describe("doubtful edits", () => {
     expect(["none", "ambiguous"]).toContain(edit(row).status);
   });
 
+  it("P2 refuses when a placeholder stands for lines in texts that are escaped as a whole", () => {
+    const match = findEdit({
+      content: "  minDate: Date;\n  maxDate: Date;\n  columns: T;\n}>;\nexport default one;\n",
+      oldText: "  minDate: Date;\\n  maxDate: Date;\\n  columns: T;\\n}>;\\nexport default one;",
+      newText: "  minDate: Date;\\n// (unchanged)\\n}, {}>;\\nexport default one;",
+      expected: 1,
+    });
+    expect(match).toEqual({ status: "omission", placeholder: "// (unchanged)" });
+  });
+
   it("P1 one of many equal places of a long text is not taken for the only one", () => {
     const content = "0 0 0 0 0 0 0 0\n".repeat(10_000);
     const old = "0 0  0 0 0 0 0 0\n".repeat(4000);

@@ -364,6 +364,13 @@ const KNOWN: readonly Row[] = [
     new: 'go(1);\nwrite("has+=(\\"-%s"+end);',
     result: 'go(1);\nwrite("has+=(\\"-%s"+end);\n',
   },
+  {
+    what: "an exact old_string with the file's line ends, and a new_string with others",
+    content: "one();\r\ntwo();\r\nthree();\r\n",
+    old: "one();\r\ntwo();",
+    new: "one();\n2();\nmore();",
+    result: "one();\r\n2();\r\nmore();\r\nthree();\r\n",
+  },
 ];
 
 describe("what can be known", () => {

@@ -80,7 +80,17 @@ function findByReading(request: EditRequest): EditMatch {
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areBeside(one, other));
     found.push(...candidatesOf(file, readings.slice(...step.readings), step).filter(isOpen));
   }
+  // An escape or a line number may have hidden it.
+  const hidden = leaveOut.includes("placeholders") ? undefined : hiddenPlaceholder(found);
+  if (hidden !== undefined) return { status: "omission", placeholder: hidden };
   return (found.length > 0 ? chosen({ ...request, ...texts }, found) : undefined) ?? notFound(false);
+}
+
+function hiddenPlaceholder(found: readonly Candidate[]): string | undefined {
+  const readings = [...new Set(found.map(({ reading }) => reading))].filter(
+    ({ repairs }) => repairs.length > 0,
+  );
+  return readings.map(({ oldText, newText }) => placeholderIn(oldText, newText)).find(Boolean);
 }
 
 /** The maximum length of a text, relative to its length in the file. */

@@ -14,7 +14,8 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     const found = starts.length === expected ? all.length : starts.length;
     return ambiguous(content, found, starts);
   }
-  const replacements = starts.map((start) => replaced(request, start));
+  const isMixed = content.includes("\r\n") && /(?<!\r)\n/.test(content);
+  const replacements = starts.map((start) => replaced(request, start, isMixed));
   return matched(content, stage, replacements);
 }
 
@@ -26,11 +27,10 @@ function withoutOverlaps(starts: readonly number[], length: number): number[] {
   return apart;
 }
 
-/** New lines inside one line of the file end as that line does. */
-function replaced({ content, oldText, newText }: EditRequest, start: number): Replacement {
+/** New lines end as the file's do; in a file that has both kinds, only those inside one line of it. */
+function replaced({ content, oldText, newText }: EditRequest, start: number, isMixed: boolean): Replacement {
   const end = start + oldText.length;
-  const isForeign = newText.includes("\r\n") && content.includes("\n") && !content.includes("\r\n");
-  const isOneLine = !oldText.includes("\n") && newText.includes("\n") && !newText.includes("\r");
-  const mixes = isForeign || isOneLine;
-  return { start, end, text: mixes ? withLineEnd(newText, lineEndAt(content, end)) : newText };
+  const isInside = !oldText.includes("\n") && !newText.includes("\r");
+  const isAsFile = isInside || (!isMixed && content.includes("\n"));
+  return { start, end, text: isAsFile ? withLineEnd(newText, lineEndAt(content, end)) : newText };
 }
