@@ -87,5 +87,8 @@ function doublesLine(content: string, { start, end, sides }: Place, merged: read
     const isOnly = /\w/.test(line) && content.split(line).length === 2;
     return isOnly && lines.filter((other) => other === line).length > 1;
   });
-  return isBack || isDoubled(above, 0) || isDoubled(below, -1);
+  // So does a character behind a place that ends inside a line.
+  const next = /^\S/.exec(content.slice(end, end + 1))?.[0];
+  const isTwice = (next && lines.at(-1)?.endsWith(next) && file.at(-1)?.endsWith(next) === false) === true;
+  return isBack || isTwice || isDoubled(above, 0) || isDoubled(below, -1);
 }

@@ -342,13 +342,25 @@ describe("doubtful edits", () => {
     expect(["none", "ambiguous"]).toContain(edit(row).status);
   });
 
-  it("P2 refuses when a placeholder stands for lines in texts that are escaped as a whole", () => {
-    const match = findEdit({
-      content: "  minDate: Date;\n  maxDate: Date;\n  columns: T;\n}>;\nexport default one;\n",
-      oldText: "  minDate: Date;\\n  maxDate: Date;\\n  columns: T;\\n}>;\\nexport default one;",
-      newText: "  minDate: Date;\\n// (unchanged)\\n}, {}>;\\nexport default one;",
-      expected: 1,
-    });
+  it.each([
+    [
+      "escaped as a whole",
+      "  minDate: Date;\\n  maxDate: Date;\\n  columns: T;\\n}>;\\nexport default one;",
+      "  minDate: Date;\\n// (unchanged)\\n}, {}>;\\nexport default one;",
+    ],
+    [
+      "numbered",
+      "1\t  minDate: Date;\n2\t  maxDate: Date;\n3\t  columns: T;\n4\t}>;",
+      "1\t  minDate: Date;\n2\t// (unchanged)\n3\t}, {}>;",
+    ],
+    [
+      "a diff",
+      "-  minDate: Date;\n-  maxDate: Date;\n-  columns: T;\n-}>;",
+      "+  minDate: Date;\n+// (unchanged)\n+}, {}>;",
+    ],
+  ])("P2 refuses when a placeholder stands for lines in texts that are %s", (_, oldText, newText) => {
+    const content = "  minDate: Date;\n  maxDate: Date;\n  columns: T;\n}>;\nexport default one;\n";
+    const match = findEdit({ content, oldText, newText, expected: 1 });
     expect(match).toEqual({ status: "omission", placeholder: "// (unchanged)" });
   });
 

@@ -4,6 +4,18 @@ import { findEdit } from "./edit-match.ts";
 
 const UNPROVEN: readonly Row[] = [
   {
+    what: "a line break ends old_string, where the file's line goes on",
+    content: "let count = total + 1;\nlet more = 2;\n",
+    old: "let count = total\n",
+    new: "let count = all;\n",
+  },
+  {
+    what: "the new text ends with the sign that the file has behind a part of a line",
+    content: 'import type { Server } from "./index";\n',
+    old: '    import type { Server } from "./index"',
+    new: 'import type { Server, Request } from "./index";',
+  },
+  {
     what: "the file escapes a sign at one place and not at another, and a new line has it beside a word",
     content: "put(`{f}`, one);\nput(`\\{}`, two);\nput(`{q}`, end);\n",
     old: "put(`{f}`, one);\nput(`{}`, two);\nput(`{q}`, end);",
@@ -78,6 +90,34 @@ const UNPROVEN: readonly Row[] = [
 ];
 
 const PROVEN: readonly Required<Row>[] = [
+  {
+    what: "only new lines have the mark of a diff, beside another mistake",
+    content: "a();\n\nif (x) {\n\tb();\n}\n\nthis.c = d;\n",
+    old: "a();\n\nif (x) {\n\tb();\n}\nthis.c = d;",
+    new: "a();\n\nif (x) {\n\tb();\n+\tmore();\n}\nthis.c = d;",
+    result: "a();\n\nif (x) {\n\tb();\n\tmore();\n}\n\nthis.c = d;\n",
+  },
+  {
+    what: "the pluses of a new list are its own, beside another mistake",
+    content: "The list:\n\nof all\n",
+    old: "The list: \n\nof all",
+    new: "The list: \n\n+ one\n\nof all",
+    result: "The list:\n\n+ one\n\nof all\n",
+  },
+  {
+    what: "old_string is escaped as a whole, and new_string has line breaks",
+    content: '{\n  "a": "x",\n  "b": "y",\n  "c": "z"\n}\n',
+    old: '  \\"a\\": \\"x\\",\\n  \\"b\\": \\"y\\",\\n  \\"c\\": \\"z\\"',
+    new: '  \\"a\\": \\"x\\",\n  \\"b\\": [\\"y\\"],\n  \\"c\\": \\"z\\"',
+    result: '{\n  "a": "x",\n  "b": ["y"],\n  "c": "z"\n}\n',
+  },
+  {
+    what: "in a file with CRLF, what begins behind the indentation of a line begins there",
+    content: "a {\r\n  color: red;\r\n  size: 1;\r\n}\r\n",
+    old: "color: red;\n  size: 1;",
+    new: "color: blue;\n  color: red;\n  size: 1;",
+    result: "a {\r\n  color: blue;\r\n  color: red;\r\n  size: 1;\r\n}\r\n",
+  },
   {
     what: "a list is no diff, though its lines begin with hyphens and spaces",
     content: "  - [One](#one)\n    - [Two](#two)\n    - [Three](#three)\n  - [Four](#four)\n",

@@ -24,7 +24,7 @@ import { placeholderIn } from "./placeholder.ts";
 import { newFence, type Reading, readingsOf, withoutForeign } from "./reading.ts";
 import { findSlips } from "./slip.ts";
 import { areBeside, SearchedFile } from "./windows.ts";
-import { withLineEnd } from "./write.ts";
+import { lineEndOf, withLineEnd } from "./write.ts";
 
 export { applyReplacements } from "./write.ts";
 export type { ClosestRegion, EditMatch, EditRequest, Replacement };
@@ -46,15 +46,19 @@ const STEPS: readonly Step[] = [
 ];
 
 export function findEdit(request: EditRequest): EditMatch {
-  const { oldText, newText, expected, leaveOut = [] } = request;
+  const { content, oldText, newText, expected, leaveOut = [] } = request;
   if (oldText === "" || expected < 1) return { status: "none", alreadyApplied: false };
-  const placeholder = leaveOut.includes("placeholders") ? undefined : placeholderIn(oldText, newText);
+  const placeholder = placeholderOf(request);
   if (placeholder !== undefined) return { status: "omission", placeholder };
   const { bare, isUnclear = false } = leaveOut.includes("code fences") ? {} : newFence(request);
   if (isUnclear) return { status: "omission", placeholder: "```" };
   const meant = { ...request, newText: bare ?? newText };
   const exact = findExactly(meant, bare === undefined ? "exact" : "code fences");
   if (exact !== undefined) return exact;
+  // Line breaks at its ends may be meant for whole lines.
+  const lineEnd = oldText === oldText.trim() ? lineEndOf(content) : undefined;
+  const ended = lineEnd && findExactly({ ...meant, oldText: withLineEnd(oldText, lineEnd) }, "line endings");
+  if (ended !== undefined) return ended;
   const inLines = { oldText: withLineEnd(oldText, "\n"), newText: withLineEnd(meant.newText, "\n") };
   return findByReading({ ...request, ...inLines });
 }
@@ -80,17 +84,14 @@ function findByReading(request: EditRequest): EditMatch {
       !leaveOut.some((name) => one.mistakes.has(name)) && !known.some((other) => areBeside(one, other));
     found.push(...candidatesOf(file, readings.slice(...step.readings), step).filter(isOpen));
   }
-  // An escape or a line number may have hidden it.
-  const hidden = leaveOut.includes("placeholders") ? undefined : hiddenPlaceholder(found);
-  if (hidden !== undefined) return { status: "omission", placeholder: hidden };
+  // Escapes or line numbers may have hidden it.
+  const [placeholder] = found.flatMap(({ reading }) => placeholderOf({ ...reading, leaveOut }) ?? []);
+  if (placeholder !== undefined) return { status: "omission", placeholder };
   return (found.length > 0 ? chosen({ ...request, ...texts }, found) : undefined) ?? notFound(false);
 }
 
-function hiddenPlaceholder(found: readonly Candidate[]): string | undefined {
-  const readings = [...new Set(found.map(({ reading }) => reading))].filter(
-    ({ repairs }) => repairs.length > 0,
-  );
-  return readings.map(({ oldText, newText }) => placeholderIn(oldText, newText)).find(Boolean);
+function placeholderOf({ oldText, newText, leaveOut = [] }: Omit<EditRequest, "content" | "expected">) {
+  return leaveOut.includes("placeholders") ? undefined : placeholderIn(oldText, newText);
 }
 
 /** The maximum length of a text, relative to its length in the file. */

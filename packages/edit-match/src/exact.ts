@@ -1,6 +1,6 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
 import { startsOf } from "./windows.ts";
-import { ambiguous, lineEndAt, matched, withLineEnd } from "./write.ts";
+import { ambiguous, lineEndAt, lineEndOf, matched, withLineEnd } from "./write.ts";
 
 /** The edit if the old text occurs exactly; no result if it does not occur at all. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
@@ -14,8 +14,8 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     const found = starts.length === expected ? all.length : starts.length;
     return ambiguous(content, found, starts);
   }
-  const isMixed = content.includes("\r\n") && /(?<!\r)\n/.test(content);
-  const replacements = starts.map((start) => replaced(request, start, isMixed));
+  const lineEnd = lineEndOf(content);
+  const replacements = starts.map((start) => replaced(request, start, lineEnd));
   return matched(content, stage, replacements);
 }
 
@@ -28,9 +28,9 @@ function withoutOverlaps(starts: readonly number[], length: number): number[] {
 }
 
 /** New lines end as the file's do; in a file that has both kinds, only those inside one line of it. */
-function replaced({ content, oldText, newText }: EditRequest, start: number, isMixed: boolean): Replacement {
+function replaced({ content, oldText, newText }: EditRequest, start: number, lineEnd?: string): Replacement {
   const end = start + oldText.length;
   const isInside = !oldText.includes("\n") && !newText.includes("\r");
-  const isAsFile = isInside || (!isMixed && content.includes("\n"));
-  return { start, end, text: isAsFile ? withLineEnd(newText, lineEndAt(content, end)) : newText };
+  const own = lineEnd ?? (isInside ? lineEndAt(content, end) : undefined);
+  return { start, end, text: own === undefined ? newText : withLineEnd(newText, own) };
 }

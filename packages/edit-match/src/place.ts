@@ -11,6 +11,7 @@ export interface Said {
   readonly below: number;
   /** How many it has there, whatever the new text has. */
   readonly around: readonly [above: number, below: number];
+  readonly endsLine: boolean;
   readonly takesEnd: boolean;
 }
 
@@ -19,7 +20,7 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   const [old, fresh] = [parted(oldText), parted(newText)];
   const [oldTail, newTail] = [old.below.length, fresh.below.length];
   const [above, below] = [old.above.length, Math.max(0, oldTail - 1)];
-  const known = { oldLines: old.lines, around: [above, below] } as const;
+  const known = { oldLines: old.lines, around: [above, below], endsLine: oldTail > 0 } as const;
   if (isBlank(newText)) {
     // What is left of as many blank lines as the old text has around its own ones.
     const blanks = oldTail === 0 ? 1 : Math.max(0, newText.split("\n").length - 1 - above - below);
@@ -113,8 +114,8 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   // Only a model that is shown a part of a very long line begins in the middle of a word.
   const isOfEndless = said.oldLines.length === 1 && lineEnd - lineStart >= ENDLESS;
   if (cutsWord && !(isOfEndless && size >= LEAST_PART)) return undefined;
-  // What is indented begins a line.
-  if (!isFromStart && /^\s/.test(first)) return undefined;
+  // What is indented begins a line, and what has a line break behind it ends one.
+  if ((!isFromStart && /^\s/.test(first)) || (!isToEnd && said.endsLine)) return undefined;
   if ((!isFromStart && !isLong(first)) || (!isToEnd && !isLong(last))) return undefined;
   const inside = withinLine(said, { isFromStart, isToEnd });
   if (inside === undefined) return undefined;

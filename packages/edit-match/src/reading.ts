@@ -73,7 +73,7 @@ function unescaping(signs: string): Read {
   const isOfLetters = /[ntr]/.test(signs);
   return (text) => {
     // If the text has line breaks, \n is not one.
-    if (signs.includes("n") && isOfSeveralLines(text)) return text;
+    if (signs.includes("n") && isOfSeveralLines(text)) return unescaping(signs.replace(/[ntr]/g, ""))(text);
     // A pattern is faster than a function in a text of many backslashes.
     return isOfLetters
       ? text.replace(escapes, (_, sign: string) => ESCAPED[sign] ?? sign)
@@ -239,12 +239,24 @@ function withoutSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegEx
   return { oldText: oldText.replace(gone, ""), newText: newText.replace(come, "") };
 }
 
-/** A diff in which lines only come: all others begin with a space, which the file does not have, and stay. */
+/**
+ * A diff in which lines only come: all others stay, and begin with a space, which the file does not have, or nothing
+ * but what comes has a marker. A list has a space behind its own.
+ */
 function withoutPluses(texts: Reading): Reading {
-  const has = new Set(texts.newText.split("\n"));
-  const stays = (line: string) => isBlank(line) || (line.startsWith(" ") && has.has(line));
-  const isDiff = /^\+/m.test(texts.newText) && isSpaced(texts) && texts.oldText.split("\n").every(stays);
-  return isDiff ? { ...withoutMargin(texts), repairs: [...texts.repairs, "diff markers"] } : texts;
+  const [old = [], fresh = []] = [texts.oldText, texts.newText].map((text) =>
+    text.split("\n").filter((line) => !isBlank(line)),
+  );
+  const [had, has] = [new Set(old), new Set(fresh)];
+  if (!/^\+/m.test(texts.newText) || /^\+/m.test(texts.oldText) || !old.every((line) => has.has(line)))
+    return texts;
+  const isMarked = fresh.every((line) => had.has(line) || /^\+(?!\+| \S)/.test(line));
+  const plain = isSpaced(texts)
+    ? withoutMargin(texts)
+    : isMarked
+      ? withoutSigns(texts, /^-/gm, /^\+/gm)
+      : undefined;
+  return plain ? { ...plain, repairs: [...texts.repairs, "diff markers"] } : texts;
 }
 
 /** A line break in the middle of new text between quotes was meant as an escape. */

@@ -49,6 +49,13 @@ export function applyReplacements(content: string, replacements: readonly Replac
   return whole + content.slice(at);
 }
 
+/** The line end of the whole file, if it has only one kind. */
+export function lineEndOf(content: string): "\n" | "\r\n" | undefined {
+  if (!content.includes("\n")) return undefined;
+  if (!content.includes("\r\n")) return "\n";
+  return /(?<!\r)\n/.test(content) ? undefined : "\r\n";
+}
+
 /** The line end used around `at`, so that what is written there does not mix. */
 export function lineEndAt(content: string, at: number): string {
   const after = content.indexOf("\n", at);
