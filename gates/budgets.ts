@@ -5,17 +5,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3410,
-  "edit-match": 2420,
-  "shell-judge": 4120,
+  "edit-match": 2480,
+  "shell-judge": 4140,
   machine: 11480,
-  models: 6120,
+  models: 6130,
   testing: 1200,
   web: 1980,
   mcp: 2260,
   core: 13820,
   serve: 2160,
   fleet: 3990,
-  cli: 13500,
+  cli: 13510,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
