@@ -12,7 +12,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1200,
   web: 1980,
   mcp: 2260,
-  core: 13820,
+  core: 13830,
   serve: 2160,
   fleet: 3990,
   cli: 13510,

@@ -107,6 +107,14 @@ function setUp({ confirm, mode, deny }: Setup = {}) {
   return { trace, read, edit, states, grants, controller, run };
 }
 
+/** As that of jsdom: none of Node's classes. */
+class ForeignSignal {
+  readonly aborted = false;
+  addEventListener(): void {}
+  removeEventListener(): void {}
+  throwIfAborted(): void {}
+}
+
 function answering(...decisions: Decision[]): Confirm {
   return async () => decisions.shift() ?? { outcome: "cancel" };
 }
@@ -231,6 +239,27 @@ describe("Scheduler", () => {
     expect(answers.map((answer) => answer.llmContent)).toEqual(["1", "2", "did 3", "4"]);
     expect(trace.indexOf("execute 3")).toBeGreaterThan(trace.indexOf("execute 2"));
     expect(states.slice(0, 4).map((state) => state.callId)).toEqual(["c0", "c1", "c2", "c3"]);
+  });
+
+  it("R36 many calls side by side make Node warn of nothing", async () => {
+    const { run, read } = setUp();
+    const warnings: string[] = [];
+    const hear = ({ name }: Error) => void warnings.push(name);
+    process.on("warning", hear);
+    read.work = async ({ n }) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { llmContent: `${n}`, returnDisplay: "" };
+    };
+    await run(...Array.from({ length: 40 }, (_, n) => ["look", { n }] as const));
+    await new Promise(setImmediate);
+    process.off("warning", hear);
+    expect(warnings).toEqual([]);
+  });
+
+  it("R36 the signal may be that of another platform", async () => {
+    const { run, controller } = setUp();
+    Object.defineProperty(controller, "signal", { value: new ForeignSignal() });
+    expect(await run(["look", { n: 1 }])).toMatchObject([{ status: "success" }]);
   });
 
   it("R33 an abort reaches the tool, and what did not start never starts", async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { coerceArguments } from "@burin/contract/messages/check-schema";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
@@ -79,6 +80,15 @@ interface Work {
 /** See `Scheduler.run`. */
 export type RunCalls = Scheduler["run"];
 
+/** Each of the calls under way listens to the signal; Node warns of more than ten, on the user's screen. */
+function allowListeners(signal: AbortSignal): void {
+  try {
+    setMaxListeners(0, signal);
+  } catch {
+    // A signal that is not Node's own, as in jsdom, warns of nothing.
+  }
+}
+
 /** Takes calls from request to response. Every call gets exactly one answer, whatever happens. */
 export class Scheduler {
   readonly #needs: SchedulerNeeds;
@@ -95,6 +105,7 @@ export class Scheduler {
     calls: readonly FunctionCall[],
     { signal, onCall, room = Number.POSITIVE_INFINITY }: Round,
   ): Promise<AnsweredCall[]> {
+    allowListeners(signal);
     const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
     if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
     const work = calls.map((call) => this.#prepare(call, signal, onCall));
