@@ -72,7 +72,8 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
 
 /**
  * Whether a line at the edge of what is written is already next to the place, and the place has another one there:
- * then the old text lacks a line. So it does if a line that it left out, and that the file has once, comes again.
+ * then the old text lacks a line. So it does if a line that it left out, and that the file has once, comes again. The
+ * same of the sign behind a part of a line.
  */
 function doublesLine(content: string, { start, end, sides }: Place, merged: readonly MergedLine[]): boolean {
   const filled = (lines: readonly string[]) =>
@@ -87,8 +88,9 @@ function doublesLine(content: string, { start, end, sides }: Place, merged: read
     const isOnly = /\w/.test(line) && content.split(line).length === 2;
     return isOnly && lines.filter((other) => other === line).length > 1;
   });
-  // So does a character behind a place that ends inside a line.
-  const next = /^\S/.exec(content.slice(end, end + 1))?.[0];
-  const isTwice = (next && lines.at(-1)?.endsWith(next) && file.at(-1)?.endsWith(next) === false) === true;
-  return isBack || isTwice || isDoubled(above, 0) || isDoubled(below, -1);
+  // Behind a place that ends inside a line.
+  const next = content.charAt(end).trim();
+  const [was = "", is = ""] = [file.at(-1), lines.at(-1)];
+  const isSignBack = next !== "" && is.endsWith(next) && !was.endsWith(next);
+  return isBack || isSignBack || isDoubled(above, 0) || isDoubled(below, -1);
 }

@@ -98,6 +98,13 @@ const PROVEN: readonly Required<Row>[] = [
     result: "a();\n\nif (x) {\n\tb();\n\tmore();\n}\n\nthis.c = d;\n",
   },
   {
+    what: "lines of a list stay beside one with the mark of a diff",
+    content: "a:\n- one\n- two\n",
+    old: "a: \n- one\n- two",
+    new: "a: \n- one\n+- more\n- two",
+    result: "a:\n- one\n- more\n- two\n",
+  },
+  {
     what: "the pluses of a new list are its own, beside another mistake",
     content: "The list:\n\nof all\n",
     old: "The list: \n\nof all",

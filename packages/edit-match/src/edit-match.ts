@@ -57,7 +57,8 @@ export function findEdit(request: EditRequest): EditMatch {
   if (exact !== undefined) return exact;
   // Line breaks at its ends may be meant for whole lines.
   const lineEnd = oldText === oldText.trim() ? lineEndOf(content) : undefined;
-  const ended = lineEnd && findExactly({ ...meant, oldText: withLineEnd(oldText, lineEnd) }, "line endings");
+  const asFile = lineEnd === undefined ? oldText : withLineEnd(oldText, lineEnd);
+  const ended = asFile === oldText ? undefined : findExactly({ ...meant, oldText: asFile }, "line endings");
   if (ended !== undefined) return ended;
   const inLines = { oldText: withLineEnd(oldText, "\n"), newText: withLineEnd(meant.newText, "\n") };
   return findByReading({ ...request, ...inLines });
@@ -85,7 +86,8 @@ function findByReading(request: EditRequest): EditMatch {
     found.push(...candidatesOf(file, readings.slice(...step.readings), step).filter(isOpen));
   }
   // Escapes or line numbers may have hidden it.
-  const [placeholder] = found.flatMap(({ reading }) => placeholderOf({ ...reading, leaveOut }) ?? []);
+  const used = [...new Set(found.map(({ reading }) => reading))];
+  const [placeholder] = used.flatMap((reading) => placeholderOf({ ...reading, leaveOut }) ?? []);
   if (placeholder !== undefined) return { status: "omission", placeholder };
   return (found.length > 0 ? chosen({ ...request, ...texts }, found) : undefined) ?? notFound(false);
 }

@@ -240,23 +240,19 @@ function withoutSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegEx
 }
 
 /**
- * A diff in which lines only come: all others stay, and begin with a space, which the file does not have, or nothing
- * but what comes has a marker. A list has a space behind its own.
+ * A diff in which lines only come: all others stay, and begin with a space, which the file does not have, or only
+ * what comes has a marker. In a list it would have a space behind it.
  */
 function withoutPluses(texts: Reading): Reading {
-  const [old = [], fresh = []] = [texts.oldText, texts.newText].map((text) =>
-    text.split("\n").filter((line) => !isBlank(line)),
-  );
-  const [had, has] = [new Set(old), new Set(fresh)];
-  if (!/^\+/m.test(texts.newText) || /^\+/m.test(texts.oldText) || !old.every((line) => has.has(line)))
-    return texts;
-  const isMarked = fresh.every((line) => had.has(line) || /^\+(?!\+| \S)/.test(line));
-  const plain = isSpaced(texts)
-    ? withoutMargin(texts)
-    : isMarked
-      ? withoutSigns(texts, /^-/gm, /^\+/gm)
-      : undefined;
-  return plain ? { ...plain, repairs: [...texts.repairs, "diff markers"] } : texts;
+  const { oldText, newText, repairs } = texts;
+  if (!/^\+/m.test(newText) || /^\+/m.test(oldText)) return texts;
+  const linesOf = (text: string) => new Set(text.split("\n").filter((line) => !isBlank(line)));
+  const [had, has] = [linesOf(oldText), linesOf(newText)];
+  const isMarked = (line: string) => had.has(line) || /^\+(?!\+| \S)/.test(line);
+  if (![...had].every((line) => has.has(line))) return texts;
+  if (isSpaced(texts)) return { ...withoutMargin(texts), repairs: [...repairs, "diff markers"] };
+  if (![...has].every(isMarked)) return texts;
+  return { oldText, newText: newText.replace(/^\+/gm, ""), repairs: [...repairs, "diff markers"] };
 }
 
 /** A line break in the middle of new text between quotes was meant as an escape. */

@@ -31,7 +31,7 @@ function linesWords(line: ShellCommand, depth: number, part: string | null): Com
 const EVALUATES =
   /^(?:let|declare|typeset|local|readonly|export|unset|read|printf|test|\[|wait|mapfile|readarray)$/;
 /** A command in the brackets of a name runs when the name is calculated, one in these variables when bash reads them. */
-const LATER = /(?:\[|^(?:PS\d|BASH_ENV|ENV)=)[\s\S]*(?:`|\$\()/;
+const LATER = /^(?:[^[]*\[|(?:PS\d|BASH_ENV|ENV)=)[\s\S]*?(?:`|\$\()/;
 
 function commandWords(command: SimpleCommand, depth: number, part: string): CommandWords[] {
   const words = command.words.map(({ value, isGlob }) => (isGlob ? null : value));

@@ -170,6 +170,13 @@ describe("the main content", () => {
     expect(text).toMatch(/^# Title\n\nThe burin/);
   });
 
+  it("is found in a page that is only named after its comments", () => {
+    const page = `<div class="has comments"><div class="story">${body}</div></div>`;
+    const text = markdown(`${nav}${page}<div>Other things of the site.</div>${foot}`);
+    expect(text).toMatch(/^# Title\n\nThe burin/);
+    expect(text).not.toContain("Other things");
+  });
+
   it("is the whole page where none stands out", () => {
     const html = `${nav}<p>Short.</p>`;
     expect(readHtmlPage(html, HERE, false)).toMatchObject({ isMainPart: false });

@@ -28,7 +28,9 @@ export function mainContent(body: PageElement) {
   const article = largest(all.filter(({ name }) => name === "article"));
   if (article && article.text >= LEAST_CHARACTERS && article.text >= own * 0.5) return contentOf(article);
   let dense = densest(all, surroundings);
-  const comments = new Set(all.filter((one) => one !== body && COMMENTS_NAME.test(namesOf(one))));
+  // What has the page's heading only has the name: a page "with comments".
+  const isNamed = (one: PageElement) => COMMENTS_NAME.test(namesOf(one)) && !holdsHeading(one);
+  const comments = new Set(all.filter((one) => one !== body && isNamed(one)));
   const isComment = (one: PageElement) => comments.has(one) || isBelow(one, comments);
   // The siblings of the densest part may belong to it: it counts only when it is most of the page.
   while (dense?.parent && (dense.text < own * MOST_OF_THE_PAGE || isComment(dense))) dense = dense.parent;

@@ -243,9 +243,10 @@ export class App implements Desk {
     this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
     this.view.soon();
     this.work.showPast(past);
-    if (this.options.session.kind !== "choose") return first === "" ? undefined : this.#take(first, false);
-    if (first !== "") this.buffer.set(first);
-    await this.#take("/resume", false);
+    const isChoice = this.options.session.kind === "choose";
+    if (isChoice && first !== "") this.buffer.set(first);
+    const taken = isChoice ? "/resume" : first;
+    if (taken !== "") await this.#take(taken, false);
   }
 
   async #useLook(ui: Settings["ui"]): Promise<void> {
