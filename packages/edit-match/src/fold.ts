@@ -21,8 +21,9 @@ const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
   ["。", "."],
   ["、", ","],
 ];
+/** What each character beyond ASCII stands for; those that are not listed are added when they come. */
 const PLAIN = new Map(
-  LOOK_ALIKE.flatMap(([signs, plain]) => [...signs].map((sign) => [sign, plain] as const)),
+  LOOK_ALIKE.flatMap(([signs, plain]) => [...signs].map((sign) => [sign.charCodeAt(0), plain] as const)),
 );
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
@@ -37,15 +38,10 @@ export function decodeEntities(text: string): string {
   );
 }
 
-const plainByCode = new Map<number, string>();
-
 function plainOf(code: number): string {
-  const known = plainByCode.get(code);
-  if (known !== undefined) return known;
-  const sign = String.fromCharCode(code);
   const isWide = code >= 0xff01 && code <= 0xff5e;
-  const plain = PLAIN.get(sign) ?? (isWide ? String.fromCharCode(code - 0xfee0) : sign.normalize("NFD"));
-  plainByCode.set(code, plain);
+  const plain = PLAIN.get(code) ?? String.fromCharCode(isWide ? code - 0xfee0 : code).normalize("NFD");
+  PLAIN.set(code, plain);
   return plain;
 }
 
@@ -209,5 +205,5 @@ function fallbackOf({ codes, length }: Units): Int32Array {
 
 /** A character that looks like a plainer one. */
 export function isLookAlike(sign: string): boolean {
-  return PLAIN.has(sign) || /^[\uff01-\uff5e]$/.test(sign);
+  return sign > "\x7f" && /^[ -~]*$/.test(plainOf(sign.charCodeAt(0)));
 }

@@ -29,9 +29,7 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
   const isMoved =
     indents === "as file" && (movesAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
   const signMap = new SignMap(parts, depth);
-  const manner = mannerOf(parts, "body") ?? "as old";
-  // Where look-alikes stand for plain characters, a new line with others is as the file has it only by chance.
-  const signs = manner === "as file" && signMap.mayMislead(newLines) ? "mixed" : manner;
+  const signs = mannerOf(parts, "body") ?? "as old";
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
   return {
@@ -233,10 +231,6 @@ class SignMap {
         if (written.startsWith("\\")) this.#lost.add(BACKSLASH);
       }
     }
-  }
-
-  mayMislead(newLines: readonly string[]): boolean {
-    return this.#plain.size > 0 && newLines.some((line) => [...line].some(isLookAlike));
   }
 
   apply({ line, start, end }: Part): string | undefined {

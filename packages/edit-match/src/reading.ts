@@ -19,7 +19,6 @@ type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditT
  * them.
  */
 function inNumbers(texts: EditTexts): EditTexts[] {
-  const isTight = [texts.oldText, texts.newText].some((text) => /^ *L?\d+(?:\t| ?[:|→]\S)/m.test(text));
   const [spaced, tight] = [true, false].map((isSpaced) => {
     const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
     if (oldText === undefined) return undefined;
@@ -30,7 +29,6 @@ function inNumbers(texts: EditTexts): EditTexts[] {
     return isSame ? { oldText, newText: read(texts.newText) } : inSigns(texts, oldText, read);
   });
   if (!spaced || !tight) return [];
-  if (isTight) return [tight];
   // A new text without numbers shows which lines are its own.
   const isShown = ({ oldText, newText }: EditTexts) => {
     const had = new Set(oldText.split("\n"));
