@@ -35,7 +35,7 @@ export function encodeText(text: string, encoding: string): Buffer | Unencodable
   if (position >= 0) return { character: text.charAt(position), position };
   switch (encoding) {
     case "utf-8":
-      return Buffer.from(text, "utf8");
+      return utf8Of(text);
     case "utf-16le":
       return Buffer.from(text, "utf16le");
     case "utf-16be":
@@ -46,6 +46,19 @@ export function encodeText(text: string, encoding: string): Buffer | Unencodable
     default:
       return legacyBytes(text, encoding);
   }
+}
+
+/** In a longer text, counting the bytes takes longer than writing them. */
+const MOST_COUNTED = 64 * 1024;
+
+function utf8Of(text: string): Buffer {
+  const start = text.slice(0, 1000);
+  if (text.length <= MOST_COUNTED || Buffer.byteLength(start) > start.length)
+    return Buffer.from(text, "utf8");
+  const bytes = Buffer.allocUnsafeSlow(text.length);
+  const { read, written } = new TextEncoder().encodeInto(text, bytes);
+  const head = bytes.subarray(0, written);
+  return read === text.length ? head : Buffer.concat([head, Buffer.from(text.slice(read), "utf8")]);
 }
 
 export function isUnicode(encoding: string): boolean {
