@@ -117,6 +117,14 @@ describe("P10 fragments of two calls give the same two calls", () => {
       [piece({ index: 1, id: "B" }, "glob", "")],
       [piece({ index: 1, id: "B2" }, undefined, '{"pattern":"*.ts"}')],
     ],
+    "a new id made up for every fragment, also for those that say nothing": [
+      [piece({ index: 0, id: "A" }, "read_file", "")],
+      [piece({ index: 0, id: "A2" }, "", "")],
+      [piece({ index: 0, id: "A3" }, "", '{"path":"a.ts"}')],
+      [piece({ index: 0, id: "A4" }, "", "")],
+      [piece({ index: 1, id: "B" }, "glob", '{"pattern":"*.ts"}')],
+      [piece({ index: 1, id: "B2" }, "", "\n")],
+    ],
   };
   it.each(Object.entries(cases))("P10 %s", (_title, chunks) => {
     expect(assembled(chunks)).toEqual(TWO);

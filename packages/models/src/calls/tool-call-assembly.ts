@@ -56,9 +56,7 @@ export class ToolCallAssembly {
 
   /** A chunk could not be parsed. It may have contained a part of any unfinished call, which then must not run. */
   loseChunk(): void {
-    for (const call of this.#calls) {
-      if (!hasWholeArguments(call)) call.damaged = true;
-    }
+    for (const call of this.#calls) call.damaged ||= !hasWholeArguments(call);
   }
 
   /** Some services list tools that they run themselves too; those are not calls for us. */
@@ -154,9 +152,8 @@ export class ToolCallAssembly {
       // A name may come in pieces too, if the index says that it is the same call.
       return hasArguments(call) || fragment.index === undefined || fragment.index !== call.index;
     }
-    // Some servers create a new id for every fragment. So an id alone begins a call only if the arguments before it
-    // are complete, or if it brings none itself.
-    return otherId && (hasWholeArguments(call) || fragment.arguments === "");
+    // Some servers create a new id for every fragment: alone it begins a call only where no index says otherwise.
+    return otherId && fragment.index === undefined && (hasWholeArguments(call) || fragment.arguments === "");
   }
 }
 

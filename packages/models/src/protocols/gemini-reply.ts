@@ -15,6 +15,8 @@ export class GeminiReply extends ReplyReader {
   #why: unknown;
   /** The arguments of calls that come in pieces, by the place of the call. */
   readonly #growing = new Map<number, JsonRecord>();
+  /** The call whose pieces go on; some repeat its name with each of them. */
+  #open: JsonRecord = {};
 
   protected get isLimited(): boolean {
     return this.finishReason === "MAX_TOKENS";
@@ -63,7 +65,7 @@ export class GeminiReply extends ReplyReader {
     const { id, name, args, partialArgs: pieces } = given;
     // An empty object may only be the place of what follows.
     const whole = isRecord(args) && Object.keys(args).length === 0 ? undefined : args;
-    if (typeof name === "string" && name !== "") {
+    if (!this.#continues(given) && typeof name === "string" && name !== "") {
       this.#calls += 1;
       const isGrowing = given.willContinue === true || pieces !== undefined;
       if (isGrowing) this.#growing.set(this.#calls, isRecord(args) ? args : {});
@@ -72,6 +74,12 @@ export class GeminiReply extends ReplyReader {
     const growing = this.#growing.get(this.#calls);
     if (growing) for (const piece of recordsIn(pieces)) grow(growing, piece);
     else if (name === undefined && whole) this.calls.add({ index: this.#calls, arguments: whole });
+  }
+
+  #continues({ id, name, partialArgs: pieces, willContinue }: JsonRecord): boolean {
+    const open = this.#open;
+    this.#open = willContinue !== true ? {} : name ? { id, name } : open;
+    return name === open.name && (id === undefined ? pieces !== undefined : id === open.id);
   }
 
   protected override lastWords(): ModelEvent[] {

@@ -16,6 +16,29 @@ it("P15 Gemini's arguments may come as text, too", async () => {
   });
 });
 
+it.each([
+  ["with its id", { id: "tool-1" }],
+  ["without an id", {}],
+])("P10 pieces of one call of Gemini, each with the name, %s, are one call", async (_title, fields) => {
+  const piece = (stringValue: string, willContinue: boolean) => ({
+    ...{ name: "get_weather", ...fields, willContinue },
+    partialArgs: [{ jsonPath: "$.location", stringValue }],
+  });
+  const parts = (...calls: object[]) => ({
+    candidates: [{ content: { parts: calls.map((functionCall) => ({ functionCall })) } }],
+  });
+  const body = sse(
+    parts(piece("San ", true)),
+    parts(piece("Francisco", false)),
+    parts({ ...piece("Bo", true), id: "tool-2" }, { ...piece("ston", false), id: "tool-2" }),
+    { candidates: [{ finishReason: "STOP" }] },
+  );
+  const { baseUrl } = await serve(raw(body));
+  const events = await readAll(openModel({ provider: "gemini", name: "m", baseUrl }));
+  const calls = events.flatMap((event) => (event.type === "function_call" ? [event.call.args] : []));
+  expect(calls).toEqual([{ location: "San Francisco" }, { location: "Boston" }]);
+});
+
 // The second one is from crmne/ruby_llm#521 and google-gemini/gemini-cli#8003.
 it.each([
   "Corrupted thought signature.",

@@ -170,9 +170,12 @@ describe("how a model is asked", () => {
     expect(older.body).not.toHaveProperty("output_config");
   });
 
-  it("P36 Claude thinks as much as a budget says, also where it takes no budgets", async () => {
-    const refusal =
-      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+  // Behind a gateway that hides names: CherryHQ/cherry-studio#15532.
+  it.each([
+    ["names", '"thinking.type.enabled"', '"thinking.type.adaptive"'],
+    ["hides", '"***.***.enabled"', '"***.***.adaptive"'],
+  ])("P36 Claude thinks as much as a budget says, also where a refusal %s them", async (_how, old, other) => {
+    const refusal = `${old} is not supported for this model. Use ${other} and "output_config.effort" to control thinking behavior.`;
     const { body } = await sent({ provider: "anthropic", tuning: { reasoning: 12_000 } }, [refusal]);
     expect(body).toMatchObject({ thinking: { type: "adaptive" }, output_config: { effort: "medium" } });
   });
