@@ -1,6 +1,6 @@
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { inTime } from "@burin/contract/async/wait";
-import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { CallRequest } from "./discovered-mcp-tool.ts";
 import { McpError, reasonOf, unavailable } from "./mcp-error.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";
@@ -85,6 +85,8 @@ export class McpConnection {
       return await ask(request, { signal, timeout, maxTotalTimeout: timeout });
     } catch (error) {
       signal.throwIfAborted();
+      // "Method not found": many announce lists that they do not have.
+      if (isRecord(error) && error.code === -32601 && request.method.endsWith("/list")) return {};
       throw this.#inWords(error, request.method);
     }
   }
@@ -100,9 +102,8 @@ export class McpConnection {
     const cursors = new Set<string>();
     const until = performance.now() + this.#requestMs;
     for (let params = {}; cursors.size < MOST_PAGES && found.length < MOST_ENTRIES; ) {
-      const timeout = Math.max(until - performance.now(), 1);
-      const page = await this.#answered(open, { method, params, timeout }, signal);
-      const { [what]: part, nextCursor: cursor } = page;
+      const asked = { method, params, timeout: Math.max(until - performance.now(), 1) };
+      const { [what]: part, nextCursor: cursor } = await this.#answered(open, asked, signal);
       for (const entry of Array.isArray(part) ? part.slice(0, MOST_ENTRIES) : []) found.push(entry);
       if (typeof cursor !== "string" || cursor === "" || cursors.has(cursor)) break;
       cursors.add(cursor);

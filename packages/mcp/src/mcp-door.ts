@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { PartUnion } from "@burin/contract/messages/parts";
 import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
+import { messageOf } from "@burin/contract/text/error-message";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
 import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
 import { unavailable } from "./mcp-error.ts";
@@ -48,7 +49,7 @@ export interface McpDoor {
   readResource(server: string, uri: string, signal?: AbortSignal): Promise<PartUnion[]>;
   /** One call by the server's own tool name; resolves to the server's own result. */
   callTool(order: ServerOrder, signal?: AbortSignal): Promise<unknown>;
-  /** Starts the server and asks it for everything; rejects with the reason. */
+  /** Starts the server and asks it for everything; rejects with the reason why it has no tools. */
   test(server: string, signal?: AbortSignal): Promise<McpReport>;
   login(server: string, how: McpLogin, signal?: AbortSignal): Promise<"logged_in" | "not_needed">;
 }
@@ -63,6 +64,8 @@ export interface McpReport {
   readonly tools: readonly string[];
   readonly prompts: number;
   readonly resources: number;
+  /** Why it has none of these, if that is a failure. */
+  readonly faults: readonly string[];
 }
 
 /** A server as it is used here. The types do not name the SDK's, for programs that embed the core without it. */
@@ -123,11 +126,11 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
     async test(alias, signal = NEVER) {
       const server = await named(alias);
       const tools = await server.listed(signal);
-      const [prompts, resources] = await Promise.all([
-        promptsOf(server, signal),
-        resourcesOf(server, signal),
-      ]);
-      return { tools: tools.map(({ name }) => name), prompts: prompts.length, resources: resources.length };
+      const lists = await Promise.allSettled([promptsOf(server, signal), resourcesOf(server, signal)]);
+      signal.throwIfAborted();
+      const [prompts = 0, resources = 0] = lists.map((list) => ("value" in list ? list.value.length : 0));
+      const faults = lists.flatMap((list) => ("reason" in list ? [messageOf(list.reason)] : []));
+      return { tools: tools.map(({ name }) => name), prompts, resources, faults };
     },
     login: async (alias, how, signal = NEVER) => (await named(alias)).login(how, signal),
   };

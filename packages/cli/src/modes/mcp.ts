@@ -171,13 +171,14 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
 
 function tried(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
   return withServer(server, output, async (door) => {
-    const { tools, prompts, resources } = await door.test(server.alias, signal);
+    const { tools, prompts, resources, faults } = await door.test(server.alias, signal);
     const offered = [
       counted(tools.length, "tool"),
       counted(prompts, "prompt"),
       counted(resources, "resource"),
     ];
     output.out(lines(`${server.alias}: ${offered.join(", ")}`, ...tools.map((name) => `  ${name}`)));
+    for (const fault of faults) output.note(`burin: ${visible(fault)}`);
   });
 }
 

@@ -7,7 +7,7 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from "../../src/index.ts";
-import { type McpProject, mcpProject, published } from "./project.ts";
+import { fixture, type McpProject, mcpProject, published } from "./project.ts";
 
 let project: McpProject;
 
@@ -47,6 +47,14 @@ describe("prompts and resources of MCP servers", () => {
       }),
     );
     expect((await mcp.resources()).length).toBeGreaterThan(0);
+  });
+
+  it("R24 that a server announces and does not have are none, and a list that fails leaves it its tools", async () => {
+    const { mcp } = project.open({ half: fixture("half") });
+    const { tools, ...rest } = await mcp.test("half");
+    expect(tools.length).toBeGreaterThan(0);
+    const faults = ['The MCP server "half" failed at resources/list: no such folder'];
+    expect(rest).toEqual({ prompts: 0, resources: 0, faults });
   });
 
   it("a prompt that begins with /server:prompt stands for it, with its arguments by name or place", async () => {

@@ -144,7 +144,7 @@ function answer(method, params) {
         protocolVersion: params.protocolVersion,
         capabilities: {
           tools: { listChanged: true },
-          ...(mode === "mute" ? { prompts: {}, resources: {} } : {}),
+          ...(mode === "mute" || mode === "half" ? { prompts: {}, resources: {} } : {}),
         },
         serverInfo: { name: "fixture", version: "1" },
       };
@@ -167,6 +167,12 @@ function answer(method, params) {
       return {};
   }
 }
+
+/** What nx-mcp and @vuetify/mcp answer for lists that they announce. */
+const refusals = new Map([
+  ["prompts/list", { code: -32601, message: "Method not found" }],
+  ["resources/list", { code: -32603, message: "no such folder" }],
+]);
 
 /** @param {Fields} message */
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -212,6 +218,11 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   }
   if (mode === "late" && method === "tools/call") {
     setTimeout(() => say({ id, result: answerCall(params) }), Number(value));
+    return;
+  }
+  const refused = mode === "half" ? refusals.get(method) : undefined;
+  if (refused !== undefined) {
+    say({ id, error: refused });
     return;
   }
   const result = answer(method, params);
