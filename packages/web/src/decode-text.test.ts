@@ -32,6 +32,18 @@ describe("P50 the charset of a page", () => {
       "windows-1252",
       "text/html; charset=utf-8",
     ],
+    [
+      "Hebrew that the server calls UTF-8, and the page says",
+      `<meta charset="windows-1255">שלום עולם`,
+      "windows-1255",
+      "text/html; charset=utf-8",
+    ],
+    [
+      "UTF-8 that the server says, and the page another",
+      `<meta charset="windows-1251">${russian}`,
+      "utf-8",
+      "text/html; charset=utf-8",
+    ],
     ["Russian that the server calls Latin-1", russian, "windows-1251", "text/html; charset=iso-8859-1"],
     [
       "Latin-1 by habit, but the page says",

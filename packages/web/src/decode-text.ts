@@ -21,8 +21,8 @@ export function decodeText(bytes: Uint8Array, contentType: string): string | nul
 /** The declared encoding, unless the bytes show that it is impossible or it is only the server's default. */
 function believed(bytes: Uint8Array, contentType: string, seen: string): string {
   const served = knownEncoding(/charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1]);
-  const own = ownWord(bytes);
-  const said = own !== null && (served === null || NAMED_BY_HABIT.has(served)) ? own : served;
+  const isVague = served === null || NAMED_BY_HABIT.has(served) || (served === "utf-8" && seen !== served);
+  const said = (isVague ? ownWord(bytes) : null) ?? served;
   if (said === null || said.startsWith("utf-16") || said === "utf-8") return seen;
   if (!NAMED_BY_HABIT.has(said)) return said;
   return seen === "utf-8" || isMostlyBeyondAscii(bytes) ? seen : said;
