@@ -44,6 +44,9 @@ export class ToolDiscovery {
   async #begin(open: OpenSources): Promise<void> {
     try {
       this.sources = await open((failure) => this.#fail(failure));
+      // Each listens to it; Node warns of more than ten, on the user's screen.
+      if (this.sources.length > 10)
+        process.getBuiltinModule("node:events").setMaxListeners(0, this.#work.signal);
       if (this.#work.signal.aborted) return await this.#closeSources();
       for (const source of this.sources) this.#registry.addSource(source);
       for (const source of this.sources) this.#discover(source);

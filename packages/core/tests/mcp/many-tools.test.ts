@@ -115,4 +115,17 @@ describe("many tools", () => {
     expect(model.declared[0]).toContain("tool_search");
     expect(answers[1]).toContain("there");
   });
+
+  it("P9 more than ten servers make Node warn of nothing", async () => {
+    const warnings: string[] = [];
+    const hear = ({ name }: Error) => void warnings.push(name);
+    process.on("warning", hear);
+    const names = Array.from({ length: 12 }, (_, n) => `s${n}`);
+    const gone = { url: "http://127.0.0.1:9/mcp", type: "http" };
+    const toolbox = project.open(Object.fromEntries(names.map((name) => [name, gone])));
+    await toolbox.call("s0__anything", {});
+    await new Promise(setImmediate);
+    process.off("warning", hear);
+    expect(warnings).toEqual([]);
+  });
 });
