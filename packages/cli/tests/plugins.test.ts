@@ -1,8 +1,8 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { readFile, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin, failed } from "./burin.ts";
 import { put, root as top } from "./project.ts";
@@ -119,6 +119,18 @@ describe("burin plugins", () => {
     expect((await run("plugins", "add", url)).stdout).toContain("tools 2.0.0");
     const none = await run("plugins", "add", `file://${join(top, "nothing")}`);
     expect([none, none.stdout]).toEqual([failed(2, "could not be fetched"), ""]);
+  });
+
+  it("P21 is fetched with no program of the folder in which Burin is started", async () => {
+    const planted = (folder: string, text: string) =>
+      chmodSync(put(`${folder}/ssh`, `#!/bin/sh\n${text}\nexit 1\n`), 0o755);
+    planted("project/node_modules/.bin", `touch ${join(top, "canary")}`);
+    planted("elsewhere", "echo the own one >&2");
+    const folders = [join(top, "project/node_modules/.bin"), join(top, "elsewhere"), process.env.PATH];
+    const env = { HOME: top, BURIN_HOME: join(top, "burin"), PATH: folders.join(delimiter) };
+    const told = await burin(["plugins", "add", "ssh://localhost/x.git"], { cwd: join(top, "project"), env });
+    expect(told).toEqual(failed(2, "the own one"));
+    expect(existsSync(join(top, "canary"))).toBe(false);
   });
 
   it("comes from a marketplace by its name, and not from beside it", async () => {

@@ -1,8 +1,10 @@
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { crc32, deflateSync } from "node:zlib";
 import type { FakeReply } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { ScreenRoom } from "./screen-room.ts";
 import type { ScreenOptions } from "./screen-terminal.ts";
@@ -71,18 +73,19 @@ describe("images at the prompt", () => {
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("dot.bmp");
   });
 
-  it("the one in the clipboard is taken with ctrl+v, and with a paste of nothing", async () => {
-    const bin = join(room.root, "bin");
-    await mkdir(bin);
+  it("P21 the one in the clipboard is taken with ctrl+v, and with a paste of nothing, by no program of the project", async () => {
+    const [own, bin] = [join(room.root, "bin"), temporaryFolder()];
+    await mkdir(own);
     await writeFile(join(room.root, "dot.png"), PNG);
-    await writeFile(join(bin, "wl-paste"), `#!/bin/sh\ncat "${join(room.root, "dot.png")}"\n`);
-    await chmod(join(bin, "wl-paste"), 0o755);
-    const env = { PATH: `${bin}${delimiter}${process.env.PATH}`, WAYLAND_DISPLAY: "wayland-0" };
+    await writeFile(join(own, "wl-paste"), `#!/bin/sh\ntouch "${own}/canary"\n`, { mode: 0o755 });
+    await writeFile(join(bin, "wl-paste"), `#!/bin/sh\ncat "${room.root}/dot.png"\n`, { mode: 0o755 });
+    const env = { PATH: [own, bin, process.env.PATH].join(delimiter), WAYLAND_DISPLAY: "wayland-0" };
     const terminal = await room.open([{ text: "Two." }], { env });
     await terminal.enter("\u0016", "> [image 1]");
     await terminal.enter(pasted(""), "> [image 1] [image 2]");
     await terminal.enter("\r", "Two.");
     expect(sentImages()).toEqual([DOT, DOT]);
+    expect(existsSync(join(own, "canary"))).toBe(false);
   });
 
   it("says so where the clipboard has none", async () => {

@@ -78,6 +78,7 @@ export { readWithin } from "@burin/machine/files/read-opened";
 export { cloneRepository } from "@burin/machine/git/clone-repository";
 export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";
 export type { WorkspaceSettings } from "@burin/machine/node-workspace";
+export { helperPath } from "@burin/machine/processes/helper-program";
 export { SANDBOX_MODES, type SandboxMode } from "@burin/machine/sandbox/sandbox";
 export { DiscoveredMCPTool, type McpToolServer } from "@burin/mcp/discovered-mcp-tool";
 export type {

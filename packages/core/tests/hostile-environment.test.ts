@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -78,6 +78,24 @@ describe("a command that is judged by its words", () => {
       expect(existsSync(canary)).toBe(false);
     },
   );
+
+  it.each([
+    ["in a repository", "tools"],
+    ["in a folder without one", "node_modules/.bin"],
+  ])("P21 means the same in an inner folder %s, whose top brings programs", async (_title, folder) => {
+    mkdirSync(join(root, folder), { recursive: true });
+    for (const name of ["ls", "git"]) script(join(root, folder, name));
+    if (folder !== "tools") rmSync(join(root, ".git"), { recursive: true });
+    const PATH = [join(root, folder), process.env.PATH].join(delimiter);
+    const environment = { ...process.env, BURIN_HOME: join(base, "home"), PATH };
+    const settings = { sandbox: { mode: "off" as const } };
+    const toolbox = createToolbox({ root: join(root, "src"), environment, settings });
+    for (const command of ["ls", "git status", "git --version"]) {
+      await toolbox.call("run_shell_command", { command }).catch(() => {});
+    }
+    await toolbox.close();
+    expect(existsSync(canary)).toBe(false);
+  });
 
   it("P21 cd goes where it says, and nowhere that CDPATH names", async () => {
     const environment = { ...process.env, BURIN_HOME: join(base, "home"), CDPATH: join(base, "elsewhere") };

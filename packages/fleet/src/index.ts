@@ -1,4 +1,4 @@
-import { nearNames } from "@burin/core";
+import { helperPath, nearNames } from "@burin/core";
 import { openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { hearFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
@@ -32,6 +32,8 @@ const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: Read]
 
 /** Runs one command of `burin fleet`. Resolves to whether all went well. */
 export async function runFleet(request: FleetRequest, ground: Ground): Promise<boolean> {
+  // For its database, git and workers, which start programs of this machine and none of the folder it is started in.
+  process.env.PATH = helperPath(process.env.PATH);
   if (process.env[LONE_MARK] !== undefined) return goAlone(request, ground);
   const [name = "", ...words] = request.words;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;

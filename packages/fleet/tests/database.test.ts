@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
 import { openPool } from "../src/store.ts";
@@ -88,6 +88,18 @@ describe("burin fleet on a machine without PostgreSQL", () => {
       expect(code).toBe(0);
     }
     await room.commands.endDatabase(BURIN_HOME);
+  });
+
+  it("P21 starts its server with no program of the folder in which it is started", async () => {
+    const planted = join(room.folder, "bin");
+    await mkdir(planted, { recursive: true });
+    for (const name of ["install", "sh", "env", "git"]) {
+      await writeFile(join(planted, name), "#!/bin/false\n", { mode: 0o755 });
+    }
+    const PATH = [planted, process.env.PATH].join(delimiter);
+    const { code, stderr } = await room.commands.start(["status"], { PATH }).end;
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
   });
 
   it("says how to get one, where the package is not installed either", async () => {

@@ -1,4 +1,4 @@
-import { findHelper } from "../processes/helper-program.ts";
+import { findHelper, helperPath } from "../processes/helper-program.ts";
 
 const LONGEST_MS = 120_000;
 /** Runs nothing that comes with the repository, and never asks for a password. */
@@ -23,7 +23,7 @@ export async function cloneRepository(url: string, folder: string, at?: string):
           ["-C", folder, "checkout", "--quiet", "FETCH_HEAD"],
         ]
       : [["clone", "--quiet", "--depth=1", ...branch, "--", url, folder]];
-  const env = { ...process.env, GIT_TERMINAL_PROMPT: "0" };
+  const env = { ...process.env, PATH: helperPath(process.env.PATH), GIT_TERMINAL_PROMPT: "0" };
   const { waitForOutput } = await import("../processes/wait-for-output.ts");
   for (const step of steps) {
     const how = { cwd: process.cwd(), env, longestMs: LONGEST_MS };

@@ -1,9 +1,10 @@
 import { delimiter, isAbsolute } from "node:path";
 import { onceFor } from "@burin/contract/async/once";
+import { orElse } from "@burin/contract/or-else";
 import { findProgram, foldersOfPath } from "./shell-program.ts";
 
-/** The roots of all workspaces of this process. */
-const projects = new Set<string>();
+/** Where this process was started, which a package runner does in a project, and the roots of all its workspaces. */
+const projects = new Set<string>(orElse([], () => [process.cwd()]));
 const known = new Map<string, string | null>();
 
 /** From now on no helper program comes from these folders: a repository must not bring its own `mkfifo` or `git`. */
@@ -18,6 +19,7 @@ export function pathOutside(path: string, roots: readonly string[]): string {
   return foldersOfPath(path, roots).others.join(delimiter);
 }
 
+/** For programs of the user's that start others, such as git, an editor or a database server. */
 export function helperPath(path: string | undefined): string {
   return pathOutside(path ?? "", [...projects]);
 }

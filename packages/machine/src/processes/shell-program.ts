@@ -1,7 +1,9 @@
 import { accessSync, constants } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { homedir } from "node:os";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
 import { isPlaceIn } from "../disk/disk-looks.ts";
+import { isGitTop } from "../git/git-excludes.ts";
 
 /** The shell that commands are written for. */
 export interface ShellProgram {
@@ -48,8 +50,20 @@ const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bi
 /** PATH's absolute folders in their order, those of the project apart. The system's own folders never belong to it. */
 export function foldersOfPath(path: string, roots: readonly string[]) {
   const folders = path.split(delimiter).filter(isAbsolute);
-  const own = folders.filter((folder) => !SYSTEM_FOLDERS.includes(folder) && isPlaceIn(folder, roots));
+  const places = roots.flatMap((root) => [root, ...placesAround(root)]);
+  const own = folders.filter((folder) => !SYSTEM_FOLDERS.includes(folder) && isPlaceIn(folder, places));
   return { own, others: folders.filter((folder) => !own.includes(folder)) };
+}
+
+/**
+ * What belongs to the same project above a root: the repository, and packages. A package runner that is started in an
+ * inner folder puts their programs first in PATH. A home folder under version control is not a project.
+ */
+function placesAround(root: string): string[] {
+  const above = dirname(root);
+  if (above === root) return [];
+  const isProject = isGitTop(above) && !isPlaceIn(homedir(), [above]);
+  return [isProject ? above : join(above, "node_modules"), ...placesAround(above)];
 }
 
 /** Returns the first executable file with that name in the system's folders and in PATH's, without the project's. */

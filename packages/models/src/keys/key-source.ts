@@ -49,12 +49,13 @@ function textOf(file: string): string {
 
 async function said(command: string): Promise<string> {
   const { runProgram } = await import("@burin/machine/processes/supervisor");
+  const { helperPath } = await import("@burin/machine/processes/helper-program");
   const isWindows = process.platform === "win32";
   const { exitCode, output, errors } = await runProgram({
     command: isWindows ? "cmd.exe" : "sh",
     args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
     cwd: homedir(),
-    env: process.env,
+    env: { ...process.env, PATH: helperPath(process.env.PATH) },
     mostBytes: MOST_BYTES,
     signal: AbortSignal.timeout(MOST_COMMAND_MS),
   });

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf, readText } from "@burin/core";
+import { helperPath, messageOf, readText } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import type { Desk } from "./desk.ts";
 
@@ -43,8 +43,9 @@ function faultOf(editor: string, file: string): Promise<string | null> {
   const [program, args] = isWindows
     ? ["cmd", ["/d", "/s", "/c", `${editor} "${file}"`]]
     : ["sh", ["-c", `${editor} "$1"`, "sh", file]];
+  const env = { ...process.env, PATH: helperPath(process.env.PATH) };
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "inherit" });
+    const child = spawn(program, args, { stdio: "inherit", env });
     child.on("error", (error) => resolve(messageOf(error)));
     child.on("close", (code) => resolve(code === 0 ? null : `exit ${code}`));
   });

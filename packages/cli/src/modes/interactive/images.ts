@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type InlineData, mediaKind, orElse, readBytes } from "@burin/core";
+import { helperPath, type InlineData, mediaKind, orElse, readBytes } from "@burin/core";
 import { say } from "../../locales/say.ts";
 
 const MOST_BYTES = 20 * 1024 * 1024;
@@ -95,7 +95,8 @@ function readers(): [program: string, args: string[]][] {
 
 async function outputOf(program: string, args: readonly string[]): Promise<Buffer | null> {
   const { execFile } = await import("node:child_process");
-  const options = { encoding: "buffer", maxBuffer: MOST_BYTES, timeout: MOST_CLIPBOARD_MS } as const;
+  const env = { ...process.env, PATH: helperPath(process.env.PATH) };
+  const options = { encoding: "buffer", maxBuffer: MOST_BYTES, timeout: MOST_CLIPBOARD_MS, env } as const;
   return new Promise((done) => {
     execFile(program, args, options, (error, stdout) => done(error || stdout.length === 0 ? null : stdout));
   });
