@@ -3,13 +3,17 @@ const CONTROLS = "\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f";
 /** Characters that are invisible or move the rest: zero-width, bidi, fillers, tags, halves of surrogate pairs. */
 const UNSEEN =
   "\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164" +
-  "\\ud800-\\udfff\\ufeff\\uffa0\\ufff9-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}";
+  "\\ud800-\\udfff\\ufeff\\uffa0\\ufff0-\\ufffb\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}";
+/** Choose how the character before is drawn, which only emoji need. */
+const selectors = (orBefore = "", orAfter = "") =>
+  `(?<![\\p{Extended_Pictographic}\\p{EMod}]${orBefore})[\\ufe0e\\ufe0f](?!\\u20e3${orAfter})|[\\ufe00-\\ufe0d]`;
 /** Characters that look like spaces but do not separate words in a shell. */
-const BLANKS = "\\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000";
+const BLANKS = "\\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u2800\\u3000";
 
-const HIDDEN = new RegExp(`[${CONTROLS}${UNSEEN}]`, "gu");
+/** At its ends the neighbors are not known: the text may be a piece of a longer one. */
+const HIDDEN = new RegExp(`[${CONTROLS}${UNSEEN}]|${selectors("|^", "|$")}`, "gu");
 /** Every character that is not seen in a command line for what it is. */
-export const HIDDEN_IN_COMMANDS = new RegExp(`[${CONTROLS}${UNSEEN}${BLANKS}]`, "gu");
+export const HIDDEN_IN_COMMANDS = new RegExp(`[${CONTROLS}${UNSEEN}${BLANKS}]|${selectors()}`, "gu");
 
 /** Text from outside, safe to show: escapes control characters and invisible ones. Keeps tabs and newlines. */
 export function visibleText(text: string): string {

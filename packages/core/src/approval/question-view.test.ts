@@ -60,8 +60,27 @@ describe("questionView", () => {
     expect(strings(view.lines).join("\n")).toContain("202e");
   });
 
+  it("P21 shows what Unicode calls ignorable, and blanks of other kinds that push the rest out of sight", () => {
+    const unseen = Array.from({ length: 0x11_0000 }, (_, code) => code).filter(
+      (code) =>
+        (code < 0xd800 || code > 0xdfff) &&
+        /\p{Default_Ignorable_Code_Point}/u.test(String.fromCodePoint(code)),
+    );
+    expect(unseen.length).toBeGreaterThan(4000);
+    const hidden = unseen.filter((code) => {
+      const command = `cat a${String.fromCodePoint(code)}b`;
+      return questionView(exec(command)).lines[0] === command;
+    });
+    expect(hidden.map((code) => code.toString(16))).toEqual([]);
+    for (const blank of [" ", "\u00a0", "\u2003", "\u2800", "\u3000"]) {
+      const plan = `Look.${blank.repeat(500)}Delete it.${`\n${blank}`.repeat(50)}\nAnd go.`;
+      const { lines } = questionView({ kind: "plan", title: "Plan", grants: [], plan });
+      expect(lines).toEqual(["Look.[500 spaces]Delete it.", "[50 empty lines]", "And go."]);
+    }
+  });
+
   it("leaves other scripts, emoji, tabs and colours of nobody as they are", () => {
-    const text = "日本語 ✓ 👍🏽 é\tعربى";
+    const text = "日本語 ✓ 👍🏽 ❤️ ☝🏽️ 1️⃣ é\tعربى";
     expect(questionView({ kind: "plan", title: text, grants: [], plan: text })).toMatchObject({
       title: text,
       lines: [text],

@@ -26,7 +26,7 @@ export interface ViewLimits {
 const MOST_LINES = 200;
 const MOST_CHARACTERS = 2000;
 /** That many spaces or empty lines could push important text out of sight. */
-const LONG_SPACES = /[ \t]{41,}/g;
+const LONG_SPACES = /[\t\p{Zs}\u2800]{41,}/gu;
 const MOST_EMPTY_LINES = 5;
 
 /** What every face shows of a Confirmation, from the real parameters. Raise the limits to see all of it. */
@@ -36,8 +36,11 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
   const show = question.kind === "exec" ? visibleCommand : visibleText;
   const all = question.kind === "edit" ? text.split("\n") : withoutPadding(text);
   const kept = middleOut(all, mostLines);
-  const line = (each: string) => shortened(show(each), mostCharacters);
-  const oneLine = (each: string) => line(withoutLongSpaces(each.replace(/\n/g, "\\n")));
+  const line = (each: string) => {
+    const shown = show(each);
+    return shortened(question.kind === "edit" ? shown : withoutLongSpaces(shown), mostCharacters);
+  };
+  const oneLine = (each: string) => withoutLongSpaces(line(each.replace(/\n/g, "\\n")));
   const counted = kept.omitted === 0 ? [] : [`[... ${kept.omitted} lines not shown ...]`];
   return {
     title: oneLine(question.title),
@@ -51,7 +54,7 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
 
 /** Why a question is asked, in a line that is never long: it may quote the command, which the question itself shows whole. */
 export function shownReason(reason: string): string {
-  return shortened(visibleCommand(withoutLongSpaces(reason.replace(/\n/g, "\\n"))), 500);
+  return shortened(withoutLongSpaces(visibleCommand(reason.replace(/\n/g, "\\n"))), 500);
 }
 
 function contentOf(question: Confirmation) {
@@ -96,14 +99,14 @@ function withoutPadding(text: string): string[] {
   const lines: string[] = [];
   let empty = 0;
   for (const line of [...text.split("\n"), null]) {
-    if (line !== null && line.trim() === "") {
+    if (line !== null && /^[\s\u2800]*$/.test(line)) {
       empty += 1;
       continue;
     }
     if (empty > MOST_EMPTY_LINES) lines.push(`[${empty} empty lines]`);
     else lines.push(...Array<string>(empty).fill(""));
     empty = 0;
-    if (line !== null) lines.push(withoutLongSpaces(line));
+    if (line !== null) lines.push(line);
   }
   return lines;
 }

@@ -12,8 +12,8 @@ export class AnthropicReply extends ReplyReader {
   readonly #callIndexes = new Set<unknown>();
   #index: number | string = 0;
   #hasBegun = false;
-  /** Blocks behind this one may come when the message has ended; any, if what it must hold has not come. */
-  #lastBlock = Number.POSITIVE_INFINITY;
+  /** It has ended without what it must hold. */
+  #mayGoOn = false;
   /** Why the model refuses. */
   #explanation: unknown;
 
@@ -64,7 +64,7 @@ export class AnthropicReply extends ReplyReader {
         return isRecord(delta) ? this.#readEnd(delta) : [];
       case "message_stop":
         this.isOver = true;
-        this.#lastBlock = this.isEmpty || (this.isForCall && this.calls.isEmpty) ? -1 : Number(this.#index);
+        this.#mayGoOn = this.isEmpty || (this.isForCall && this.calls.isEmpty);
         return [];
       case "message":
         // From a server that ignores `stream`.
@@ -76,9 +76,9 @@ export class AnthropicReply extends ReplyReader {
   }
 
   /** GLM, at some of its hosts, ends the message before its last blocks. */
-  protected override comesLate({ type, index = 0 }: JsonRecord): boolean {
-    if (type === "message_start") this.#lastBlock = Number.POSITIVE_INFINITY;
-    return Number(index) > this.#lastBlock && String(type).startsWith("content_block");
+  protected override comesLate({ type }: JsonRecord): boolean {
+    if (type === "message_start") this.#mayGoOn = false;
+    return this.#mayGoOn && String(type).startsWith("content_block");
   }
 
   protected override lastWords(): ModelEvent[] {
