@@ -253,6 +253,8 @@ describe("a rule that forbids", () => {
     ["git push", "git"],
     ["git push --force", "git pull $x"],
     ["rm a", "env rm"],
+    ["rm", `export A="\${b[0]}$(date)"`],
+    ["rm", "export A='[a] $b'"],
   ])("P22 deny %j says nothing of %j", (rule, command) => {
     expect(judged(command, { deny: [rule], mode: "yolo" }).verdict).toBe("allow");
   });
@@ -268,6 +270,8 @@ describe("a rule that forbids", () => {
     ["rm", "env -S 'rm a'"],
     ["rm", "x='a[$(rm a)]'; echo $((x))"],
     ["rm", "let 'x=a[`rm a`]'"],
+    ["rm", "declare -n r='a[$(rm a)]'; echo $r"],
+    ["rm", 'typeset -n r="a[\\$(rm a)]"; r=1'],
     ["rm", "PS4='$(rm a)'; set -x"],
     ["rm", "export 'BASH_ENV=$(rm a)'"],
     ["rm", "[[ -v 'a[$(rm a)]' ]]"],

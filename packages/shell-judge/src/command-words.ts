@@ -33,11 +33,17 @@ const EVALUATES =
 /** A command in the brackets of a name runs when the name is calculated, one in these variables when bash reads them. */
 const LATER = /^(?:[^[]*\[|(?:PS\d|BASH_ENV|ENV)=)[\s\S]*?(?:`|\$\()/;
 
+/** The same in the text of an assignment behind `declare` and the like: quoted, so that it does not run at once. */
+const QUOTED_LATER = /^(?=[\s\S]*\[)[\s\S]*?(?:'[^']*|\\)(?:`|\$\()/;
+
 function commandWords(command: SimpleCommand, depth: number, part: string): CommandWords[] {
   const words = command.words.map(({ value, isGlob }) => (isGlob ? null : value));
   const evaluated = EVALUATES.test(words[0] ?? "") ? words.slice(1) : [];
   const kept = [...evaluated, ...command.assignments.map(({ name, value }) => `${name}=${value}`)];
-  const later = kept.some((text) => LATER.test(text ?? "")) ? [{ words: [null], part }] : [];
+  const assigned = evaluated.length > 0 ? command.words.filter(({ value }) => value === null) : [];
+  const isLater =
+    kept.some((text) => LATER.test(text ?? "")) || assigned.some(({ text }) => QUOTED_LATER.test(text));
+  const later = isLater ? [{ words: [null], part }] : [];
   if (words.length === 0) return later;
   const fed = command.redirections.filter(({ kind }) => kind === "data").map(({ target }) => target);
   return [...later, ...launchedWords(words, { depth, part, fed })];
