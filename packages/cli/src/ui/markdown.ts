@@ -49,8 +49,9 @@ export class MarkdownStream {
     }
     const most = this.#fence === null ? width * ROWS_AT_ONCE : LONGEST_CODE;
     while (rest.length > most && !this.#isTableRow(rest)) {
-      const cut = cutPlace(rest, most - width);
-      rows.push(...this.#endTable(width), ...this.#drawn(rest.slice(0, cut), width));
+      const cut = this.#cutPlace(rest.slice(0, most), width);
+      const piece = this.#fence === null ? rest.slice(0, cut).trimEnd() : rest.slice(0, cut);
+      rows.push(...this.#endTable(width), ...this.#drawn(piece, width));
       this.#isWithin = true;
       rest = rest.slice(cut);
     }
@@ -63,6 +64,20 @@ export class MarkdownStream {
     if (rest === "") return table;
     if (this.#isTableRow(rest)) return [...table, [{ text: shownText(rest).slice(0, width) }]];
     return [...table, ...this.#drawn(rest, width).flatMap((line) => wrapLine(line, width))];
+  }
+
+  /** Where a row ends, so that none is short in the middle of a paragraph. Code has no rows: the terminal wraps it. */
+  #cutPlace(text: string, width: number): number {
+    if (this.#fence !== null) return wordEnd(text, text.length - width);
+    // The last row is not whole, and more text may move the last word of the one before.
+    const whole = cellsIn(this.#drawn(text, width).slice(0, -2));
+    let [cut, end] = [0, whole === 0 ? 0 : text.length];
+    while (end - cut > 1) {
+      const middle = (cut + end) >> 1;
+      if (cellsIn(this.#drawn(text.slice(0, middle), width)) > whole) end = middle;
+      else cut = middle;
+    }
+    return cut === 0 ? wordEnd(text, text.length - width) : cut;
   }
 
   #isTableRow(line: string): boolean {
@@ -110,8 +125,14 @@ export function markdownLines(text: string, width: number, keepsMarks: boolean):
   return rows.flatMap((row) => wrapLine(row, width));
 }
 
+/** Blanks at the end of a row are not seen. */
+function cellsIn(rows: readonly Line[]): number {
+  const texts = rows.map((row) => row.map(({ text }) => text).join(""));
+  return texts.reduce((sum, text) => sum + widthOf(text.trimEnd()), 0);
+}
+
 /** After a space if there is one, so that no word is split. */
-function cutPlace(text: string, most: number): number {
+function wordEnd(text: string, most: number): number {
   const blank = text.lastIndexOf(" ", most);
   if (blank > most / 2) return blank + 1;
   const code = text.charCodeAt(most);

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { Transcript } from "../state/transcript.ts";
+import type { Line } from "../terminal/styled-line.ts";
+import { MarkdownStream, markdownLines } from "./markdown.ts";
 import { TranscriptRows } from "./transcript-rows.ts";
 
 const TABLE = "| name | words |\n| --- | --- |\n| a.txt | 1 |\n";
@@ -20,3 +23,31 @@ it.each([1, 16, TABLE.length])("P30 shows a table that a reply begins with, in p
   const table = ["name  │ words", "──────┼──────", "a.txt │ 1"];
   expect({ live, shown }).toEqual({ live: table, shown: [...table, "", "> go on"] });
 });
+
+it.each([80, 57, 41])(
+  "P30 shows a long paragraph that streams in rows as full as if it came whole, %d wide",
+  (width) => {
+    const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+    // Japanese has few spaces, and characters of two cells.
+    for (const source of [textOf("../../../../LICENSE"), textOf("../locales/ja.json")]) {
+      const text = source.replace(/\s+/g, " ").trim();
+      const stream = new MarkdownStream(true);
+      const rows: Line[] = [];
+      let rest = "";
+      for (let at = 0; at < text.length; at += 37) {
+        const taken = stream.take(rest + text.slice(at, at + 37), false, width);
+        rows.push(...taken.rows);
+        rest = taken.rest;
+      }
+      rows.push(...stream.take(rest, true, width).rows);
+      const plain = (lines: readonly Line[]) =>
+        lines.map((line) =>
+          line
+            .map((span) => span.text)
+            .join("")
+            .trimEnd(),
+        );
+      expect(plain(rows)).toEqual(plain(markdownLines(text, width, true)));
+    }
+  },
+);
