@@ -18,6 +18,7 @@ describe("burin explain", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ask: `npm publish` needs an approval/);
     expect(stdout).toContain('"always" would allow: run_shell_command(npm publish)\n');
+    expect(stdout).toContain("  ask   npm publish  (`npm` is not known to be read-only)\n");
     expect(stdout).toContain("allow git diff");
   });
 

@@ -145,7 +145,9 @@ describe("a question", () => {
     await terminal.enter("go\r", "│ `touch");
     await answer(terminal, "w", "│ `touch");
     await terminal.shows('"always" would allow');
-    expect(terminal.text().split("` needs an approval")).toHaveLength(3);
+    expect(terminal.text().split("`touch` is")).toHaveLength(3);
+    expect(terminal.text()).not.toContain("needs an approval");
+    expect(terminal.text()).toContain("ask   touch made.txt  (`touch` is not known to be read-only)");
   });
 
   it("is not asked again after always, in the scope that was said", async () => {

@@ -97,7 +97,7 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
   const asked = {
     text,
     verdict: "ask" as const,
-    reason: `\`${text}\` needs an approval: ${first.what}`,
+    reason: first.what,
     isOnlyReading: left.every(({ nature }) => nature === "outside"),
     isBeyondRules: left.some(({ upTo }) => upTo === BEYOND_RULES),
   };

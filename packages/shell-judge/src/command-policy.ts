@@ -97,7 +97,7 @@ function planRefusal(line: ShellCommand, place: CommandPlace | undefined): Verdi
   const parts = judgeParts(line, [], place);
   const refused = parts.find(({ isOnlyReading }) => !isOnlyReading);
   if (line.problems.length === 0 && refused === undefined) return null;
-  const why = line.problems[0] ?? refused?.reason ?? "";
+  const why = line.problems[0] ?? (refused === undefined ? "" : needOf(refused));
   const reason = `plan mode runs only commands that are known to change nothing (${why}); leave it with exit_plan_mode first`;
   return { verdict: "deny", reason, parts, ...(refused && { part: refused.text }) };
 }
@@ -117,7 +117,7 @@ function judgedByParts(
     // One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule.
     const each = open.flatMap(({ grant }) => grant ?? []);
     const grants = each.length < open.length ? [] : [...new Set(each)];
-    return { verdict: "ask", reason: first.reason, part: first.text, grants, parts };
+    return { verdict: "ask", reason: needOf(first), part: first.text, grants, parts };
   }
   if (everything !== undefined) {
     return { verdict: "allow", reason: `${ruleInWords(everything)} covers it`, rule: everything.text, parts };
@@ -131,6 +131,8 @@ function judgedByParts(
   const reason = `${rules.map(ruleInWords).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
   return { verdict: "allow", reason, rule: only.text, ...read };
 }
+
+const needOf = ({ text, reason }: PartVerdict) => `\`${text}\` needs an approval: ${reason}`;
 
 /** A command that only reads anyway gets no more access because a rule covers it. */
 function readsOf(parts: readonly PartVerdict[]): Verdict["reads"] {

@@ -125,7 +125,7 @@ export function markdownLines(text: string, width: number, keepsMarks: boolean):
   return rows.flatMap((row) => wrapLine(row, width));
 }
 
-/** Blanks at the end of a row are not seen. */
+/** Without the spaces at the ends of rows, which are not seen. */
 function cellsIn(rows: readonly Line[]): number {
   const texts = rows.map((row) => row.map(({ text }) => text).join(""));
   return texts.reduce((sum, text) => sum + widthOf(text.trimEnd()), 0);

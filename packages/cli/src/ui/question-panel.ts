@@ -143,7 +143,10 @@ export class QuestionPanel extends Standing implements Panel {
     const { confirmation, reason } = question;
     const isCommand = confirmation.kind === "exec";
     const exception = isCommand && confirmation.exception;
-    const isSaidBelow = this.#isExplained && this.#explanation.some((line) => line.includes(reason));
+    // What is listed part by part is not said again.
+    const isSaidBelow =
+      this.#isExplained &&
+      this.#explanation.some((line) => reason.endsWith(/ {2}\((.+)\)$/.exec(line)?.[1] ?? "\0"));
     const facts = [
       asker === "" ? "" : say("question.asker", { agent: shownText(asker) }),
       exception ? say(`question.${exception}`) : "",
