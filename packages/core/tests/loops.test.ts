@@ -108,6 +108,17 @@ describe("P4 a model that repeats itself", () => {
     expect(done).toMatchObject({ status: "limit", turns: 20, error: { type: "loop" } });
   });
 
+  it("many equal calls of one reply count once, because the model has seen no answer yet", async () => {
+    const gone = { name: "read_file", args: { absolute_path: join(root, "gone.txt") } };
+    const failing = Array.from({ length: 30 }, () => gone);
+    const same = Array.from({ length: 100 }, () => ({ name: "list_directory", args: { path: root } }));
+    const { done, answers } = await play([{ calls: failing }, { calls: same }, { text: "Done." }]);
+    expect(done).toMatchObject({ status: "success", result: "Done." });
+    expect({ all: answers.length, flagged: flagged(answers) }).toEqual({ all: 130, flagged: 0 });
+    const { done: end } = await play(Array.from({ length: 20 }, () => ({ calls: failing })));
+    expect(end).toMatchObject({ status: "limit", turns: 6, error: { type: "loop" } });
+  });
+
   it("a new prompt begins to count anew", async () => {
     const failing = lines(4, () => edit("a.txt", "not there", "x"));
     const model = scriptedModel([...failing, { text: "No." }, ...failing, { text: "No." }]);

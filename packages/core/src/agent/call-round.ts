@@ -22,6 +22,7 @@ export function startCalls(
 ): Promise<AnsweredCall[]> {
   const hear = (call: ToolCall): void =>
     told.push(note({ type: "tool_call", call: guard?.seen(call) ?? call }));
+  guard?.beginReply();
   const affordable = calls.slice(0, budget?.callsLeft);
   budget?.spendCalls(affordable.length);
   const refused = calls.slice(affordable.length);

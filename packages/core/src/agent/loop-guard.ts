@@ -23,6 +23,8 @@ export class LoopGuard {
   /** Successful edits and commands: repeating one changes nothing new. */
   readonly #changes = new Set<string>();
   #last = { call: "", answer: "", count: 0 };
+  /** The calls of this reply: the model repeats itself only when it has seen their answers. */
+  readonly #inReply = new Set<string>();
   /** Why the run must end; null when it may continue. */
   verdict: string | null = null;
 
@@ -30,19 +32,25 @@ export class LoopGuard {
     this.#kindOf = kindOf;
   }
 
+  beginReply(): void {
+    this.#inReply.clear();
+  }
+
   /** Returns the call as the model sees it: with a correction in its answer after too many repetitions. */
   seen(call: ToolCall): ToolCall {
     if (!isAnswered(call)) return call;
     const mark = hashOf(`${call.name} ${JSON.stringify(call.args)}`);
-    return call.status === "success" ? this.#succeeded(call, mark) : this.#failed(call, mark);
+    const step = this.#inReply.has(mark) ? 0 : 1;
+    this.#inReply.add(mark);
+    return call.status === "success" ? this.#succeeded(call, mark, step) : this.#failed(call, mark, step);
   }
 
-  #failed(call: AnsweredCall, mark: string): ToolCall {
+  #failed(call: AnsweredCall, mark: string, step: number): ToolCall {
     this.#last.count = 0;
     const failure = onceFor(this.#failures, mark, () => ({ count: 0, changes: this.#changes.size }));
     if (failure.changes !== this.#changes.size) failure.count = 0;
     failure.changes = this.#changes.size;
-    failure.count += 1;
+    failure.count += step;
     if (failure.count >= ENDED_AT) {
       this.verdict = `The model made the same failing call of ${call.name} ${failure.count} times, corrections did not help.`;
     }
@@ -53,12 +61,12 @@ export class LoopGuard {
     return { ...call, llmContent: `${times} ${advice}\nThe error was: ${error}` };
   }
 
-  #succeeded(call: AnsweredCall, mark: string): ToolCall {
+  #succeeded(call: AnsweredCall, mark: string, step: number): ToolCall {
     const kind = this.#kindOf(call.name);
     if (kind === "edit" || kind === "execute") this.#changes.add(mark);
     const answer = hashOf(JSON.stringify(call.llmContent));
     const isSame = this.#last.call === mark && this.#last.answer === answer;
-    this.#last = { call: mark, answer, count: isSame ? this.#last.count + 1 : 1 };
+    this.#last = { call: mark, answer, count: isSame ? this.#last.count + step : 1 };
     const { count } = this.#last;
     if (count < POINTLESS_AT) return call;
     if (count >= POINTLESS_END) {
