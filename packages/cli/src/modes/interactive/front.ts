@@ -47,6 +47,8 @@ export class Front {
 
   open(): void {
     this.terminal.open();
+    // What is said of an error that nothing catches stands in the place of the prompt, not over it.
+    process.prependOnceListener("uncaughtException", () => this.view.leave());
     this.view.now();
   }
 
