@@ -110,6 +110,14 @@ describe("read_many_files", () => {
     expect(text).not.toContain("root:x:");
   });
 
+  it("P41 a folder whose name is slightly wrong is named", async () => {
+    const root = madeTree({ "目录 1/deep/文件.txt": "text" });
+    const { text } = await read(root, { paths: ["目录1/deep/文件.txt", "nothing/like/it.txt"] });
+    expect(text).toContain(`neither does its folder ${join(root, "目录1/deep")}`);
+    expect(text).toContain(`Did you mean ${join(root, "目录 1")}?`);
+    expect(text.split("Did you mean")).toHaveLength(2);
+  });
+
   it("P41 a name that looks like a group of some shells is read, by name and by glob", async () => {
     const root = madeTree({ "routes/+page@(app).svelte": "app\n" });
     for (const path of ["routes/+page@(app).svelte", "**/+page@(app).*"]) {

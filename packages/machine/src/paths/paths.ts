@@ -141,7 +141,7 @@ export interface Opened {
 export async function openWithin(path: string, roots: readonly string[]): Promise<Opened> {
   const located = await locate(path, roots);
   const opened = await openLocated(located, roots);
-  if (opened === null) throw notFound(located);
+  if (opened === null) throw notFound(located, roots);
   return opened;
 }
 
@@ -204,12 +204,15 @@ export function namesAt(folder: string): string[] | null {
   return names;
 }
 
-/** "Not found", with similar names in the folder that was checked, which may have another name by now. */
-function notFound({ absolute, real }: Located): WorkspaceError {
-  const folder = dirname(absolute);
-  const names = namesAt(dirname(real));
-  const near = nearNames(basename(absolute), names ?? []).map((name) => shownPath(join(folder, name)));
+/** "Not found", with similar names in the nearest folder above that exists, which may have another name by now. */
+function notFound({ absolute, real }: Located, roots: readonly string[]): WorkspaceError {
+  let [missing, shown, names] = [real, absolute, namesAt(dirname(real))];
+  while (names === null && isWithinAny(dirname(missing), roots)) {
+    [missing, shown] = [dirname(missing), dirname(shown)];
+    names = namesAt(dirname(missing));
+  }
+  const near = nearNames(basename(shown), names ?? []).map((name) => shownPath(join(dirname(shown), name)));
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-  const where = names === null ? `, and neither does its folder ${folder}` : "";
+  const where = missing === real ? "" : `, and neither does its folder ${dirname(absolute)}`;
   return new WorkspaceError("not_found", `${absolute} does not exist${where}.${hint}`);
 }
