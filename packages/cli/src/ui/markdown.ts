@@ -68,9 +68,8 @@ export class MarkdownStream {
 
   /** Where a row ends, so that none is short in the middle of a paragraph. Code has no rows: the terminal wraps it. */
   #cutPlace(text: string, width: number): number {
-    if (this.#fence !== null) return wordEnd(text, text.length - width);
     // The last row is not whole, and more text may move the last word of the one before.
-    const whole = cellsIn(this.#drawn(text, width).slice(0, -2));
+    const whole = this.#fence === null ? cellsIn(this.#drawn(text, width).slice(0, -2)) : 0;
     let [cut, end] = [0, whole === 0 ? 0 : text.length];
     while (end - cut > 1) {
       const middle = (cut + end) >> 1;
