@@ -1,6 +1,7 @@
-// Runs the scenarios of the protocol's own conformance suite against Burin, as a client and as a server. The suite
-// needs a newer Node than Burin does, so both are installed into a temporary folder of their own. Without an argument,
-// Burin is the build of the repository, else what is installed in the folder that is named.
+// Runs the scenarios of the protocol's own conformance suite against Burin, as a client and as a server, then its
+// inspector, and a session for editors against their protocol's schema. The suite needs a newer Node than Burin does, so
+// all of them are installed into a temporary folder of their own. Without an argument, Burin is the build of the
+// repository, else what is installed in the folder that is named.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, request } from "node:http";
@@ -53,12 +54,24 @@ try {
   execFileSync("npm", ["ci", "--silent", "--no-audit", "--no-fund"], { cwd: place, stdio: "inherit" });
   const server = await startServer();
   const client = `${process.execPath} ${join(here, "client.mjs")} ${INSTALLED}`;
+  const node = join(place, "node_modules/.bin/node");
+  const suite = [node, join(place, "node_modules/@modelcontextprotocol/conformance/dist/index.js")];
   const runs = [
-    ...SCENARIOS.map((name) => ["client", "--command", client, "--scenario", name, "-o", place]),
-    ...SERVER_SCENARIOS.map((name) => ["server", "--url", server.url, "--scenario", name, "-o", place]),
+    ...["inspector.mjs", "schemas.mjs"].map((name) => [process.execPath, join(here, name), INSTALLED, place]),
+    ...SCENARIOS.map((name) => [...suite, "client", "--command", client, "--scenario", name, "-o", place]),
+    ...SERVER_SCENARIOS.map((name) => [
+      ...suite,
+      "server",
+      "--url",
+      server.url,
+      "--scenario",
+      name,
+      "-o",
+      place,
+    ]),
   ];
   const failed = await runAll(runs).finally(server.close);
-  process.stdout.write(`${runs.length - failed} of ${runs.length} scenarios passed\n`);
+  process.stdout.write(`${runs.length - failed} of ${runs.length} scenarios and checks passed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {
   rmSync(place, { recursive: true, force: true });
@@ -108,22 +121,20 @@ async function runAll(runs) {
   const open = [...runs];
   let failed = 0;
   const work = async () => {
-    for (let args = open.shift(); args !== undefined; args = open.shift()) {
-      const { code, output } = await runOne(args);
+    for (let command = open.shift(); command !== undefined; command = open.shift()) {
+      const { code, output } = await runOne(command);
       if (code === 0) continue;
       failed += 1;
-      process.stdout.write(`failed: ${args.join(" ")}\n${output}\n`);
+      process.stdout.write(`failed: ${command.join(" ")}\n${output}\n`);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return failed;
 }
 
-/** @param {string[]} args */
-async function runOne(args) {
-  const node = join(place, "node_modules/.bin/node");
-  const suite = join(place, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-  const child = spawn(node, [suite, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+/** @param {string[]} command */
+async function runOne([program = "", ...args]) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (output += bytes));
   const code = await new Promise((resolve) => child.on("close", resolve));
