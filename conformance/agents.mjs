@@ -1,22 +1,28 @@
 // Other agents as clients of `burin serve mcp`: each is installed into a temporary folder, started without a screen with
-// Burin as its MCP server, and asked by a fake model to read a file with Burin's tool.
+// Burin as its MCP server, and asked by a fake model to read a file with Burin's tool. Without an argument, Burin is the
+// build of the repository, else what is installed in the folder that is named; names behind it choose among the agents.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const BURIN = join(here, "../packages/cli/dist/burin.cjs");
+const [installed = dirname(dirname(fileURLToPath(import.meta.url))), ...chosen] = process.argv.slice(2);
+const BURIN = resolve(installed, "node_modules/burin/dist/burin.cjs");
 const LONGEST_MS = 180_000;
 const WORDS = "What is in a.txt?";
 const TEXT = "a line that only Burin has read";
-const PACKAGES = [
-  ...["@google/gemini-cli@0.61.0", "@qwen-code/qwen-code@0.24.4"],
-  ...["@openai/codex@0.169.0", "@anthropic-ai/claude-code@2.1.328", "opencode-ai@1.18.33"],
-  ...["@github/copilot@1.0.102", "@continuedev/cli@1.5.47", "@moonshot-ai/kimi-code@2.1.0", "node@22.23.3"],
-];
+const PACKAGES = {
+  gemini: "@google/gemini-cli@0.61.0",
+  qwen: "@qwen-code/qwen-code@0.24.4",
+  codex: "@openai/codex@0.169.0",
+  claude: "@anthropic-ai/claude-code@2.1.328",
+  opencode: "opencode-ai@1.18.33",
+  copilot: "@github/copilot@1.0.102",
+  cn: "@continuedev/cli@1.5.47",
+  kimi: "@moonshot-ai/kimi-code@2.1.0",
+};
 const SERVER = { command: process.execPath, args: [BURIN, "serve", "mcp"] };
 const mcpServers = { burin: { ...SERVER, trust: true } };
 /** What each needs in its home, how it is started, and how it learns of the model. */
@@ -134,10 +140,11 @@ const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-agents-")));
 try {
   writeFileSync(join(top, "package.json"), '{"private":true}\n');
   // Some of them are programs that come as optional packages.
-  const install = ["install", "--silent", "--no-audit", "--no-fund", ...PACKAGES];
-  execFileSync("npm", install, { cwd: top, stdio: "inherit" });
+  const install = ["install", "--silent", "--no-audit", "--no-fund"];
+  const names = /** @type {(keyof typeof AGENTS)[]} */ (chosen.length > 0 ? chosen : Object.keys(AGENTS));
+  const packages = ["node@22.23.3", ...names.map((name) => PACKAGES[name])];
+  execFileSync("npm", [...install, ...packages], { cwd: top, stdio: "inherit" });
   let passed = 0;
-  const names = /** @type {(keyof typeof AGENTS)[]} */ (Object.keys(AGENTS));
   for (const name of names) {
     const fault = await faultOf(name);
     process.stdout.write(`${name}: ${fault ?? "read the file with Burin's tool"}\n`);

@@ -62,10 +62,12 @@ try {
       env,
     }),
   );
-  for (const name of ["run.mjs", "clients.mjs"])
+  for (const [name, ...words] of [["run.mjs"], ["clients.mjs"], ["agents.mjs", "gemini", "qwen"]])
     await check(`conformance/${name} passes with the installed packages`, () =>
       // With the user's own home, where npm keeps what it has downloaded; Burin gets another.
-      execFileSync(process.execPath, [join(repository, "conformance", name), user], { stdio: "inherit" }),
+      execFileSync(process.execPath, [join(repository, "conformance", name ?? ""), user, ...words], {
+        stdio: "inherit",
+      }),
     );
   await check("npm puts the manual page where man looks for it", () => {
     const prefix = join(place, "global");
