@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3410,
-  "edit-match": 2480,
-  "shell-judge": 4140,
-  machine: 11480,
-  models: 6130,
+  contract: 3420,
+  "edit-match": 2470,
+  "shell-judge": 4150,
+  machine: 11510,
+  models: 6140,
   testing: 1200,
   web: 1980,
   mcp: 2260,
-  core: 13830,
+  core: 13850,
   serve: 2160,
   fleet: 3990,
-  cli: 13510,
+  cli: 13540,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
