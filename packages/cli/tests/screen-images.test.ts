@@ -79,7 +79,8 @@ describe("images at the prompt", () => {
     await writeFile(join(room.root, "dot.png"), PNG);
     await writeFile(join(own, "wl-paste"), `#!/bin/sh\ntouch "${own}/canary"\n`, { mode: 0o755 });
     await writeFile(join(bin, "wl-paste"), `#!/bin/sh\ncat "${room.root}/dot.png"\n`, { mode: 0o755 });
-    const env = { PATH: [own, bin, process.env.PATH].join(delimiter), WAYLAND_DISPLAY: "wayland-0" };
+    const PATH = [own, bin, process.env.PATH].join(delimiter);
+    const env = { PATH, HOME: temporaryFolder(), WAYLAND_DISPLAY: "wayland-0" };
     const terminal = await room.open([{ text: "Two." }], { env });
     await terminal.enter("\u0016", "> [image 1]");
     await terminal.enter(pasted(""), "> [image 1] [image 2]");

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
@@ -97,7 +98,8 @@ describe("burin fleet on a machine without PostgreSQL", () => {
       await writeFile(join(planted, name), "#!/bin/false\n", { mode: 0o755 });
     }
     const PATH = [planted, process.env.PATH].join(delimiter);
-    const { code, stderr } = await room.commands.start(["status"], { PATH }).end;
+    const HOME = tmpdir();
+    const { code, stderr } = await room.commands.start(["status"], { PATH, HOME }).end;
     expect(stderr).toBe("");
     expect(code).toBe(0);
   });

@@ -6,7 +6,7 @@ import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { search } from "../../tests/searched-tree.ts";
 import { gitGrep, namesFrom, systemGrep } from "../search/engine.ts";
-import { findHelper, leaveOutFolders } from "./helper-program.ts";
+import { findHelper, helperPath, leaveOutFolders } from "./helper-program.ts";
 
 const NAMES = ["mkfifo", "git", "grep", "rg", "bwrap", "tar", "cp", "getfattr", "sh", "bash", "only-here"];
 const { PATH } = process.env;
@@ -44,6 +44,19 @@ describe("programs that Burin starts by itself", () => {
     expect(readFileSync(path, "utf8")).toBe("a thread\n");
     await box.close();
     expect(existsSync(canary)).toBe(false);
+  });
+
+  it("P21 may be the user's own, of a home folder that is the root", () => {
+    const { HOME } = process.env;
+    process.env.HOME = root;
+    const [own, project] = [join(root, ".local/bin"), join(root, "project/bin")];
+    leaveOutFolders([root]);
+    const inHome = helperPath([own, "/usr/bin"].join(delimiter));
+    leaveOutFolders([join(root, "project")]);
+    const inProject = helperPath([project, own].join(delimiter));
+    process.env.HOME = HOME;
+    expect(inHome).toBe([own, "/usr/bin"].join(delimiter));
+    expect(inProject).toBe(own);
   });
 
   it("P21 are not found in the project where the system has none, through a link neither", () => {

@@ -1,10 +1,12 @@
+import { homedir } from "node:os";
 import { delimiter, isAbsolute } from "node:path";
 import { onceFor } from "@burin/contract/async/once";
 import { orElse } from "@burin/contract/or-else";
+import { isPlaceIn } from "../disk/disk-looks.ts";
 import { findProgram, foldersOfPath } from "./shell-program.ts";
 
 /** Where this process was started, which a package runner does in a project, and the roots of all its workspaces. */
-const projects = new Set<string>(orElse([], () => [process.cwd()]));
+const projects = new Set<string>(orElse([], () => [process.cwd()].filter(isProject)));
 const known = new Map<string, string | null>();
 
 /** From now on no helper program comes from these folders: a repository must not bring its own `mkfifo` or `git`. */
@@ -21,7 +23,12 @@ export function pathOutside(path: string, roots: readonly string[]): string {
 
 /** For programs of the user's that start others, such as git, an editor or a database server. */
 export function helperPath(path: string | undefined): string {
-  return pathOutside(path ?? "", [...projects]);
+  return pathOutside(path ?? "", [...projects].filter(isProject));
+}
+
+/** In the home folder, and so in one above it, is what the user has installed. */
+function isProject(folder: string): boolean {
+  return !isPlaceIn(homedir(), [folder]);
 }
 
 /** null when there is none outside the projects: a package runner puts the project's own folder first in PATH. */
