@@ -1,6 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { KEY_LIST } from "../src/ui/key-list.ts";
 import { running, ScreenRoom } from "./screen-room.ts";
@@ -12,9 +13,13 @@ async function open(
   replies: readonly FakeReply[],
   options: Partial<ScreenOptions> = {},
 ): Promise<ScreenTerminal> {
-  const EDITOR = join(room.root, "editor.sh");
-  await writeFile(EDITOR, '#!/bin/sh\nprintf "%s" " and more" >> "$1"\n', { mode: 0o700 });
-  return room.open(replies, { ...options, env: { EDITOR } });
+  const [project, own] = [join(room.root, "bin"), temporaryFolder()];
+  await mkdir(project, { recursive: true });
+  await writeFile(join(project, "editor"), "#!/bin/sh\nexit 1\n", { mode: 0o700 });
+  await writeFile(join(own, "editor"), '#!/bin/sh\nprintf "%s" " and more" >> "$1"\n', { mode: 0o700 });
+  // Of the two the editor is the user's own.
+  const PATH = [project, own, process.env.PATH].join(delimiter);
+  return room.open(replies, { ...options, env: { EDITOR: "editor", HOME: temporaryFolder(), PATH } });
 }
 
 const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) & 0x1f);
@@ -214,7 +219,7 @@ describe("a key", () => {
     }
   });
 
-  it("e has the proposed content edited in the user's editor, and that is what is written", async () => {
+  it("P21 e has the proposed content edited in the user's editor, not in one of the project, and that is what is written", async () => {
     const args = { file_path: join(room.root, "new.txt"), content: "begun" };
     const terminal = await open([{ calls: [{ name: "write_file", args }] }, { text: "Written." }]);
     await terminal.enter("write\r", "e edit it first");

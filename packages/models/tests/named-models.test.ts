@@ -1,9 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelEntry, ModelSettings } from "@burin/contract/settings/settings";
+import { leaveOutFolders } from "@burin/machine/processes/helper-program";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { closeServers, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
@@ -96,6 +97,21 @@ describe("models with names of the person's own", () => {
       expect(keys).toEqual(["Bearer key-of-a-file", "Bearer key-of-a-command"]);
     } finally {
     }
+  });
+
+  it("P21 have a key of a command that is no program of the project", async () => {
+    const [project, own] = [temporaryFolder(), temporaryFolder()];
+    for (const [folder, key] of [[project, "planted"] as const, [own, "own"] as const]) {
+      await writeFile(join(folder, "print-key"), `#!/bin/sh\necho ${key}\n`, { mode: 0o755 });
+    }
+    leaveOutFolders([project]);
+    const { PATH } = process.env;
+    process.env.PATH = [project, own, PATH].join(delimiter);
+    const server = await serve({ text: "one" });
+    const entry = { baseUrl: server.baseUrl, model: "m", key: { command: "print-key" } };
+    await ask({ model: { name: "told" }, models: { told: entry } });
+    process.env.PATH = PATH;
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer own"]);
   });
 
   it("say why their key cannot be had, and ask nobody", async () => {

@@ -46,6 +46,18 @@ describe("programs that Burin starts by itself", () => {
     expect(existsSync(canary)).toBe(false);
   });
 
+  it.each([
+    ["none", () => undefined],
+    ["only the project's", () => join(root, "bin")],
+  ])("P21 are the system's where PATH has %s", (_title, pathOf) => {
+    plant("bin");
+    plant(".");
+    leaveOutFolders([root]);
+    const how = { cwd: root, env: { PATH: helperPath(pathOf()) }, encoding: "utf8" } as const;
+    expect(execFileSync("sh", ["-c", "echo system"], how)).toBe("system\n");
+    expect(existsSync(canary)).toBe(false);
+  });
+
   it("P21 may be the user's own, of a home folder that is the root", () => {
     const { HOME } = process.env;
     process.env.HOME = root;

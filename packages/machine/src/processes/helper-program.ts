@@ -3,7 +3,7 @@ import { delimiter, isAbsolute } from "node:path";
 import { onceFor } from "@burin/contract/async/once";
 import { orElse } from "@burin/contract/or-else";
 import { isPlaceIn } from "../disk/disk-looks.ts";
-import { findProgram, foldersOfPath } from "./shell-program.ts";
+import { findProgram, foldersOfPath, SYSTEM_FOLDERS } from "./shell-program.ts";
 
 /** Where this process was started, which a package runner does in a project, and the roots of all its workspaces. */
 const projects = new Set<string>(orElse([], () => [process.cwd()].filter(isProject)));
@@ -23,7 +23,8 @@ export function pathOutside(path: string, roots: readonly string[]): string {
 
 /** For programs of the user's that start others, such as git, an editor or a database server. */
 export function helperPath(path: string | undefined): string {
-  return pathOutside(path ?? "", [...projects].filter(isProject));
+  // An empty PATH would be the folder in which they are started.
+  return pathOutside(path ?? "", [...projects].filter(isProject)) || SYSTEM_FOLDERS.join(delimiter);
 }
 
 /** In the home folder, and so in one above it, is what the user has installed. */

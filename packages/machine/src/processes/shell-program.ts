@@ -45,7 +45,7 @@ function windowsShell(find: FindProgram): ShellProgram {
 }
 
 /** Before PATH, because a package runner puts the project's own folder first in PATH. */
-const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+export const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
 /** PATH's absolute folders in their order, those of the project apart. The system's own folders never belong to it. */
 export function foldersOfPath(path: string, roots: readonly string[]) {
