@@ -134,6 +134,19 @@ describe("P37 internal hosts", () => {
     expect(await typeOf(asked)).toBe(type);
   });
 
+  it("P50 a redirect whose server writes characters beyond ASCII as they are leads to what it wrote", async () => {
+    const port = await serve(({ url }, response) => {
+      const location = Buffer.from("/é?q=ü ß").toString("latin1");
+      if (url === "/utf-8") response.writeHead(302, { location }).end();
+      else if (url === "/latin1") response.writeHead(302, { location: "/é" }).end();
+      else response.end(url);
+    });
+    const named = [`127.0.0.1:${port}`];
+    const seen = async (path: string) =>
+      String((await get(`http://127.0.0.1:${port}${path}`, { named })).bytes);
+    expect([await seen("/utf-8"), await seen("/latin1")]).toEqual(["/%C3%A9?q=%C3%BC%20%C3%9F", "/%C3%A9"]);
+  });
+
   it("a redirect to another port of the same host is another host", async () => {
     let wasAsked = false;
     const other = await serve((_request, response) => {
@@ -241,6 +254,13 @@ describe("P50 limits of a request", () => {
   it("a look-up of a name that never ends does too", async () => {
     const resolve = () => new Promise<string[]>(() => {});
     expect(await typeOf(get("http://site.test/", { resolve, limits: { totalMs: 50 } }))).toBe("timeout");
+  });
+
+  it("P50 a page whose head is long is read", async () => {
+    const answer = await answered((_request, response) =>
+      response.writeHead(200, { "content-security-policy": "a".repeat(60_000) }).end("here"),
+    );
+    expect(String(answer.bytes)).toBe("here");
   });
 
   it("an endless body is read up to the limit", async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { routeTo } from "@burin/machine/http/http-request";
 import { WebError } from "@burin/machine/http/web-error";
 import { type Exchanged, type ExchangeLimits, exchange, isRedirect, withinTime } from "./exchange.ts";
@@ -85,7 +86,10 @@ async function exchanged(request: WebRequest, limits: WebLimits, signal: AbortSi
   return { url, ...(await exchange(checked, { who: placeOf(url), limits }, signal)) };
 }
 
-function redirectOf({ url, headers: { location = "" } }: WebAnswer): URL {
+function redirectOf({ url, headers }: WebAnswer): URL {
+  // Servers also send characters beyond ASCII as they are; Node reads each byte as one.
+  const said = Buffer.from(headers.location ?? "", "latin1");
+  const location = said.toString(isUtf8(said) ? "utf8" : "latin1");
   if (!URL.canParse(location, url.href)) {
     throw new WebError("bad_redirect", `${url.href} redirects to something that is not a valid URL.`);
   }

@@ -33,6 +33,9 @@ export interface HttpAnswer {
 /** The variables that name a proxy; the code for proxies is loaded only if one is set. */
 const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
+/** Policies and cookies fill more than the 16 KB that Node reads by default. */
+const MOST_HEAD_BYTES = 256 * 1024;
+
 /**
  * One request with Node's own HTTP client. Used instead of `fetch`, whose first use costs Node 20 about 20 ms until
  * the request is sent and 90 ms of CPU in all, and which ends a silence of five minutes by itself. Does not follow
@@ -49,7 +52,7 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
   const length = request.body === undefined ? {} : { "content-length": bytes };
   const headers = { ...request.headers, ...length, ...route.headers };
-  const options = { ...route, ...request.certificate, method, headers };
+  const options = { ...route, ...request.certificate, method, headers, maxHeaderSize: MOST_HEAD_BYTES };
   let isStale = false;
   const send = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
