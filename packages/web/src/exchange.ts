@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { inTime } from "@burin/contract/async/wait";
 import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
-import { readBody } from "@burin/machine/http/read-body";
+import { type Body, readBody } from "@burin/machine/http/read-body";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
 import { tlsFault } from "@burin/machine/http/tls-fault";
 import { WebError } from "@burin/machine/http/web-error";
@@ -15,12 +15,9 @@ export interface ExchangeLimits {
   readonly mostBytes: number;
 }
 
-export interface Exchanged {
+export interface Exchanged extends Body {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  readonly bytes: Buffer;
-  /** The content continues after what was read of it. */
-  readonly isCut: boolean;
 }
 
 /** Who is asked, in words, and for how long. */
@@ -29,6 +26,7 @@ interface Asked {
   readonly limits: ExchangeLimits;
 }
 
+const NO_BODY: Body = { bytes: Buffer.alloc(0), isCut: false, isBroken: false };
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export function isRedirect({ status, headers }: Pick<Exchanged, "status" | "headers">): boolean {
@@ -67,9 +65,13 @@ export async function exchange(
   try {
     const answer = await httpRequest(request, AbortSignal.any([signal, connection.signal]));
     const { status, headers } = answer;
-    if (isRedirect(answer)) return { status, headers, bytes: Buffer.alloc(0), isCut: false };
+    if (isRedirect(answer)) return { status, headers, ...NO_BODY };
     const encoding = headers["content-encoding"] ?? "";
-    const content = await readBody(watch.listen(answer.body), encoding, limits.mostBytes);
+    const content = await readBody(watch.listen(answer.body), encoding, limits.mostBytes).catch((error) => {
+      // Servers name a compression also for pages of errors, which have none.
+      if (status < 400 || !(error instanceof WebError)) throw error;
+      return NO_BODY;
+    });
     return { status, headers, ...content };
   } catch (error) {
     throw watch.isOver ? tooSlow(who, `it sent nothing for ${limits.silenceMs / 1000} s`) : error;

@@ -1,4 +1,4 @@
-import { mediaKind } from "@burin/machine/files/media-kind";
+import { type MediaKind, mediaKind } from "@burin/machine/files/media-kind";
 import { WebError } from "@burin/machine/http/web-error";
 import type { PageFormat, RawPage, ShapedPage } from "@burin/machine/parsing/parse-order";
 import { decodeText } from "./decode-text.ts";
@@ -25,33 +25,54 @@ export async function readPage(answer: WebAnswer, format: PageFormat, signal: Ab
   const contentType = answer.headers["content-type"] ?? "";
   // From the server, and outside the marks around untrusted text, so only a media type is accepted.
   const mimeType = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,80})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? "";
-  const { url, status, bytes, isCut } = answer;
+  const { url, status } = answer;
+  const base = { url: url.href, status, mimeType, title: "", text: "", notes: notesOn(answer) };
+  const bytes = mimeType === "application/pdf" ? withoutLead(answer.bytes) : answer.bytes;
   const kind = mediaKind(bytes);
-  const base = { url: url.href, status, mimeType: kind?.mimeType ?? mimeType, title: "", notes: [] };
-  if (kind !== null) {
-    if (isCut)
+  try {
+    if (kind !== null) return { ...base, ...(await readMedia({ ...answer, bytes }, kind, signal)) };
+    const raw = decodeText(bytes, contentType);
+    if (raw === null) {
+      const what = mimeType || "of unknown kind";
       throw new WebError(
-        "too_large",
-        `${url.href} (${kind.mimeType}) is larger than the limit of ${inMb(bytes)}.`,
+        "unreadable",
+        `${url.href} is ${what}, ${bytes.length} bytes, not text: it cannot be shown.`,
       );
-    const text = kind.mimeType === "application/pdf" ? await pdfText(bytes, url.href, signal) : "";
-    if (text !== "") return { ...base, text };
-    const fault = kind.fault(bytes);
-    if (fault !== null)
-      throw new WebError("broken_content", `${url.href} (${kind.mimeType}) is damaged: ${fault}.`);
-    return { ...base, text, media: { mimeType: kind.mimeType, data: bytes.toString("base64") } };
+    }
+    const { notes, ...shaped } = await shapedText({ raw, url: url.href, mimeType, format }, signal);
+    return { ...base, ...shaped, notes: [...notes, ...base.notes] };
+  } catch (error) {
+    // Of an error, its number matters more than its page.
+    if (status >= 400 && error instanceof WebError) return base;
+    throw error;
   }
-  const raw = decodeText(bytes, contentType);
-  if (raw === null) {
-    const what = mimeType || "of unknown kind";
-    throw new WebError(
-      "unreadable",
-      `${url.href} is ${what}, ${bytes.length} bytes, not text: it cannot be shown.`,
-    );
-  }
-  const { notes, ...shaped } = await shapedText({ raw, url: url.href, mimeType, format }, signal);
-  const cut = isCut ? [`Only the first ${inMb(bytes)} were read.`] : [];
-  return { ...base, ...shaped, notes: [...notes, ...cut] };
+}
+
+/** What of the content is missing. */
+function notesOn({ status, bytes, isCut, isBroken }: WebAnswer): string[] {
+  if (isBroken) return ["The connection broke off: this is what came before."];
+  if (isCut) return [`Only the first ${inMb(bytes)} were read.`];
+  if (bytes.length === 0) return ["The server sent no content."];
+  return status === 206 ? ["The server sent only a part of it."] : [];
+}
+
+/** Some servers write a mark, an empty line or a warning before a PDF. */
+function withoutLead(bytes: Buffer): Buffer {
+  return bytes.subarray(Math.max(0, bytes.subarray(0, 1024).indexOf("%PDF-")));
+}
+
+async function readMedia(
+  { url, bytes, isCut, isBroken }: WebAnswer,
+  { mimeType, fault }: MediaKind,
+  signal: AbortSignal,
+): Promise<Pick<Page, "mimeType" | "text" | "media">> {
+  if (isCut && !isBroken)
+    throw new WebError("too_large", `${url.href} (${mimeType}) is larger than the limit of ${inMb(bytes)}.`);
+  const text = mimeType === "application/pdf" ? await pdfText(bytes, url.href, signal) : "";
+  if (text !== "") return { mimeType, text };
+  const wrong = fault(bytes);
+  if (wrong !== null) throw new WebError("broken_content", `${url.href} (${mimeType}) is damaged: ${wrong}.`);
+  return { mimeType, text, media: { mimeType, data: bytes.toString("base64") } };
 }
 
 async function shapedText(page: RawPage, signal: AbortSignal): Promise<ShapedPage> {

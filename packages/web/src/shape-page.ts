@@ -15,14 +15,14 @@ export function shapePage(page: RawPage): ShapedPage {
 
 function shaped({ raw, url, mimeType, format }: RawPage): ShapedPage {
   if (format === "html") return { title: "", text: raw, notes: [] };
-  if (JSON_TYPE.test(mimeType)) return { title: "", text: indentJson(raw), notes: [] };
-  const mayBeHtml =
-    HTML_TYPE.test(mimeType) || ((mimeType === "" || mimeType === "text/plain") && HTML_START.test(raw));
-  if (!mayBeHtml) return { title: "", text: raw, notes: [] };
+  // A page that asks for a login comes under the type of what it stands for.
+  if (!HTML_TYPE.test(mimeType) && !HTML_START.test(raw))
+    return { title: "", text: JSON_TYPE.test(mimeType) ? indentJson(raw) : raw, notes: [] };
   const { title, text, isMainPart } = readHtmlPage(raw, new URL(url), format === "text");
   const notes = isMainPart
     ? ['Navigation and other surroundings were left out; use "format": "html" for the whole page.']
     : [];
-  if (text === "") notes.push("The page has no text; its content may be loaded by a script in a browser.");
+  if (text === "" && raw !== "")
+    notes.push("The page has no text; its content may be loaded by a script in a browser.");
   return { title, text, notes };
 }

@@ -115,8 +115,9 @@ async function fetched(url: URL, index: URL): Promise<Buffer> {
     throw new Error(`${url.href} must be https.`);
   const guard = { named: [placeOf(index)] };
   const request = { url, accept: "*/*", guard, limits: { mostBytes: MOST_BYTES } };
-  const { status, bytes, isCut } = await fetchWeb(request, new AbortController().signal);
+  const { status, bytes, isCut, isBroken } = await fetchWeb(request, new AbortController().signal);
   if (status !== 200) throw new Error(`${url.href} answered ${status}.`);
+  if (isBroken) throw new Error(`${url.href} broke off.`);
   if (isCut) throw new Error(`${url.href} is larger than ${MOST_BYTES / 1024 / 1024} MB.`);
   return bytes;
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type OutgoingHttpHeaders, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { textOf } from "@burin/contract/messages/parts";
 import type { Confirmation, Decision } from "@burin/contract/tools";
@@ -101,6 +101,9 @@ describe("R42 web_fetch", () => {
     ["application/octet-stream", "plain after all", "plain after all"],
     ["", "<!doctype html><p>a <b>b</b>", "a **b**"],
     ["application/xhtml+xml", "<html><p>a<br/>b</p></html>", "a\nb"],
+    ["application/pdf", "<!doctype html><p>Please <b>log in</b>", "Please **log in**"],
+    ["application/json", "<html><p>Not found</p></html>", "Not found"],
+    ["application/pdf", `\ufeff\nWarning: x\n${pdfOf("Engraved words")}`, "[Page 1 of 1]\nEngraved words"],
   ])("R42 %s is read as what it is: %j", async (type, body, wanted) => {
     const { run } = await toolFor(page(type, body));
     expect(marked(String((await run()).llmContent))).toBe(wanted);
@@ -126,6 +129,27 @@ describe("R42 web_fetch", () => {
   it("says of other bytes what they are", async () => {
     const { run } = await toolFor(page("application/zip", Buffer.from("PK\u0003\u0004\0\0\0\0\0\0")));
     expect((await run()).error?.message).toContain("is application/zip, 10 bytes, not text");
+  });
+
+  it.each<[what: string, status: number, head: OutgoingHttpHeaders, body: string, note: string]>([
+    [
+      "breaks off",
+      200,
+      { "content-length": "99" },
+      "begun",
+      "The connection broke off: this is what came before.",
+    ],
+    ["is a part", 206, { "content-range": "bytes 0-4/99" }, "begun", "The server sent only a part of it."],
+    ["is empty", 204, {}, "", "The server sent no content."],
+    ["is an empty page", 200, { "content-type": "text/html" }, "", "The server sent no content."],
+  ])("P50 says of an answer that it %s", async (_what, ...[status, head, body, note]) => {
+    const { run } = await toolFor((_request, response) => {
+      response.writeHead(status, head).write(body);
+      setImmediate(() => (status === 200 && body !== "" ? response.destroy() : response.end()));
+    });
+    const { error, llmContent } = await run();
+    expect([error, marked(String(llmContent))]).toEqual([undefined, body]);
+    expect(llmContent).toContain(`\n${note}\n<untrusted`);
   });
 
   it("gives the words alone or the source, when that is asked for", async () => {
@@ -155,6 +179,17 @@ describe("R42 web_fetch", () => {
     const { error, llmContent } = await run();
     expect(error).toEqual({ type: "http_error", message: `${url} answered HTTP 404.` });
     expect(marked(textOf(llmContent))).toBe("No such page.");
+  });
+
+  it.each([
+    { "content-encoding": "gzip" },
+    { "content-type": "application/pdf" },
+    { "content-type": "application/octet-stream" },
+  ])("P50 an HTTP error is told also where its page cannot be read: %j", async (head) => {
+    const { run, url } = await toolFor((_request, response) =>
+      response.writeHead(502, head).end("%PDF-1.4\0\0\0\0"),
+    );
+    expect((await run()).error?.message).toBe(`${url} answered HTTP 502.`);
   });
 
   it("a prompt is answered by the model over the page, which is shown when that fails", async () => {

@@ -139,7 +139,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     const page = await readPage(answer, format, signal);
     const isLasting = !/no-store|no-cache|max-age=0/i.test(answer.headers["cache-control"] ?? "");
     // Pages from this machine are often being worked on, so they are not cached.
-    if (page.status < 400 && isLasting && !isNamed(url, guard)) {
+    if (page.status < 400 && isLasting && !answer.isBroken && !isNamed(url, guard)) {
       this.#pages.set(key, page, page.text.length + (page.media?.data.length ?? 0));
     }
     return page;

@@ -1,11 +1,14 @@
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { innermost } from "./innermost-error.ts";
 import { WebError } from "./web-error.ts";
 
 export interface Body {
   readonly bytes: Buffer;
   /** The body continues after the bytes that were read. */
   readonly isCut: boolean;
+  /** It is cut because the connection broke. */
+  readonly isBroken: boolean;
 }
 
 /** All that there are; servers also name what is none, such as "utf-8" or "aws-chunked". */
@@ -14,7 +17,10 @@ const COMPRESSIONS = /^(?:(?:x-)?(?:gzip|compress)|br|deflate|zstd|dc[bz]|exi|pa
 /** More layers of compression can only be an attack. */
 const MOST_LAYERS = 3;
 
-/** Returns the decompressed body, at most `mostBytes` of it. Throws a WebError when it cannot be decompressed. */
+/**
+ * Returns the decompressed body, at most `mostBytes` of it, or what came of it before the connection broke. Throws a
+ * WebError when it cannot be decompressed.
+ */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
@@ -22,13 +28,19 @@ export async function readBody(
 ): Promise<Body> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of unpacked(body, encoding)) {
-    pieces.push(piece);
-    length += piece.byteLength;
-    if (length > mostBytes) break;
+  let isBroken = false;
+  try {
+    for await (const piece of unpacked(body, encoding)) {
+      pieces.push(piece);
+      length += piece.byteLength;
+      if (length > mostBytes) break;
+    }
+  } catch (error) {
+    isBroken = length > 0 && innermost(error).code === "ECONNRESET";
+    if (!isBroken) throw error;
   }
   const bytes = Buffer.concat(pieces, Math.min(length, mostBytes));
-  return { bytes, isCut: length > mostBytes };
+  return { bytes, isCut: isBroken || length > mostBytes, isBroken };
 }
 
 /** Decompresses a body as its header says. Throws a WebError when that fails. */
