@@ -72,10 +72,12 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
 }
 
 const FOREIGN_SIGNATURE =
-  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64/i;
+  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model/i;
 
 /** The model goes on thinking, and what it thinks from now on goes back. */
-function signatureLesson({ lessons, sent }: Lesson, reason: string) {
+function signatureLesson({ lessons, sent, protocol }: Lesson, reason: string) {
+  // Behind some gateways each request meets another key: then nothing goes back at all.
+  if (protocol === "openai-responses" && lessons.hasForeignSignatures) return undefined;
   return FOREIGN_SIGNATURE.test(reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
 }
 

@@ -18,7 +18,7 @@ function responsesBody(model: string, request: TunedRequest, quirks: Quirks): st
     instructions: system || undefined,
     tools: tools.length > 0 ? tools.map((tool) => ({ type: "function", ...tool, strict: false })) : undefined,
     input: history.flatMap(({ role, parts }) =>
-      role === "user" ? inputOf(parts) : modelItems(parts, !quirks.has("no-reasoning")),
+      role === "user" ? inputOf(parts) : modelItems(parts, quirks),
     ),
     stream: true,
     store: false,
@@ -54,7 +54,7 @@ function inputOf(parts: readonly Part[]): JsonRecord[] {
   return content.length === 0 ? answers : [...answers, { type: "message", role: "user", content }];
 }
 
-function modelItems(parts: readonly Part[], withReasoning: boolean): JsonRecord[] {
+function modelItems(parts: readonly Part[], quirks: Quirks): JsonRecord[] {
   const items: JsonRecord[] = [];
   for (const part of parts) {
     const { text = "", thought, functionCall } = part;
@@ -65,8 +65,8 @@ function modelItems(parts: readonly Part[], withReasoning: boolean): JsonRecord[
       const call_id = wireId(id ?? name);
       items.push({ type: "function_call", call_id, name, arguments: JSON.stringify(args) });
     } else if (isRecord(told)) {
-      if (last?.type === "message") items[items.length - 1] = { ...last, ...told };
-    } else if (thought) items.push(...(withReasoning ? reasoningItem(part) : []));
+      if (last?.type === "message" && !quirks.has("no-phase")) items[items.length - 1] = { ...last, ...told };
+    } else if (thought) items.push(...(quirks.has("no-reasoning") ? [] : reasoningItem(part)));
     // As text: a list would also need the id that the service has given it.
     else if (text !== "") items.push({ type: "message", role: "assistant", content: text });
   }

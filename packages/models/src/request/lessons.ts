@@ -31,6 +31,10 @@ export class Lessons {
       : part;
   }
 
+  get hasForeignSignatures(): boolean {
+    return this.#refusedSignatures.size > 0;
+  }
+
   /** Another service has signed some of what came so far. Returns whether that was new. */
   refuseSignatures(history: readonly Message[]): boolean {
     const { size } = this.#refusedSignatures;

@@ -69,6 +69,8 @@ const ROWS = {
   ],
   // Not every model reasons, and not every service takes back what another one said.
   "openai-responses": [
+    // Of what it said it gets the words alone.
+    ["no-phase", /\.phase\b/],
     [
       "no-reasoning",
       /invalid_encrypted_content|^[^\n]*\brequest blocked\.|could not be (?:verified|decrypted)|reasoning.{0,40}item|\brs_/is,
