@@ -77,7 +77,7 @@ describe("P10 P36 a history that many models have made", () => {
       await fc.assert(
         fc.asyncProperty(histories, async (history) => {
           const { baseUrl, problems } = await serve({ text: "ok" });
-          const model = openModel({ provider, name: "m", baseUrl });
+          const model = openModel({ provider, name: "m", baseUrl, tuning: { reasoning: 4000 } });
           const tools = [{ name: "read_file", description: "", parameters: { type: "object" } as const }];
           const { signal } = new AbortController();
           for await (const event of model.stream({ system: "s", history, tools }, signal)) {

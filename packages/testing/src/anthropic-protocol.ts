@@ -41,6 +41,16 @@ function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
     });
   }
   assert(messages.at(-1)?.role === "user", "messages: the last is of the assistant");
+  if (isRecord(body.thinking) && body.thinking.type === "enabled") checkThought(messages);
+}
+
+/** Where there are answers of tools since the user spoke, the model must have thought first. */
+function checkThought(messages: readonly JsonRecord[]): void {
+  const isAsked = ({ role, content }: JsonRecord): boolean =>
+    role === "user" && recordsIn(content).every(({ type }) => type !== "tool_result");
+  const [first] = recordsIn(messages[messages.findLastIndex(isAsked) + 1]?.content);
+  const type = String(first?.type ?? "thinking");
+  assert(type.includes("thinking"), `Expected \`thinking\` or \`redacted_thinking\`, but found \`${type}\``);
 }
 
 function isText({ type, text }: JsonRecord): boolean {

@@ -1,4 +1,6 @@
 import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { ASK, closeServers, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../choice/open-model.ts";
@@ -38,6 +40,31 @@ describe("P36 thoughts that nobody has signed", () => {
       [[], []],
     ]);
   });
+});
+
+// anomalyco/opencode#3077
+it("P36 Claude with a budget for thinking takes over the work of another model, and thinks about the next prompt", async () => {
+  const server = await serve({ text: "ok" }, { thought: "mine", text: "ok" }, { text: "ok" }, { text: "ok" });
+  const model = openModel({
+    provider: "anthropic",
+    name: "m",
+    baseUrl: server.baseUrl,
+    tuning: { reasoning: 4000 },
+  });
+  const called = (id: string, ...before: Part[]): Message[] => [
+    { role: "model", parts: [...before, { functionCall: { id, name: "ls", args: {} } }] },
+    { role: "user", parts: [{ functionResponse: { id, name: "ls", response: { output: "x" } } }] },
+  ];
+  const begun = [ASK, ...called("a"), { role: "user", parts: [{ text: "go on" }] } as const];
+  await readAll(model, { history: begun });
+  const next = [...begun, { role: "model", parts: [{ text: "ok" }] } as const, ASK];
+  const [own] = (await readAll(model, { history: next })).flatMap((event) =>
+    event.type === "thought" && event.signature ? event.signature : [],
+  );
+  const thought = { text: "mine", thought: true, ...(own ? { thoughtSignature: own } : {}) };
+  await readAll(model, { history: [...next, ...called("b", thought), ...called("c")] });
+  const thinking = server.requests.map(({ body }) => isRecord(body.thinking) && body.thinking.type);
+  expect([thinking, server.problems]).toEqual([[false, "enabled", "enabled"], []]);
 });
 
 it("P36 Claude goes on thinking where it refuses what another service has signed, and gets back its own", async () => {

@@ -32,12 +32,13 @@ function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): st
   const { system, tools, tuning = {} } = request;
   const cache_control = cacheMark(request, quirks);
   const mark = cache_control === null ? {} : { cache_control };
+  const messages = wireMessages(request.history, quirks);
   const body = {
     model,
-    ...generation(tuning, quirks),
+    ...generation(tuning, quirks, messages),
     ...(tools.length > 0 ? { tools: wireTools(tools, system === "" ? mark : {}) } : {}),
     ...(system === "" ? {} : { system: [{ type: "text", text: system, ...mark }] }),
-    messages: wireMessages(request.history, quirks),
+    messages,
     stream: true,
   };
   if (cache_control !== null) markUserMessages(body.messages, mark);
@@ -48,6 +49,7 @@ function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): st
 function generation(
   { reasoning, temperature, topP: top_p, maxOutput = MOST_OUTPUT_TOKENS }: Tuning,
   quirks: Quirks,
+  messages: readonly WireMessage[],
 ): JsonRecord {
   const told = [...quirks].flatMap((quirk) => Number(/^max-tokens:(\d+)$/.exec(quirk)?.[1]) || []);
   const max_tokens = Math.min(maxOutput, ...told);
@@ -59,9 +61,18 @@ function generation(
     const effort = word === "minimal" ? "low" : word;
     return { max_tokens, thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
   }
+  if (beganWithoutThought(messages)) return { max_tokens, temperature, top_p };
   const budget_tokens = Math.max(1024, Math.min(budget, max_tokens - LEAST_ANSWER_TOKENS));
   const thinking = { type: "enabled", budget_tokens };
   return { max_tokens: Math.max(max_tokens, budget_tokens + 1), thinking };
+}
+
+/** Work that another model has begun is gone on with as it began: a budget for thinking is refused until the next prompt. */
+function beganWithoutThought(messages: readonly WireMessage[]): boolean {
+  const isPrompt = ({ role, content }: WireMessage): boolean =>
+    role === "user" && !content.some(({ type }) => type === "tool_result");
+  const first = messages[messages.findLastIndex(isPrompt) + 1]?.content[0];
+  return first !== undefined && !first.type.includes("thinking");
 }
 
 function wireTools(tools: readonly FunctionDeclaration[], mark: object): object[] {
