@@ -269,10 +269,13 @@ export function reportedCost({ cost, cost_in_usd_ticks: ticks }: JsonRecord): Pi
 /** Usage as OpenAI says it, under the names of chat completions or of Responses. */
 export function openAiUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
-  const told = value.prompt_tokens_details ?? value.input_tokens_details;
-  const details = isRecord(told) ? told : {};
+  const given = value.prompt_tokens_details ?? value.input_tokens_details;
+  const details = isRecord(given) ? given : {};
   const inputTokens = count(value.prompt_tokens ?? value.input_tokens);
-  const said = count(value.completion_tokens ?? value.output_tokens);
+  const thoughts = value.completion_tokens_details ?? value.output_tokens_details;
+  const thought = isRecord(thoughts) ? count(thoughts.reasoning_tokens) : 0;
+  // Some (Vercel's gateway) count thoughts beside the output, not in it.
+  const said = Math.max(count(value.completion_tokens ?? value.output_tokens), thought);
   return {
     inputTokens,
     // Some (xAI, Gemini) count thoughts only in the total.
