@@ -168,9 +168,23 @@ export class ResponsesReply extends ReplyReader {
       if (/filter|safety/i.test(reason)) this.failure = withheld(reason);
       else this.isLimited = true;
     }
-    const isGiven = [...this.#items.values()].some(({ isCall, hasText }) => isCall || hasText);
-    const output = isGiven ? [] : recordsIn(response.output);
+    const output = recordsIn(response.output);
+    if ([...this.#items.values()].some(({ isCall, hasText }) => isCall || hasText)) {
+      this.#supplyCalls(output.filter(({ type: kind }) => kind === "function_call"));
+      const messages = this.isEmpty ? output.filter(({ type: kind }) => kind === "message") : [];
+      return messages.flatMap((given) => this.#complete(new Item(), given));
+    }
     return output.flatMap((item, index) => this.#complete(this.#itemOf({ output_index: index }), item));
+  }
+
+  /** The calls that have not come, or not to their end. Ids may differ from those before: then their order counts. */
+  #supplyCalls(output: readonly JsonRecord[]): void {
+    const known = this.#calls;
+    for (const [place, given] of output.entries()) {
+      const same = known.find(({ callId }) => callId === given.call_id) ?? known[place];
+      const item = same ?? this.#itemOf({ item_id: `call ${place}` });
+      if (!item.isWhole) this.#complete(item, given);
+    }
   }
 
   #text(item: Item, text: unknown): ModelEvent[] {
