@@ -99,4 +99,33 @@ describe("P36 after a switch of models", () => {
     expect(sent().map((body) => body.includes('"phase"'))).toEqual([true, false, false]);
     expect(sent()[1]).toContain('"content":"I look."');
   });
+
+  // can1357/oh-my-pi#3227, anomalyco/opencode#48647, vllm-project/vllm#17092, anthropics/claude-code#24630
+  it.each([
+    "Request contains 4 images, exceeding the limit of 3. Reduce the number.",
+    "At most 3 image(s) may be provided in one request.",
+    "At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels",
+  ])(
+    "P12 of more images than a service takes the older half stays away, and new ones are shown: %s",
+    async (words) => {
+      const { ask, sent } = await asking("anthropic", { text: "ok" }, refused(words), LAST);
+      const shown = (name: string): Part => ({ inlineData: { mimeType: "image/png", data: btoa(name) } });
+      const seen = {
+        role: "user" as const,
+        parts: [...["one", "two", "three"].map(shown), { text: "look" }],
+      };
+      await ask([seen]);
+      const more: Message[] = [
+        { role: "model", parts: [{ text: "ok" }] },
+        { role: "user", parts: [shown("four")] },
+      ];
+      await ask([seen, ...more]);
+      const names = ["one", "two", "three", "four"];
+      expect(sent().map((body) => names.filter((name) => body.includes(btoa(name))))).toEqual([
+        ["one", "two", "three"],
+        names,
+        ["three", "four"],
+      ]);
+    },
+  );
 });

@@ -134,9 +134,15 @@ function refusedTool({ tools }: PreparedRequest, reason: string) {
 const MEDIA_WORDS =
   /image|media|\bdocuments?\b|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
 
+const TOO_MANY_MEDIA =
+  /too (?:many|much) [^\n]{0,20}(?:images|media|documents|files)|\d+ (?:images|documents|files)\b[^\n]{0,20}exceed|at most \d+ (?:image|document|file)|many-image/i;
+
 /** If a request with media is too large, the media are the reason, whatever service reports it. */
 function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: string) {
-  const files = isTooLarge || MEDIA_WORDS.test(reason) ? lessons.refuseMedia(sent.history) : 0;
+  const files =
+    isTooLarge || MEDIA_WORDS.test(reason)
+      ? lessons.refuseMedia(sent.history, TOO_MANY_MEDIA.test(reason))
+      : 0;
   if (files === 0) return undefined;
   const what = files === 1 ? "a file" : `${files} files`;
   return `The model's service refused ${what}; the work goes on without.`;

@@ -70,13 +70,13 @@ export class Lessons {
 
   /**
    * The service has refused a request because of its media. Media that it has never accepted are the reason; if it
-   * has accepted each one before, there are too many, and the older half is left out. Returns how many.
+   * has accepted each one before, or says so, there are too many, and the older half is left out. Returns how many.
    */
-  refuseMedia(history: readonly Message[]): number {
+  refuseMedia(history: readonly Message[], areTooMany: boolean): number {
     const all = new Set(mediaIn(history).map(({ data = "" }) => data));
     const sent = [...all].filter((data) => !this.#refusedMedia.has(data));
     const unknown = sent.filter((data) => !this.#takenMedia.has(data));
-    const blamed = unknown.length > 0 ? unknown : sent.slice(0, Math.ceil(sent.length / 2));
+    const blamed = unknown.length > 0 && !areTooMany ? unknown : sent.slice(0, Math.ceil(sent.length / 2));
     for (const data of blamed) this.#refusedMedia.add(data);
     return blamed.length;
   }
