@@ -211,6 +211,22 @@ describe("P50 limits of a request", () => {
     expect(seen).toHaveLength(2 + 11);
   });
 
+  it("P50 a page that is shown only with the cookie it sets is followed to its end, and the cookie forgotten", async () => {
+    const seen: (string | undefined)[] = [];
+    const port = await serve(({ url = "", headers: { cookie } }, response) => {
+      seen.push(cookie);
+      if (cookie === "id=a=b; seen=2") response.end("there");
+      else {
+        const set = ["id=a=b; Path=/; HttpOnly", url === "/" ? "seen=1" : "seen=2; Max-Age=9"];
+        response.writeHead(302, { location: url === "/" ? "/?set=1" : url, "set-cookie": set }).end();
+      }
+    });
+    const asked = { named: [`127.0.0.1:${port}`] };
+    expect(String((await get(`http://127.0.0.1:${port}/`, asked)).bytes)).toBe("there");
+    await get(`http://127.0.0.1:${port}/`, asked);
+    expect(seen.slice(0, 4)).toEqual([undefined, "id=a=b; seen=1", "id=a=b; seen=2", undefined]);
+  });
+
   it("a server that says nothing ends with the limit on silence", async () => {
     const asked = answered(() => {}, { limits: { silenceMs: 60 } });
     await expect(asked).rejects.toThrow("sent nothing for 0.06 s");

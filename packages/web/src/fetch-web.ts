@@ -43,9 +43,16 @@ export async function fetchWeb(request: WebRequest, signal: AbortSignal): Promis
 
 async function followed(request: WebRequest, limits: WebLimits, signal: AbortSignal): Promise<WebAnswer> {
   let { url } = request;
+  // Some pages lead to themselves until a request has the cookie that they set.
+  const cookies = new Map<string, string>();
   for (let hops = 0; ; hops += 1) {
-    const answer = await exchanged({ ...request, url }, limits, signal);
+    const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
+    const answer = await exchanged({ ...request, url, cookie }, limits, signal);
     if (!isRedirect(answer)) return answer;
+    for (const set of answer.headers["set-cookie"] ?? []) {
+      const [, name, value = ""] = /^([^=;]+)=([^;]*)/.exec(set) ?? [];
+      if (name !== undefined) cookies.set(name, value);
+    }
     const target = redirectOf(answer);
     if (hops === limits.mostHops) {
       throw new WebError(
@@ -76,11 +83,16 @@ function checkRedirect(from: URL, to: URL): void {
 }
 
 /** One request to the checked addresses; a proxy looks the host up again by itself. */
-async function exchanged(request: WebRequest, limits: WebLimits, signal: AbortSignal): Promise<WebAnswer> {
-  const { url, accept, guard, environment } = request;
+async function exchanged(
+  request: WebRequest & { readonly cookie: string },
+  limits: WebLimits,
+  signal: AbortSignal,
+): Promise<WebAnswer> {
+  const { url, accept, guard, environment, cookie } = request;
   const isProxied = Object.keys(await routeTo(url, environment)).length > 0;
   const addresses = await allowedAddresses(url, guard, isProxied);
-  const headers = { accept, "accept-encoding": "gzip, deflate, br", "user-agent": USER_AGENT };
+  const known = cookie === "" ? {} : { cookie };
+  const headers = { accept, "accept-encoding": "gzip, deflate, br", "user-agent": USER_AGENT, ...known };
   const plain = { url, method: "GET" as const, headers, environment };
   const checked = isProxied ? plain : { ...plain, addresses };
   return { url, ...(await exchange(checked, { who: placeOf(url), limits }, signal)) };
