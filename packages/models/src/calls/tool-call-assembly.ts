@@ -75,7 +75,9 @@ export class ToolCallAssembly {
       const { bareEnding = end.ending } = end;
       const isBare = !hasArguments(call);
       const ending = isBare ? bareEnding : end.ending;
-      const read = parseCallArguments(call.object ?? call.text, {
+      // Pieces say more than the object that stood in their place, unless they say nothing.
+      const hasPieces = !/^\s*(?:\{\s*\}\s*)?$/.test(call.text);
+      const read = parseCallArguments(hasPieces ? call.text : (call.object ?? call.text), {
         damaged: call.damaged,
         // Services that begin several calls at once send their arguments later.
         ending: call === this.#last || (isBare && bareEnding === "open") ? ending : "complete",

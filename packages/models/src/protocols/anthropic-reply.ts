@@ -10,6 +10,8 @@ export class AnthropicReply extends ReplyReader {
   /** What was signed so far in the block that is open. */
   #signature: string | undefined;
   readonly #callIndexes = new Set<unknown>();
+  /** The input that the start of the open block had: pieces may follow, until the block ends. */
+  #input: JsonRecord | undefined;
   #index: number | string = 0;
   #hasBegun = false;
   /** It has ended without what it must hold. */
@@ -82,6 +84,7 @@ export class AnthropicReply extends ReplyReader {
   }
 
   protected override lastWords(): ModelEvent[] {
+    if (!this.isComplete) this.#input = undefined;
     return this.#endBlock();
   }
 
@@ -107,9 +110,8 @@ export class AnthropicReply extends ReplyReader {
       case "tool_use": {
         const { id, name, input } = block;
         this.#callIndexes.add(this.#index);
-        // An empty object is only the place of what follows.
-        const whole = isRecord(input) && Object.keys(input).length === 0 ? undefined : input;
-        this.calls.add([{ index: this.#index, id, name, arguments: whole }]);
+        this.#input = { index: this.#index, arguments: input };
+        this.calls.add([{ index: this.#index, id, name, arguments: isRecord(input) ? undefined : input }]);
         return [];
       }
       case "redacted_thinking":
@@ -149,6 +151,9 @@ export class AnthropicReply extends ReplyReader {
   #endBlock(): ModelEvent[] {
     const signature = this.#signature;
     this.#signature = undefined;
+    if (isRecord(this.#input?.arguments) && Object.keys(this.#input.arguments).length > 0)
+      this.calls.add([this.#input]);
+    this.#input = undefined;
     return signature === undefined ? [] : [{ type: "thought", text: "", signature }];
   }
 }
