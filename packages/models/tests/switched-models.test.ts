@@ -84,6 +84,15 @@ describe("P36 after a switch of models", () => {
     expect(sent().map((body) => /b25l|dHdv|dGhyZWU/.test(body))).toEqual([true, false, true, false, false]);
   });
 
+  it("a session that goes to and fro between two models does so each time", async () => {
+    const no = () => refused("It has encrypted reasoning that was produced under a different model.", 404);
+    const { ask, sent } = await asking("openai-responses", no(), LAST, no(), LAST);
+    const history = [ASK, ...turn("a", thought("openai-responses", "b25l"))];
+    await ask(history);
+    await ask([...history, ...turn("b", thought("openai-responses", "dHdv"))]);
+    expect(sent().map((body) => /b25l|dHdv/.exec(body)?.[0])).toEqual(["b25l", undefined, "dHdv", undefined]);
+  });
+
   // openai/codex#10834
   it("what kind of text it was is left out where a Responses service does not know that", async () => {
     const { ask, sent } = await asking(

@@ -34,10 +34,14 @@ export function learn(
   const isTooLarge = status === 413;
   if (type === "context_length" && !isTooLarge) return undefined;
   if (!isRefusal && !FAULTS.has(status)) return undefined;
+  const quirk = () => quirkLesson(lesson, isRefusal, reason);
+  // Behind some gateways each request meets another key: then no reasoning goes back at all, if that is known to help.
+  const isAgain = lesson.protocol === "openai-responses" && lesson.lessons.hasForeignSignatures;
   return (
     imagesLesson(lesson, reason) ??
+    (isAgain ? quirk() : undefined) ??
     signatureLesson(lesson, reason) ??
-    quirkLesson(lesson, isRefusal, reason) ??
+    quirk() ??
     (isRefusal ? (toolLesson(lesson, reason) ?? mediaLesson(lesson, isTooLarge, reason)) : undefined)
   );
 }
@@ -75,9 +79,7 @@ const FOREIGN_SIGNATURE =
   /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model/i;
 
 /** The model goes on thinking, and what it thinks from now on goes back. */
-function signatureLesson({ lessons, sent, protocol }: Lesson, reason: string) {
-  // Behind some gateways each request meets another key: then nothing goes back at all.
-  if (protocol === "openai-responses" && lessons.hasForeignSignatures) return undefined;
+function signatureLesson({ lessons, sent }: Lesson, reason: string) {
   return FOREIGN_SIGNATURE.test(reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
 }
 
