@@ -286,4 +286,23 @@ describe("burin import, of records,", () => {
     expect(code).toBe(0);
     expect(stdout).toContain(ID);
   });
+
+  it("P13 the model is told the skills, and session_start hooks run, when a session taken over first goes on", async () => {
+    await putRecord("claude");
+    put("burin/settings.json", {
+      hooks: [
+        {
+          event: "session_start",
+          command: `echo ran >> ${join(top, "ran")}; echo '{"context":"the moon is full"}'`,
+        },
+      ],
+    });
+    put("burin/skills/tidy/SKILL.md", "---\nname: tidy\ndescription: Tidies up.\n---\nTidy.\n");
+    await take("claude");
+    const first = JSON.stringify((await goOn("-c", "-p", "Next.")).messages);
+    for (const told of ["the moon is full", "Tidies up."]) expect(first.split(told)).toHaveLength(2);
+    const second = JSON.stringify((await goOn("-c", "-p", "Again.")).messages);
+    for (const told of ["the moon is full", "Tidies up."]) expect(second.split(told)).toHaveLength(2);
+    expect(await readFile(join(top, "ran"), "utf8")).toBe("ran\n");
+  });
 });

@@ -63,7 +63,7 @@ export class Agent {
   model: ChatModel;
   readonly #size = new ContextSize();
   /** Whether the model has been told what it must know before the first prompt. */
-  #isBriefed: boolean;
+  #isBriefed = false;
   readonly #compactor: Compactor;
   /** The calls of a run whose reader has stopped; their answers still belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
@@ -80,8 +80,9 @@ export class Agent {
       needs.conversation.recall(event);
       needs.background?.recall(event);
       if (event.type === "tool_call" || event.type === "subagent_call") callIds.add(event.call.callId);
+      // Follows each turn here; a session of another program has none.
+      if (event.type === "context_fill") this.#isBriefed = true;
     }
-    this.#isBriefed = this.history.length > 0;
     const account = { purpose: "compaction", budget, tell } as const;
     this.#compactor = new Compactor({
       models: [
