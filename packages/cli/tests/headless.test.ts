@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -180,4 +181,16 @@ describe("a run without a person", () => {
       expect(server.requests).toEqual([]);
     },
   );
+
+  it("P13 stream-json: whoever reads the id finds the session with its prompt, also when it is killed then", async () => {
+    put(".home/settings.json", { hooks: [{ event: "session_start", command: "sleep 0.3" }] });
+    const run = await runner({ text: "Never read." }, { text: "Going on." });
+    const args = [BURIN, "-p", "remember the moon", "--output-format", "stream-json"];
+    const child = spawn(process.execPath, args, { cwd: root, env: environmentIn(root, env), stdio: "pipe" });
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    child.kill("SIGKILL");
+    const { type, sessionId } = JSON.parse(line.toString().split("\n", 1)[0] as string);
+    expect(type).toBe("session");
+    expect((await run(["sessions", "show", sessionId])).stdout).toContain("remember the moon");
+  });
 });

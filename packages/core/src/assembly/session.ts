@@ -280,6 +280,11 @@ export class Session {
     return this.#recording.follow(from);
   }
 
+  /** Resolves when the events so far are in the log; throws `not_recorded` when they cannot be. */
+  recorded(): Promise<void> {
+    return this.#recording.recorded();
+  }
+
   /** Sends an event of the face to all readers and to the log. */
   note(event: FaceEvent): void {
     this.#recording.note(event);

@@ -1,4 +1,5 @@
 import {
+  type AgentEvent,
   openSession,
   type PartListUnion,
   type RunStatus,
@@ -151,9 +152,25 @@ async function openReport(options: CommonOptions, output: Output) {
   return new TextReport(options, output);
 }
 
-/** Prints every event of the session, one per line. */
+/** What stands before the first prompt. */
+const BEFORE_PROMPT = new Set<AgentEvent["type"]>(["session", "mode", "notice", "context"]);
+
+/** Prints every event of the session, one per line. The first ones wait until the session they name can be resumed. */
 async function printEvents(session: Session, output: Output): Promise<void> {
-  for await (const { event } of session.events()) output.out(`${JSON.stringify(event)}\n`);
+  let held: string | null = "";
+  for await (const { event } of session.events()) {
+    const line = `${JSON.stringify(event)}\n`;
+    if (held === null) output.out(line);
+    else {
+      held += line;
+      if (BEFORE_PROMPT.has(event.type)) continue;
+      // A run tells itself what cannot be written.
+      await session.recorded().catch(() => {});
+      output.out(held);
+      held = null;
+    }
+  }
+  output.out(held ?? "");
 }
 
 /** Notes what no run has told, such as what became of telemetry. */
