@@ -22,9 +22,9 @@ const runIn = (folder: string, ...args: string[]) =>
 const run = (...args: string[]) => runIn("project", ...args);
 const ours = (name: string) => readFile(join(home(), name), "utf8");
 
-async function putPlugin(version: string, skill: string): Promise<void> {
+async function putPlugin(version: string, skill: string, name = "guards"): Promise<void> {
   await rm(join(top, "plugin"), { recursive: true, force: true });
-  put("plugin/plugin.json", { $schema: SCHEMA, name: "guards", version });
+  put("plugin/plugin.json", { $schema: SCHEMA, name, version });
   put(`plugin/skills/${skill}/SKILL.md`, `---\ndescription: ${version}\n---\nDo it.\n`);
   put(
     "plugin/guard.sh",
@@ -84,6 +84,24 @@ describe("burin plugins update", () => {
     ]);
     expect(await ours("plugins/guards/data/kept")).toBe("its own");
     expect(JSON.parse(await ours("settings.json")).hooks).toHaveLength(1);
+  });
+
+  it("P25 is removed once by several at once, with its hooks, and those of others stay", async () => {
+    for (const name of ["guards", "watchers"]) {
+      await putPlugin("1.0.0", name, name);
+      expect((await run("plugins", "add", "../plugin", "--apply")).code).toBe(0);
+    }
+    const names = ["guards", "guards", "guards", "watchers", "watchers"];
+    const ended = await Promise.all(names.map((name) => run("plugins", "remove", name)));
+    const told = ended.map(({ code, stdout, stderr }) => `${code} ${stdout}${stderr}`).sort();
+    expect(told).toEqual([
+      "0 Removed guards.\n",
+      "0 Removed watchers.\n",
+      expect.stringMatching(/^2 .*there is no plugin "guards"/),
+      expect.stringMatching(/^2 .*there is no plugin "guards"/),
+      expect.stringMatching(/^2 .*there is no plugin "watchers"/),
+    ]);
+    expect(await ours("settings.json")).not.toContain("guard.sh");
   });
 
   it("changes nothing of a plugin that would take the place of something else, or that is gone", async () => {

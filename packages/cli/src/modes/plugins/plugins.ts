@@ -6,6 +6,7 @@ import {
   changeSettings,
   type JsonSchema,
   loadSettings,
+  lockPath,
   makeFolders,
   messageOf,
 } from "@burin/core";
@@ -114,7 +115,9 @@ async function offer(source: Source, before: Installed | null, ground: Ground): 
       tell(`Instead of ${titleOf(before)} (files ${before.fingerprint}):`);
     }
     output.out(lines(...described(plugin)));
-    if (isApplied) await install({ plugin, source, before }, home);
+    // Meanwhile it may have been updated or removed.
+    const now = () => (before === null ? null : named(before.name, ground));
+    if (isApplied) await alone(home, () => install({ plugin, source, before: now() }, home));
     const isNew = before === null;
     if (!isApplied)
       tell(`Nothing was ${isNew ? "installed. To install" : "changed. To update"} it: the same with --apply`);
@@ -215,9 +218,16 @@ function changeOwn(home: string, path: readonly string[], value: unknown): Promi
 }
 
 async function remove(name: string, ground: Ground): Promise<void> {
-  await takeAway(named(name, ground), ground.home);
-  rmSync(join(ground.home, "plugins", name), { recursive: true });
+  await alone(ground.home, async () => {
+    await takeAway(named(name, ground), ground.home);
+    rmSync(join(ground.home, "plugins", name), { recursive: true });
+  });
   ground.output.out(lines(`Removed ${name}.`));
+}
+
+/** One process at a time installs, updates or removes plugins. */
+function alone(home: string, work: () => Promise<void>): Promise<void> {
+  return lockPath(join(home, "plugins"), work);
 }
 
 /** Removes everything but the data that the plugin has written itself; files first, because the disk may be full. */
