@@ -58,6 +58,24 @@ describe("the lock of a session", () => {
     expect(existsSync(lockPath(log))).toBe(false);
   });
 
+  it("P13 removes what processes have left that were killed while they took it, and nothing of others", async () => {
+    await takeLock(log);
+    const own = JSON.parse(readFileSync(lockPath(log), "utf8"));
+    const put = (name: string, change: object) =>
+      writeFileSync(join(folder, name), JSON.stringify({ ...own, ...change }));
+    put("one.lock", { started: "1" });
+    put("one.lock.5-ended", { started: "1" });
+    put("one.lock.6-waits", {});
+    put("one.lock.7-elsewhere", { started: "1", host: "elsewhere" });
+    put("two.lock.5-ended", { started: "1" });
+    (await takeLock(log)).release();
+    expect(readdirSync(folder).sort()).toEqual([
+      "one.lock.6-waits",
+      "one.lock.7-elsewhere",
+      "two.lock.5-ended",
+    ]);
+  });
+
   it.each([["", "{}", "5", '{"pid":"1","started":"1","boot":"x","space":"y","host":"elsewhere"}']])(
     "takes over a lock that names nobody: %j",
     async (...texts) => {

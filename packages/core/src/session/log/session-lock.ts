@@ -1,9 +1,9 @@
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { bytesOf } from "@burin/machine/disk/disk-looks";
+import { bytesOf, entriesOf } from "@burin/machine/disk/disk-looks";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { lockPath as holdPath } from "@burin/machine/disk/path-lock";
 import { codeOf } from "@burin/machine/disk/system-error";
@@ -37,6 +37,7 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
     // Of two processes that find a stale lock, the second must not remove the new lock of the first.
     await holdPath(path, async () => {
       while (!claims(own, path)) endStale(path);
+      clearLeft(path);
     });
   } finally {
     await rm(own, { force: true }).catch(() => {});
@@ -77,6 +78,17 @@ function endStale(path: string): void {
     );
   }
   rmSync(path, { force: true });
+}
+
+/** Removes what processes have left that were killed while they took this lock. */
+function clearLeft(path: string): void {
+  for (const { name } of entriesOf(dirname(path)).filter(({ name }) =>
+    name.startsWith(`${basename(path)}.`),
+  )) {
+    const left = join(dirname(path), name);
+    const holder = readHolder(left);
+    if (holder !== null && !lives(holder)) rmSync(left, { force: true });
+  }
 }
 
 /** A lock is written whole: one that does not name its holder belongs to nobody. */
