@@ -81,6 +81,17 @@ describe("a question", () => {
     await terminal.shows("Done.");
   });
 
+  it("R31 says each reason once, also where a part of the command looks like one", async () => {
+    const terminal = await room.open([running("ls && touch 'made  (x'"), { text: "Done." }]);
+    await terminal.enter("go\r", "Run this command?");
+    await answer(terminal, "a", "y yes");
+    await terminal.enter("\u001b", "y yes");
+    await terminal.enter("w", /allow +ls/);
+    expect(terminal.text().split("is not known to be").length).toBe(2);
+    await answer(terminal, "y", "Run this command?");
+    await terminal.shows("Done.");
+  });
+
   it("stands without counting as time at work", async () => {
     const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
     await terminal.enter("go\r", "Run this command?");

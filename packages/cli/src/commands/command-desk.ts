@@ -43,10 +43,7 @@ export interface CommandDesk {
   /** Sets up the model of another service, and asks it from now on. */
   addService(): Promise<void>;
   /** Returns what `burin <name>` would print. */
-  outputOf(
-    name: "doctor" | "explain" | "tools" | "mcp" | "grants" | "trust",
-    words: readonly string[],
-  ): Promise<string>;
+  outputOf(name: "doctor" | "tools" | "mcp" | "grants" | "trust", words: readonly string[]): Promise<string>;
   /** Runs a call that the user has just asked for; null while no session is open. */
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null>;
   copy(text: string): void;

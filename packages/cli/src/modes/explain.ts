@@ -1,5 +1,5 @@
 import { createToolbox, shownReason, type Verdict } from "@burin/core";
-import { openSettings, sessionOptions } from "../request/options.ts";
+import { type CommonOptions, openSettings, sessionOptions } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
@@ -14,17 +14,23 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
       `burin explain takes one command, and "${tooMuch}" is a second word. Quote it: '...'`,
     );
   }
-  const { settings, isTrusted, notices } = await openSettings(options);
+  const { verdict, notices } = await explained(command, options);
   noteNotices(notices, output);
-  const toolbox = createToolbox({ ...sessionOptions(options, { settings, isTrusted }), root: options.root });
-  const verdict = await toolbox.explain(command);
-  await toolbox.close();
   if (options.outputFormat === "text") output.out(lines(...rowsOf(verdict)));
   else output.out(`${JSON.stringify({ command, ...verdict })}\n`);
   return EXIT.done;
 }
 
-function rowsOf({ verdict, reason, parts = [], grants = [] }: Verdict): string[] {
+export async function explained(command: string, options: CommonOptions) {
+  const { settings, isTrusted, notices } = await openSettings(options);
+  const toolbox = createToolbox({ ...sessionOptions(options, { settings, isTrusted }), root: options.root });
+  const verdict = await toolbox.explain(command);
+  await toolbox.close();
+  return { verdict, notices };
+}
+
+/** The first row has the reason of the whole. */
+export function rowsOf({ verdict, reason, parts = [], grants = [] }: Verdict): string[] {
   const rows = [`${verdict}: ${shownReason(reason)}`];
   if (parts.length > 1)
     rows.push(

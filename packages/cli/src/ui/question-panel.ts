@@ -27,6 +27,13 @@ const MOST_RULES = 4;
 /** A key, what it means, and what it does. */
 type Answer = readonly [key: string, words: string, act: () => void];
 
+/** Why a question is asked, part by part, if there is more to say than the reason. */
+export interface Explanation {
+  readonly rows: readonly string[];
+  /** The reasons that stand in the rows. */
+  readonly reasons: readonly string[];
+}
+
 interface QuestionNeeds {
   readonly question: Question;
   /** The subagent that asks, and its task; "" for the session itself. */
@@ -34,8 +41,7 @@ interface QuestionNeeds {
   /** How many more are queued after it. */
   readonly waiting: () => number;
   readonly answer: (decision: Decision) => void;
-  /** Why the question is asked, part by part, if there is more to say than the reason. */
-  readonly explain: () => Promise<readonly string[]>;
+  readonly explain: () => Promise<Explanation>;
   /** Opens the proposal in the user's editor; the edited text is the answer. */
   readonly edit: (confirmation: Extract<Confirmation, { kind: "edit" }>) => void;
   /** Refuses the call and ends the run. */
@@ -49,7 +55,7 @@ export class QuestionPanel extends Standing implements Panel {
   readonly #words = new TextBuffer();
   #state: "choose" | "scope" | "reason" | "hunks" = "choose";
   #isExplained = false;
-  #explanation: readonly string[] = [];
+  #explanation: Explanation = { rows: [], reasons: [] };
   readonly #scroll = new Scroll();
   #hunk = 0;
   readonly #hunks: readonly string[];
@@ -68,7 +74,7 @@ export class QuestionPanel extends Standing implements Panel {
 
   view({ width, height }: PanelSpace): PanelView {
     this.begin();
-    const why = (this.#isExplained ? this.#explanation : []).map((text) => ({ text: shownText(text) }));
+    const why = (this.#isExplained ? this.#explanation.rows : []).map((text) => ({ text: shownText(text) }));
     const content =
       this.#state === "hunks"
         ? this.#hunkLines(width)
@@ -144,9 +150,7 @@ export class QuestionPanel extends Standing implements Panel {
     const isCommand = confirmation.kind === "exec";
     const exception = isCommand && confirmation.exception;
     // What is listed part by part is not said again.
-    const isSaidBelow =
-      this.#isExplained &&
-      this.#explanation.some((line) => reason.endsWith(/ {2}\((.+)\)$/.exec(line)?.[1] ?? "\0"));
+    const isSaidBelow = this.#isExplained && this.#explanation.reasons.some((one) => reason.endsWith(one));
     const facts = [
       asker === "" ? "" : say("question.asker", { agent: shownText(asker) }),
       exception ? say(`question.${exception}`) : "",

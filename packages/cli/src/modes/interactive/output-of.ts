@@ -2,7 +2,6 @@ import type { CommonOptions } from "../../request/options.ts";
 import type { Output } from "../../terminal/output.ts";
 
 const MODES = {
-  explain: () => import("../explain.ts"),
   doctor: () => import("../doctor/doctor.ts"),
   tools: () => import("../tools.ts"),
   mcp: () => import("../mcp.ts"),

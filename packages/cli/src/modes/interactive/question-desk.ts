@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import type { Confirmation, Decision, Question } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import type { Panel } from "../../ui/panel.ts";
+import type { Explanation } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
 
@@ -57,7 +58,7 @@ export class QuestionDesk {
       asker: `${question.agent ?? ""}${task === "" ? "" : ` (${task})`}`,
       waiting: () => questions.open.length - 1 + (session?.waitingQuestions ?? 0),
       answer: (decision) => this.#answer(question, decision),
-      explain: () => this.#explain(question),
+      explain: () => this.#explain(question).catch(() => ({ rows: [], reasons: [] })),
       edit: (confirmation) => void this.#edit(question.id, confirmation),
       stop: () => {
         this.#work.interrupt();
@@ -66,12 +67,19 @@ export class QuestionDesk {
     });
   }
 
-  /** What `burin explain` prints about a command, without the first line, which is the reason of the question. */
-  async #explain({ confirmation }: Question): Promise<readonly string[]> {
-    if (confirmation.kind !== "exec") return [];
-    const text = await this.#desk.outputOf("explain", [confirmation.command]).catch(() => "");
-    this.#desk.view.soon();
-    return text.trimEnd().split("\n").slice(1);
+  async #explain({ confirmation }: Question): Promise<Explanation> {
+    if (confirmation.kind !== "exec") return { rows: [], reasons: [] };
+    const { explained, rowsOf } = await import("../explain.ts");
+    const { options, session, view } = this.#desk;
+    const { approvalMode } = session ?? options;
+    const { verdict } = await explained(confirmation.command, { ...options, approvalMode });
+    view.soon();
+    const { parts = [] } = verdict;
+    // The first row is the reason of the question.
+    return {
+      rows: rowsOf(verdict).slice(1),
+      reasons: parts.length > 1 ? parts.map(({ reason }) => reason) : [],
+    };
   }
 
   async #edit(id: string, { path, diff }: Extract<Confirmation, { kind: "edit" }>): Promise<void> {
