@@ -252,6 +252,7 @@ describe("a rule that forbids", () => {
     ["rm", "ls"],
     ["git push", "git"],
     ["git push --force", "git pull $x"],
+    ["rm", "flock l grep -c rm"],
     ["rm a", "env rm"],
     ["rm", `export A="\${b[0]}$(date)"`],
     ["rm", "export A='[a] $b'"],
@@ -284,6 +285,14 @@ describe("a rule that forbids", () => {
     const { verdict, reason } = judged(command, { deny: [rule], mode: "yolo" });
     expect(verdict).toBe("ask");
     expect(reason).toContain("is known only when it runs");
+  });
+
+  it.each([
+    ...["bash -O extglob -c 'rm a'", "bash -c -- 'rm a'", "bash -c -e 'rm a'", "bash --rcfile f -c 'rm a'"],
+    ...["bash /dev/stdin <<< 'rm a'", "bash -s b <<< 'rm a'", "flock l -c 'rm a'", "ssh-agent rm a"],
+    ...[". /dev/stdin <<< 'rm b'", "source <(echo rm b)", "bash <(echo rm b)", "echo rm b | bash -s a"],
+  ])("P23 a deny rule does not let %j through: what a shell runs comes behind all its options", (command) => {
+    expect(judged(command, { deny: ["rm"], mode: "yolo" }).verdict).not.toBe("allow");
   });
 
   it("P23 a rule for another grammar counts wherever its program is named, and nothing runs unasked", () => {

@@ -30,7 +30,8 @@ interface Wrapper {
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   ...alike("command builtin nohup setsid busybox toybox catchsegv", {}),
-  ...alike("chronic linux32 linux64 setarch unbuffer", {}),
+  ...alike("chronic linux32 linux64 setarch unbuffer ssh-agent", {}),
+  ...alike("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", {}),
   ...alike("taskset chroot", { before: 1 }),
   env: { values: "uCS", long: "--unset --chdir --split-string" },
   nice: { values: "n", long: "--adjustment" },
@@ -115,13 +116,14 @@ export function launchesOf(words: readonly (string | null)[]): readonly Launch[]
   const wrapper = rowOf(WRAPPERS, name);
   // It only prints where a program is.
   if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
+  if (isScriptOption(name, words)) return scriptOption(words);
   if (wrapper !== undefined) return wrapped(words, name, wrapper);
   if (SHELLS.has(name)) return shellLaunch(words);
-  if (name === "su" || name === "script" || name === "runuser") return scriptOption(words);
   if (name === "eval") {
     const text = words.includes(null) ? null : words.slice(1).join(" ");
     return [{ kind: "script", text, at: words.length - 1 }];
   }
+  if (/^(?:\.|source)$/.test(name)) return isPipe(words[1]) ? [{ kind: "unseen" }] : [];
   if (KEEPS.test(name)) return keptScripts(words);
   return name === "find" ? findLaunches(words) : [];
 }
@@ -177,17 +179,36 @@ function takesNext(option: string, { values = "", long = "" }: Wrapper): boolean
   return values.includes(last) && first === option.length - 2;
 }
 
-/** `-c` and option groups that end in it, such as `-lc`; the next word is the script. */
+/** Behind all options comes the script of `-c`, or a file; one that is the input shows nothing here. */
 function shellLaunch(words: readonly (string | null)[]): Launch[] {
-  for (const [index, word] of words.entries()) {
-    if (index === 0) continue;
-    if (word === null) return [{ kind: "unseen" }];
-    if (/^-[a-zA-Z]*c[a-zA-Z]*$/.test(word)) {
-      return [{ kind: "script", text: words[index + 1] ?? null, at: index + 1 }];
+  let isScript = false;
+  let isInput = false;
+  let at = 1;
+  for (; at < words.length; at += 1) {
+    const word = words[at];
+    if (word === null || word === undefined) return [{ kind: "unseen" }];
+    if (!/^[-+]/.test(word)) break;
+    isScript ||= /^-[a-zA-Z]*c/.test(word);
+    isInput ||= /^-[a-zA-Z]*s/.test(word);
+    if (/^(?:[-+]\w*[oO]|--(?:rc|init-)file)$/.test(word)) at += 1;
+    if (/^--?$/.test(word)) {
+      at += 1;
+      break;
     }
-    if (!/^[-+]/.test(word)) return [];
   }
-  return [{ kind: "unseen" }];
+  if (isScript) return [{ kind: "script", text: words[at] ?? null, at }];
+  return isInput || words[at] === undefined || isPipe(words[at]) ? [{ kind: "unseen" }] : [];
+}
+
+/** What it names as a file is its input, or what another command prints. */
+function isPipe(word: string | null | undefined): boolean {
+  return /^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(word ?? "");
+}
+
+/** flock has it only right behind its file. */
+function isScriptOption(name: string, words: readonly (string | null)[]): boolean {
+  const own = words.slice(1, -3).every((word) => /^(?:-|\d)/.test(word ?? ""));
+  return /^(?:su|script|runuser)$/.test(name) || (name === "flock" && words.at(-2) === "-c" && own);
 }
 
 function scriptOption(words: readonly (string | null)[]): Launch[] {
