@@ -81,7 +81,7 @@ class Page {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       assertFromHere(request);
-      const { pathname, searchParams } = new URL(request.url ?? "/", `http://${HOST}`);
+      const { pathname, searchParams } = addressOf(request);
       const file = pathname === "/" ? "page.html" : pathname.slice(1);
       if (FILES.includes(file)) return sendFile(response, file);
       this.#assertToken(request);
@@ -167,6 +167,13 @@ function assertFromHere({ headers, socket }: IncomingMessage): void {
   const { host = "", origin } = headers;
   const isHere = hosts.includes(host) && (origin === undefined || origin === `http://${host}`);
   if (!isHere) throw new Refusal(403, "The page is only for browsers on this computer.");
+}
+
+/** Nothing is where the address cannot be read, nor where it holds what no text in the database can. */
+function addressOf({ url = "/" }: IncomingMessage): URL {
+  const base = `http://${HOST}`;
+  if (url.includes("%00") || !URL.canParse(url, base)) throw new Refusal(404, "There is no such page.");
+  return new URL(url, base);
 }
 
 async function readBody(request: IncomingMessage): Promise<Answer> {

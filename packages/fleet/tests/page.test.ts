@@ -69,7 +69,7 @@ function statusOf(
   method = "GET",
 ): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const sent = request(new URL(path, page.url), { method, headers }, (response) => {
+    const sent = request(page.url, { path, method, headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });
@@ -143,8 +143,12 @@ describe("burin fleet serve", () => {
       "/page/../../package.json",
       "/api/x",
       "/api/tasks/%",
+      "/api/tasks/%00",
+      "/api/runs?search=%00",
     ])
       expect(await statusOf(path, { authorization })).toBe(404);
+    // It cannot be read as an address, and comes without the token.
+    expect(await statusOf("//", {})).toBe(404);
     expect(await statusOf("/api/tasks/first.ask/cancel", { authorization }, "POST")).toBe(415);
     expect(await statusOf("/api/tasks/first.none?from=0", { authorization, host })).toBe(404);
     for (const path of ["/", "/page.js", "/parts.js", "/lists.js", "/task.js", "/page.css", "/task.css"]) {
