@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
-  "edit-match": 2470,
+  "edit-match": 2400,
   "shell-judge": 4150,
   machine: 11520,
   models: 6140,

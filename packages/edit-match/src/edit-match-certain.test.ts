@@ -123,13 +123,6 @@ const KNOWN: readonly Row[] = [
     result: " * ```js\n * two(1);\n * ```\n */\nthree(3);\nfour(4);\nend();\n",
   },
   {
-    what: "new lines with the tabs of the old text, in a file that has spaces",
-    content: "class A {\n  one(1);\n}\n",
-    old: "\tone(1);",
-    new: "\tif (x) {\n\t\ttwo(2);\n\t}",
-    result: "class A {\n  if (x) {\n    two(2);\n  }\n}\n",
-  },
-  {
     what: "a line left out below a blank line that both texts have",
     content: "if (isFirst) {\n  one(1);\n}\n\nupdate(derived);\nreturn everything;\n",
     old: "if (isFirst) {\n  one(1);\n}\n\nreturn everything;",

@@ -293,20 +293,6 @@ const KNOWN: readonly Row[] = [
     result: "one();\nmake('c');\nend();\n",
   },
   {
-    what: "a dash for two hyphens",
-    content: '"a": "run --one",\n"b": 1,\n',
-    old: '"a": "run —one",\n"b": 1,',
-    new: '"a": "run —one",\n"c": "run —two",',
-    result: '"a": "run --one",\n"c": "run --two",\n',
-  },
-  {
-    what: "a lost escape beside new words that have the letter",
-    content: "split(/\\d+/);\nnext();\nend();\n",
-    old: "split(/d+/);\nnext();\nend();",
-    new: "split(/d+/);\nadd(padding);\nend();",
-    result: "split(/\\d+/);\nadd(padding);\nend();\n",
-  },
-  {
     what: "plain quotes in new lines where only old_string has curly ones",
     content: "load('a');\nnext();\n",
     old: "load(‘a’);\nnext();",

@@ -46,13 +46,6 @@ const MERGED: readonly Merged[] = [
     result: "if (x) {\n    one(1);\n    two(2);\n\n    end();\n}\n",
   },
   {
-    slip: "tabs for spaces, where the only line is nested deeper",
-    content: "if (x) {\n  one(1);\n}\n",
-    old: "if (x) {\n\tone(1);\n}",
-    new: "if (x) {\n\t\tone(1);\n}",
-    result: "if (x) {\n    one(1);\n}\n",
-  },
-  {
     slip: "a line break lost in a string, and a comment put in",
     content: "one('\\n');\ntwo(2);\n",
     old: "one('\n');\ntwo(2);",
@@ -65,13 +58,6 @@ const MERGED: readonly Merged[] = [
     old: "1: const sizes = {\n2:   0: 'none',\n3: };",
     new: "const sizes = {\n  0: 'none',\n  1: 'thin',\n};",
     result: "const sizes = {\n  0: 'none',\n  1: 'thin',\n};\nend();\n",
-  },
-  {
-    slip: "tabs for spaces, where the first line is nested",
-    content: "one();\n\nclass A {\n  b: 1\n}\n",
-    old: "\nclass A {\n\tb: 1\n}",
-    new: "\n\tclass A {\n\t\tb: 1\n\t}",
-    result: "one();\n\n  class A {\n    b: 1\n  }\n",
   },
   {
     slip: "a line left out, where the file itself has dots",

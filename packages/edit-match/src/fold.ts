@@ -4,9 +4,6 @@ export type Depth = "signs" | "backslashes" | "escapes" | "entities";
 const BLANK = 0x20;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
-const HYPHEN = 0x2d;
-const DASH = 0x2014;
-const LINE_END = 0x0a;
 
 const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
   ["‘’‚‛′", "'"],
@@ -56,10 +53,6 @@ function isBlankCode(code: number): boolean {
   return code === BLANK || (code >= 9 && code <= 13);
 }
 
-function isDash(source: string, at: number): boolean {
-  return source[at - 1] !== "-" && source[at + 1] === "-" && source[at + 2] !== "-";
-}
-
 /**
  * A text in a normalized form: without white space (except for one space that separates two words), with plain
  * characters for look-alike ones, letters separate from their accents. Each unit knows its source, so that a match
@@ -82,23 +75,12 @@ export class Folded {
     this.codes = new Uint16Array(most);
     this.starts = new Int32Array(most);
     this.ends = new Int32Array(most);
-    let isFirst = true;
     for (let at = 0; at < source.length; ) {
       const code = source.charCodeAt(at);
       if (code === BACKSLASH && (depth === "backslashes" || depth === "escapes")) {
         at = this.#takeEscape(at, depth);
-      } else if (code === AMPERSAND && depth === "entities") {
-        at = this.#takeEntity(at);
-      } else if (code === DASH && isFirst) {
-        this.#take(HYPHEN, at, at + 1);
-        this.#take(HYPHEN, at + 1, at + 1);
-        at += 1;
-      } else {
-        // Two hyphens are a dash, except at the start of a line: there one may be a diff marker.
-        const end = code === HYPHEN && !isFirst && isDash(source, at) ? at + 2 : at + 1;
-        at = this.#take(code, at, end);
-      }
-      isFirst = isBlankCode(code) && (isFirst || code === LINE_END);
+      } else if (code === AMPERSAND && depth === "entities") at = this.#takeEntity(at);
+      else at = this.#take(code, at, at + 1);
     }
   }
 

@@ -8,13 +8,6 @@ export interface Triple {
   readonly fresh: LineParts | undefined;
 }
 
-/** A part of a line, and the line that contains it. */
-interface Part {
-  readonly line: string;
-  readonly start: number;
-  readonly end: number;
-}
-
 export type Learned = ReturnType<typeof learn>;
 
 /**
@@ -25,7 +18,7 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
   const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
   const filled = parts.filter(({ old }) => old.body !== "");
   const indentMap = indentMapOf(filled);
-  const indents = mannerOf(parts, "indent") ?? unshownIndents(parts, freshParts);
+  const indents = mannerOf(parts, "indent") ?? "mixed";
   const isMoved =
     indents === "as file" && (movesAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
   const signMap = new SignMap(parts, depth);
@@ -41,8 +34,7 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
       if (fresh === from?.old && indents !== "as file") return from.file;
       return applied(indents, fresh, () => indentMap.apply(fresh));
     },
-    signs: (line: string, start = 0, end = line.length) =>
-      applied(signs, line.slice(start, end), () => signMap.apply({ line, start, end })),
+    signs: (text: string) => applied(signs, text, () => signMap.apply(text)),
     /** Spaces at the end of a line. They never contradict: if in doubt, they are kept. */
     trail: (trail: string) => {
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
@@ -87,21 +79,6 @@ function mannerOf(parts: readonly Triple[], part: "indent" | "body"): Manner | u
     return toOld === toFile ? [] : [toOld > toFile ? "as old" : "as file"];
   });
   return votes[0] === votes.at(-1) ? votes[0] : "mixed";
-}
-
-/**
- * Tabs, or spaces, that the file has nowhere here show that the new text is indented like the old one; unless its
- * lines moved by different amounts.
- */
-function unshownIndents(parts: readonly Triple[], freshParts: readonly LineParts[]): Manner {
-  const isForeign = (sign: string) =>
-    freshParts.some(({ indent }) => indent.startsWith(sign)) &&
-    parts.some(({ old }) => old.indent.startsWith(sign)) &&
-    !parts.some(({ file }) => file.indent.includes(sign));
-  const moved = parts.flatMap(({ old, file, fresh }) =>
-    fresh === undefined || old.indent === file.indent ? [] : [fresh.indent.length - old.indent.length],
-  );
-  return new Set(moved).size < 2 && ["\t", " "].some(isForeign) ? "as old" : "mixed";
 }
 
 function likeness(one: string, other: string, part: "indent" | "body"): number {
@@ -199,12 +176,9 @@ const BACKSLASH = /\\/;
 /** Places where characters have more often lost an escape. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|?{}]\s*\/(?!\*)/;
 
-const PLAIN_SIGN = /^(?:[!-~]|--)$/;
+const PLAIN_SIGN = /^[!-~]$/;
 
-/**
- * How the file spells what the model writes: learned for each character and, if a character may also be correct as
- * it is, by its neighbors.
- */
+/** How the file spells what the model writes, learned for each character. */
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
   readonly #depth: Depth;
@@ -219,9 +193,9 @@ class SignMap {
     // If everything is written alike there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
     const spelled = parts.flatMap(({ old, file }) => spellings(old.body, file.body, depth));
-    for (const { written, inFile, ...part } of spelled) {
+    for (const { written, inFile } of spelled) {
       if (/^\w$/.test(written) && written === inFile) continue;
-      for (const key of [written, ...besideOf(part)]) addTo(this.#known, key, inFile);
+      addTo(this.#known, written, inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
       if (isLookAlike(written.replace(/^\\+/, "")) && PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
@@ -233,8 +207,7 @@ class SignMap {
     }
   }
 
-  apply({ line, start, end }: Part): string | undefined {
-    const body = line.slice(start, end);
+  apply(body: string): string | undefined {
     // If an escape and a line break or a tab count as the same, it may be either.
     if (this.#depth === "escapes" && /\\[nrt]|\t/.test(body)) return undefined;
     if (!this.#changesAny) return body;
@@ -246,8 +219,9 @@ class SignMap {
       const from = folded.starts[unit] ?? 0;
       while (/^\p{M}/u.test(body.slice(folded.ends[unit] ?? 0))) unit += 1;
       const to = folded.ends[unit] ?? 0;
-      if (/^[ \t]+$/.test(body.slice(from, to))) continue;
-      const meant = this.#meant({ line, start: start + from, end: start + to });
+      const written = body.slice(from, to);
+      if (/^[ \t]+$/.test(written)) continue;
+      const meant = this.#meant(written);
       if (meant === undefined) return undefined;
       pieces.push(body.slice(done, from), meant);
       done = to;
@@ -255,11 +229,14 @@ class SignMap {
     return pieces.join("") + body.slice(done);
   }
 
-  #meant(part: Part): string | undefined {
-    const written = part.line.slice(part.start, part.end);
-    if (PLAIN_SIGN.test(written)) return this.#isLost(part, written) ? undefined : written;
-    const known = this.#known.get(written);
-    if (known !== undefined) return known.size === 1 ? [...known][0] : undefined;
+  #meant(written: string): string | undefined {
+    const known = [...(this.#known.get(written) ?? [])];
+    if (PLAIN_SIGN.test(written)) {
+      // The file may have another character for it here, as it has elsewhere.
+      const isPlain = (this.#depth === "signs" || this.#depth === "entities") && known.includes(written);
+      return isPlain || known.every((inFile) => inFile === written) ? written : undefined;
+    }
+    if (known.length > 0) return known.length === 1 ? known[0] : undefined;
     // Where look-alikes stand for plain characters, one that nothing was learned about may do so as well.
     if (isLookAlike(written) && this.#plain.size > 0) {
       const plain = new Folded(written, "signs").text;
@@ -267,42 +244,19 @@ class SignMap {
     }
     return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;
   }
-
-  /** Whether the file may have another character for it here, as it has elsewhere. */
-  #isLost(part: Part, written: string): boolean {
-    if (![...(this.#known.get(written) ?? [])].some((inFile) => inFile !== written)) return false;
-    const isSame = (key: string) => this.#known.get(key)?.has(written) === true;
-    if (this.#depth === "signs" || this.#depth === "entities") return !isSame(written);
-    const keys = besideOf(part);
-    if (/\w/.test(written)) {
-      // A letter in a word is a letter, unless the file has an escape before one like it.
-      const isOfWord = keys.some((key) => /^w<|>w$/.test(key));
-      return !isOfWord || keys.every((key) => this.#known.has(key));
-    }
-    return !keys.every((key) => isSame(key) && this.#known.get(key)?.size === 1);
-  }
-}
-
-/** The character with its left neighbor, and with its right one. */
-function besideOf({ line, start, end }: Part): [string, string] {
-  const kindOf = (sign = " ") => (/\w/.test(sign) ? "w" : sign.trim() || " ");
-  const written = line.slice(start, end);
-  const before = kindOf(/\w'$/.test(line.slice(Math.max(0, start - 2), start)) ? "w" : line[start - 1]);
-  return [`${before}<${written}`, `${written}>${kindOf(line[end])}`];
 }
 
 /** The characters of two texts with the same folded form, side by side. */
 function spellings(oldBody: string, fileBody: string, depth: Depth) {
   const [old, file] = [new Folded(oldBody, depth), new Folded(fileBody, depth)];
-  const found: (Part & { readonly written: string; readonly inFile: string })[] = [];
+  const found: { readonly written: string; readonly inFile: string }[] = [];
   if (old.text !== file.text) return found;
   for (let from = 0; from < old.length; ) {
     let to = from + 1;
     while (old.isWithinCharacter(to) || file.isWithinCharacter(to)) to += 1;
-    const [start, end] = [old.starts[from] ?? 0, old.ends[to - 1] ?? 0];
-    const written = oldBody.slice(start, end);
+    const written = oldBody.slice(old.starts[from], old.ends[to - 1]);
     const inFile = fileBody.slice(file.starts[from], file.ends[to - 1]);
-    if (/[^ \t]/.test(written)) found.push({ written, inFile, line: oldBody, start, end });
+    if (/[^ \t]/.test(written)) found.push({ written, inFile });
     from = to;
   }
   return found;

@@ -301,7 +301,7 @@ function changedBody(
   const keepsAfter = oldTail <= after.old.start && !(keepsBefore && from === to);
   const [cut, resume] = [keepsBefore ? "end" : "start", keepsAfter ? "start" : "end"] as const;
   const end = fresh.length - (old.source.length - after.old[resume]);
-  const middle = learned.signs(fresh, before.old[cut], end);
+  const middle = learned.signs(fresh.slice(before.old[cut], end));
   if (middle === undefined) return undefined;
   return file.source.slice(0, before.file[cut]) + middle + file.source.slice(after.file[resume]);
 }
