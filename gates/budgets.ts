@@ -6,16 +6,16 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
   "edit-match": 2400,
-  "shell-judge": 4150,
-  machine: 11520,
-  models: 6140,
-  testing: 1200,
-  web: 1980,
+  "shell-judge": 4170,
+  machine: 11530,
+  models: 6190,
+  testing: 1210,
+  web: 2020,
   mcp: 2260,
-  core: 13850,
+  core: 13870,
   serve: 2160,
-  fleet: 3990,
-  cli: 13540,
+  fleet: 4000,
+  cli: 13580,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
