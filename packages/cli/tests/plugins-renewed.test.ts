@@ -126,6 +126,7 @@ describe("burin plugins update", () => {
 
 describe("skills of a site", () => {
   const servers: Server[] = [];
+  const BREAKS_OFF = "breaks off";
   const files = new Map<string, string | Buffer>();
   let site: string;
 
@@ -141,7 +142,10 @@ describe("skills of a site", () => {
   async function serve(): Promise<string> {
     const server = createServer((request, response) => {
       const text = files.get(request.url ?? "");
-      response.writeHead(text === undefined ? 404 : 200).end(text);
+      if (text === BREAKS_OFF) {
+        response.writeHead(200, { "content-length": "99" }).write("begun");
+        setImmediate(() => response.destroy());
+      } else response.writeHead(text === undefined ? 404 : 200).end(text);
     });
     servers.push(server);
     await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
@@ -208,6 +212,7 @@ describe("skills of a site", () => {
       ["is not an index of skills", () => index([offer("one")], { $schema: "https://example.org/9.json" })],
       ["is not an index of skills", () => files.set(`${SKILLS}/index.json`, "[]")],
       ["answered 404", () => index([offer("one", { url: "/nowhere" })])],
+      ["broke off", () => index([offer("one", { url: "cut" })]) && files.set(`${SKILLS}/cut`, BREAKS_OFF)],
       ["must be https", () => index([offer("one", { url: "http://example.org/SKILL.md" })])],
       ["127.0.0.1", () => index([offer("one", { url: `${other}${SKILLS}/one/SKILL.md` })])],
       ["answered 404", () => files.clear()],

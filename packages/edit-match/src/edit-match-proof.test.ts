@@ -103,6 +103,13 @@ const UNPROVEN: readonly Row[] = [
 
 const PROVEN: readonly Required<Row>[] = [
   {
+    what: "the text begins with the second of two hyphens amid a very long line",
+    content: `let html = "<!--foo--!><b>one</b>"; ${"go(on); ".repeat(30)}\n`,
+    old: "-!&gt;&lt;b&gt;one&lt;/b&gt;",
+    new: "-!&gt;&lt;b&gt;two&lt;/b&gt;",
+    result: `let html = "<!--foo--!><b>two</b>"; ${"go(on); ".repeat(30)}\n`,
+  },
+  {
     what: "only new lines have the mark of a diff, beside another mistake",
     content: "a();\n\nif (x) {\n\tb();\n}\n\nthis.c = d;\n",
     old: "a();\n\nif (x) {\n\tb();\n}\nthis.c = d;",

@@ -290,6 +290,7 @@ describe("a rule that forbids", () => {
   it.each([
     ...["bash -O extglob -c 'rm a'", "bash -c -- 'rm a'", "bash -c -e 'rm a'", "bash --rcfile f -c 'rm a'"],
     ...["bash /dev/stdin <<< 'rm a'", "bash -s b <<< 'rm a'", "flock l -c 'rm a'", "ssh-agent rm a"],
+    ...["/lib64/ld-linux-x86-64.so.2 /bin/rm a", "bash /proc/self/fd/0 <<< 'rm a'"],
     ...[". /dev/stdin <<< 'rm b'", "source <(echo rm b)", "bash <(echo rm b)", "echo rm b | bash -s a"],
   ])("P23 a deny rule does not let %j through: what a shell runs comes behind all its options", (command) => {
     expect(judged(command, { deny: ["rm"], mode: "yolo" }).verdict).not.toBe("allow");

@@ -181,6 +181,23 @@ describe("R42 web_fetch", () => {
     expect(marked(textOf(llmContent))).toBe("No such page.");
   });
 
+  it("P50 what came of a page that broke off is not kept: it is fetched again", async () => {
+    let asked = 0;
+    const proxy = await serve((_request, response) => {
+      asked += 1;
+      response
+        .writeHead(200, { "content-type": "text/plain", "content-length": "5" })
+        .write("whole".slice(0, asked * 3));
+      setImmediate(() => (asked === 1 ? response.destroy() : response.end()));
+    });
+    const tool = new WebFetch({ environment: { HTTP_PROXY: `http://${proxy}` } });
+    const read = async () => {
+      const { llmContent } = await tool.execute({ url: "http://example.com/" }, new AbortController().signal);
+      return marked(String(llmContent));
+    };
+    expect([await read(), await read(), await read(), asked]).toEqual(["who", "whole", "whole", 2]);
+  });
+
   it.each([
     { "content-encoding": "gzip" },
     { "content-type": "application/pdf" },
