@@ -39,7 +39,11 @@ async function driver(args: readonly string[], ...replies: FakeReply[]) {
       started.stdin.write(
         said.map((one) => `${typeof one === "string" ? one : JSON.stringify(one)}\n`).join(""),
       ),
-    interruptProcess: () => started.kill("SIGINT"),
+    /** Its input stays open: only the signal can end it. */
+    interruptProcess: () => {
+      started.kill("SIGINT");
+      return code;
+    },
     /** Reads up to the next event of that type. */
     until: async (type: string): Promise<Line> => {
       for (let next = await lines.next(); !next.done; next = await lines.next()) {
@@ -172,8 +176,7 @@ describe("prompts on stdin", () => {
     const run = await driver([], { text: "One." });
     run.say(user("first"));
     await run.until("done");
-    run.interruptProcess();
-    expect(await run.end()).toBe(130);
+    expect(await run.interruptProcess()).toBe(130);
   });
 });
 
