@@ -10,6 +10,7 @@ export default defineConfig({
     // No test may hang for ever; how fast one is, the benches say.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     globalSetup: ["packages/cli/tests/build-once.ts"],
   },
 });
