@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { newerNode } from "./newer-node.mjs";
 
 const [installed = dirname(dirname(fileURLToPath(import.meta.url))), ...chosen] = process.argv.slice(2);
 const BURIN = resolve(installed, "node_modules/burin/dist/burin.cjs");
@@ -117,7 +118,7 @@ const AGENTS = {
     args: ["-p", WORDS],
     /** @param {string} url */
     variables: (url) => ({
-      PATH: `${join(top, "node_modules/node/bin")}:${process.env.PATH}`,
+      PATH: `${dirname(newerNode(top))}:${process.env.PATH}`,
       KIMI_MODEL_NAME: "m",
       KIMI_MODEL_BASE_URL: url,
       KIMI_MODEL_API_KEY: "k",
@@ -142,8 +143,7 @@ try {
   // Some of them are programs that come as optional packages.
   const install = ["install", "--silent", "--no-audit", "--no-fund"];
   const names = /** @type {(keyof typeof AGENTS)[]} */ (chosen.length > 0 ? chosen : Object.keys(AGENTS));
-  const packages = ["node@22.23.3", ...names.map((name) => PACKAGES[name])];
-  execFileSync("npm", [...install, ...packages], { cwd: top, stdio: "inherit" });
+  execFileSync("npm", [...install, ...names.map((name) => PACKAGES[name])], { cwd: top, stdio: "inherit" });
   let passed = 0;
   for (const name of names) {
     const fault = await faultOf(name);

@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { newerNode } from "./newer-node.mjs";
 
 const INSTALLED = process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url)));
 const BURIN = join(INSTALLED, "node_modules/burin/dist/burin.cjs");
@@ -23,7 +24,7 @@ const PACKAGES = [
   ),
   ...["@ai-sdk/mcp@2.0.99", "ai@7.0.173"],
   ...["@openai/agents@0.20.0", "@langchain/mcp-adapters@1.1.4", "@langchain/core@1.4.0"],
-  ...["mcp-client@1.13.1", "acpx@0.19.1", "node@22.23.3"],
+  ...["mcp-client@1.13.1", "acpx@0.19.1"],
   ...["acp-factory@0.1.14", "@mcpc-tech/acp-ai-provider@0.2.9"],
 ];
 /** A command that nothing else on this machine runs. */
@@ -245,7 +246,7 @@ async function session(edit) {
 async function acpx({ command, args, env: variables }) {
   const bin = join(top, "node_modules/.bin/acpx");
   const words = [bin, "--agent", [command, ...args].join(" "), "--approve-all", "exec", "Edit a.txt."];
-  const child = spawn(join(top, "node_modules/node/bin/node"), words, {
+  const child = spawn(newerNode(top), words, {
     cwd: project,
     env: variables,
     stdio: ["ignore", "ignore", "inherit"],

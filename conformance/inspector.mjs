@@ -1,5 +1,5 @@
 // The command line of the MCP Inspector lists the tools of `burin serve mcp` and calls each of them. Given are the
-// folder where Burin is installed, and the one where the inspector is, with the Node that it needs.
+// folder where Burin is installed, the one where the inspector is, and the Node that it needs.
 import { execFile } from "node:child_process";
 import {
   existsSync,
@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-const [installed = "", place = ""] = process.argv.slice(2);
+const [installed = "", place = "", node = ""] = process.argv.slice(2);
 const inspector = join(place, "node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js");
 const burin = join(installed, "node_modules/burin/dist/burin.cjs");
 const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-inspector-")));
@@ -54,7 +54,6 @@ async function inspect(...words) {
   const args = [inspector, "--cwd", project, "--format", "json", "--quiet", ...words];
   const server = ["--", process.execPath, burin, "serve", "mcp", "--approval-mode", "yolo"];
   const env = { PATH: process.env.PATH, HOME: join(top, "home"), BURIN_HOME: join(top, "home/.burin") };
-  const node = join(place, "node_modules/.bin/node");
   const { stdout } = await promisify(execFile)(node, [...args, ...server], { env, timeout: 60_000 });
   return JSON.parse(stdout).result;
 }

@@ -8,6 +8,7 @@ import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { newerNode } from "./newer-node.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const SCENARIOS = [
@@ -54,10 +55,16 @@ try {
   execFileSync("npm", ["ci", "--silent", "--no-audit", "--no-fund"], { cwd: place, stdio: "inherit" });
   const server = await startServer();
   const client = `${process.execPath} ${join(here, "client.mjs")} ${INSTALLED}`;
-  const node = join(place, "node_modules/.bin/node");
+  const node = newerNode(place);
   const suite = [node, join(place, "node_modules/@modelcontextprotocol/conformance/dist/index.js")];
   const runs = [
-    ...["inspector.mjs", "schemas.mjs"].map((name) => [process.execPath, join(here, name), INSTALLED, place]),
+    ...["inspector.mjs", "schemas.mjs"].map((name) => [
+      process.execPath,
+      join(here, name),
+      INSTALLED,
+      place,
+      node,
+    ]),
     ...SCENARIOS.map((name) => [...suite, "client", "--command", client, "--scenario", name, "-o", place]),
     ...SERVER_SCENARIOS.map((name) => [
       ...suite,
