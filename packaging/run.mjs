@@ -1,7 +1,8 @@
-// Looks at the packages from outside: packs each, checks what is in it, installs all into an empty folder and uses
-// them there, also with the MCP suite and other clients (conformance/). With --all also under other versions of Node,
-// Bun and Deno, and with the optional packages.
-import { execFile, execFileSync, spawnSync } from "node:child_process";
+// Looks at the packages from outside, as they were built last: packs each, checks what is in it, installs all into an
+// empty folder and uses them there, also with clients that keep no protocol (tests of packages/cli), the MCP suite and
+// other clients (conformance/). With --all also under other versions of Node, Bun and Deno, and with the optional
+// packages.
+import { execFile, spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -27,13 +28,17 @@ const PACKAGES = ["cli", "core", "edit-match", "shell-judge"];
 const LIBRARIES = ["core", "edit-match", "shell-judge"];
 /** Packages of npm that bring a program to run JavaScript with, and how it is called on a file. */
 const RUNTIMES = {
-  "node@20.19.0": ["node"],
-  "node@22.23.3": ["node"],
-  "node@24.21.0": ["node"],
-  "bun@1.4.5": ["bun"],
-  "deno@2.9.6": ["deno", "run", "-A"],
+  "node-20@npm:node@20.19.0": ["node-20/bin/node"],
+  "node-22@npm:node@22.23.3": ["node-22/bin/node"],
+  "node-24@npm:node@24.21.0": ["node-24/bin/node"],
+  "bun@1.4.5": [".bin/bun"],
+  "deno@2.9.6": [".bin/deno", "run", "-A"],
 };
+/** Clients that vanish, lie, flood, send half a message, cancel twice and answer late or twice. */
+const BAD_CLIENTS = ["serve-bad-input", "serve-odd-messages", "serve-mcp-http"];
 const MOST_MB = { bare: 10, withOptional: 15 };
+/** More than there are cores, for some wait for the network. */
+const AT_ONCE = 3;
 const isWhole = process.argv.includes("--all");
 
 const place = mkdtempSync(join(tmpdir(), "burin-packaging-"));
@@ -43,59 +48,48 @@ let passed = 0;
 try {
   const tools = join(place, "tools");
   for (const name of ["package.json", "package-lock.json"]) cpSync(join(here, name), join(tools, name));
-  npm(tools, "ci", "--ignore-scripts");
-  execFileSync(process.execPath, ["build.mjs"], { cwd: repository, stdio: "inherit" });
-  const packed = PACKAGES.map((name) => pack(name));
-  await lint(join(tools, "node_modules"));
+  const runtimes = emptyFolder("runtimes");
+  const hasRuntimes = isWhole ? npm(runtimes, "install", ...Object.keys(RUNTIMES)) : Promise.resolve("");
+  const [, ...packed] = await Promise.all([npm(tools, "ci", "--ignore-scripts"), ...PACKAGES.map(pack)]);
   const user = emptyFolder("user");
-  npm(user, "install", "--omit=optional", ...packed);
-  await use("node", [process.execPath], user);
-  for (const name of ["burin", ...LIBRARIES.map((library) => `@burin/${library}`)])
-    await check(`${name} has its README, licence, notices, source maps and schema`, () =>
-      assertNone(missingFiles(join(user, "node_modules", name))),
-    );
-  await check("burin -c goes on with a session of Claude Code, and the smallest plugin brings a skill", () =>
-    moveIn(user, {
-      page: join(repository, "docs/hooks-skills-commands.md"),
-      record: join(repository, "packages/cli/tests/other-agents/claude.jsonl"),
-      home: join(place, "moved"),
-      env,
-    }),
-  );
-  for (const [name, ...words] of [["run.mjs"], ["clients.mjs"], ["agents.mjs", "gemini", "qwen"]])
-    await check(`conformance/${name} passes with the installed packages`, () =>
-      // With the user's own home, where npm keeps what it has downloaded; Burin gets another.
-      execFileSync(process.execPath, [join(repository, "conformance", name ?? ""), user, ...words], {
-        stdio: "inherit",
-      }),
-    );
-  await check("npm puts the manual page where man looks for it", () => {
-    const prefix = join(place, "global");
-    npm(place, "install", "--global", "--prefix", prefix, "--omit=optional", packed[0] ?? "");
-    if (!existsSync(join(prefix, "share/man/man1/burin.1"))) throw new Error("it is not there");
-  });
-  await check("the AI SDK of Vercel runs a tool of the library", () =>
-    answerTwice(exampleWith(tools, user), env),
-  );
-  await check("the script of action.yml hands its inputs on and gives the answer", () =>
-    runAction(join(repository, "action.yml"), { bin: join(user, "node_modules/.bin"), folder: place, env }),
-  );
-  if (isWhole) await useElsewhere(user, packed);
+  await npm(user, "install", "--omit=optional", ...packed);
+  writeExamples(user);
+  const newer = isWhole ? { NEWER_NODE: join(runtimes, "node_modules/node-22/bin/node") } : {};
+  await workOff([
+    () => conform(["agents.mjs", "gemini", "qwen"], user),
+    () => lint(join(tools, "node_modules")),
+    () => meetBadClients(user),
+    () => hasRuntimes.then(() => conform(["clients.mjs"], user, newer)),
+    () => hasRuntimes.then(() => conform(["run.mjs"], user, newer)),
+    () => use("node", [process.execPath], user),
+    () => lookAround(user, tools, packed),
+    ...(isWhole ? elsewhere(runtimes, hasRuntimes, user) : []),
+    ...(isWhole ? [() => weigh(packed)] : []),
+  ]);
   process.stdout.write(`${passed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
 
+/** @param {(() => Promise<void>)[]} tasks */
+async function workOff(tasks) {
+  const open = [...tasks];
+  const work = async () => {
+    for (let task = open.shift(); task !== undefined; task = open.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
 /**
  * @param {string} what
- * @param {() => unknown} work throws when it does not hold
+ * @param {() => unknown} work throws when it does not hold, and returns what is to be told
  */
 async function check(what, work) {
   try {
-    await work();
+    const told = await work();
     passed += 1;
-    process.stdout.write(`ok      ${what}\n`);
+    process.stdout.write(`ok      ${what}\n${told ?? ""}`);
   } catch (error) {
     failed += 1;
     process.stdout.write(`FAILED  ${what}\n${error instanceof Error ? error.stack : error}\n`);
@@ -104,14 +98,14 @@ async function check(what, work) {
 
 /** @param {string} folder @param {string[]} words */
 function npm(folder, ...words) {
-  const quiet = ["--silent", "--no-audit", "--no-fund"];
-  return execFileSync("npm", [...words, ...quiet], { cwd: folder, encoding: "utf8", stdio: "pipe" });
+  // With the user's own home, where npm keeps what it has downloaded; Burin gets another.
+  return run(["npm", ...words, "--silent", "--no-audit", "--no-fund"], folder, process.env);
 }
 
 /** @param {string} name of the package's folder */
-function pack(name) {
+async function pack(name) {
   const folder = join(repository, "packages", name);
-  return join(place, npm(folder, "pack", "--ignore-scripts", "--pack-destination", place).trim());
+  return join(place, (await npm(folder, "pack", "--ignore-scripts", "--pack-destination", place)).trim());
 }
 
 /** @param {string} name */
@@ -139,9 +133,9 @@ async function lint(tools) {
   }
   const attw = join(tools, "@arethetypeswrong/cli/dist/index.js");
   for (const name of LIBRARIES) {
-    await check(`the types of ${name} are not wrong`, () =>
-      run([process.execPath, attw, "--pack", join(repository, "packages", name)], repository),
-    );
+    await check(`the types of ${name} are not wrong`, async () => {
+      await run([process.execPath, attw, "--pack", join(repository, "packages", name)], repository);
+    });
   }
   // Made for bundlers: it imports JSON as they allow it.
   const checker = await rolldown({
@@ -201,35 +195,84 @@ async function use(name, runtime, user) {
     assertNone(errorsOf([...runtime, burin, "serve", "mcp"], user)),
   );
   await check(`${name}: the library by import, and by require`, async () => {
-    const readme = readFileSync(join(user, "node_modules/@burin/core/README.md"), "utf8");
-    const [, example = ""] = /```js\n([\s\S]*?)```/.exec(readme) ?? [];
-    writeFileSync(join(user, "example.mjs"), example);
     assertHas(await ask("example.mjs"), "package.json");
-    const required = 'for (const name of ["core", "core/testing", "edit-match", "shell-judge"])';
-    const names = `${required} console.log(Object.keys(require("@burin/" + name)).join());`;
-    writeFileSync(join(user, "example.cjs"), names);
     // Jest has no require for ES modules.
     const without = name.startsWith("node") ? ["--no-experimental-require-module"] : [];
     assertHas(await ask(...without, "example.cjs"), "createToolbox");
   });
   await check(`${name}: files, search, the shell and a session`, async () => {
-    cpSync(join(here, "every-part.mjs"), join(user, "every-part.mjs"));
     assertHas(await ask("every-part.mjs"), "all parts work");
   });
 }
 
-/** @param {string} user @param {string[]} packed */
-async function useElsewhere(user, packed) {
-  for (const [name, [program = "", ...words]] of Object.entries(RUNTIMES)) {
-    const folder = emptyFolder(name.replace("@", "-"));
-    execFileSync("npm", ["install", "--silent", "--no-audit", "--no-fund", name], {
-      cwd: folder,
-      stdio: "pipe",
-    });
-    await use(name, [join(folder, "node_modules/.bin", program), ...words], user);
-  }
+/** What each program runs. @param {string} user */
+function writeExamples(user) {
+  const readme = readFileSync(join(user, "node_modules/@burin/core/README.md"), "utf8");
+  const [, example = ""] = /```js\n([\s\S]*?)```/.exec(readme) ?? [];
+  writeFileSync(join(user, "example.mjs"), example);
+  const required = 'for (const name of ["core", "core/testing", "edit-match", "shell-judge"])';
+  const names = `${required} console.log(Object.keys(require("@burin/" + name)).join());`;
+  writeFileSync(join(user, "example.cjs"), names);
+  cpSync(join(here, "every-part.mjs"), join(user, "every-part.mjs"));
+}
+
+/** @param {string[]} words @param {string} user @param {NodeJS.ProcessEnv} [variables] */
+function conform([name = "", ...words], user, variables) {
+  const command = [process.execPath, join(repository, "conformance", name), user, ...words];
+  return check(`conformance/${name} passes with the installed packages`, () =>
+    run(command, repository, { ...process.env, ...variables }),
+  );
+}
+
+/** @param {string} user */
+function meetBadClients(user) {
+  const vitest = join(repository, "node_modules/vitest/vitest.mjs");
+  const files = BAD_CLIENTS.map((name) => `packages/cli/tests/${name}.test.ts`);
+  const command = [process.execPath, vitest, "run", "--reporter=dot", ...files];
+  return check("burin serve, as it is installed, withstands clients that keep no protocol", () =>
+    run(command, repository, { ...process.env, BURIN_INSTALLED: user }),
+  );
+}
+
+/** What is there only once, and soon seen. @param {string} user @param {string} tools @param {string[]} packed */
+async function lookAround(user, tools, packed) {
+  for (const name of ["burin", ...LIBRARIES.map((library) => `@burin/${library}`)])
+    await check(`${name} has its README, licence, notices, source maps and schema`, () =>
+      assertNone(missingFiles(join(user, "node_modules", name))),
+    );
+  await check("burin -c goes on with a session of Claude Code, and the smallest plugin brings a skill", () =>
+    moveIn(user, {
+      page: join(repository, "docs/hooks-skills-commands.md"),
+      record: join(repository, "packages/cli/tests/other-agents/claude.jsonl"),
+      home: join(place, "moved"),
+      env,
+    }),
+  );
+  await check("npm puts the manual page where man looks for it", async () => {
+    const prefix = join(place, "global");
+    await npm(place, "install", "--global", "--prefix", prefix, "--omit=optional", packed[0] ?? "");
+    if (!existsSync(join(prefix, "share/man/man1/burin.1"))) throw new Error("it is not there");
+  });
+  await check("the AI SDK of Vercel runs a tool of the library", () =>
+    answerTwice(exampleWith(tools, user), env),
+  );
+  await check("the script of action.yml hands its inputs on and gives the answer", () =>
+    runAction(join(repository, "action.yml"), { bin: join(user, "node_modules/.bin"), folder: place, env }),
+  );
+}
+
+/** @param {string} runtimes @param {Promise<unknown>} areThere @param {string} user */
+function elsewhere(runtimes, areThere, user) {
+  return Object.entries(RUNTIMES).map(([name, [program = "", ...words]]) => async () => {
+    await areThere;
+    await use(name.replace(/.*npm:/, ""), [join(runtimes, "node_modules", program), ...words], user);
+  });
+}
+
+/** @param {string[]} packed */
+async function weigh(packed) {
   const whole = emptyFolder("whole");
-  npm(whole, "install", packed[0] ?? "");
+  await npm(whole, "install", packed[0] ?? "");
   const megabytes = (/** @type {string} */ folder) => bytesBelow(folder) / 1e6;
   const sizes = {
     bare: megabytes(join(whole, "node_modules/burin")),
@@ -260,9 +303,12 @@ function exampleWith(tools, user) {
   return file;
 }
 
-/** @param {string[]} command @param {string} cwd */
-async function run([program = "", ...args], cwd) {
-  const { stdout } = await promisify(execFile)(program, args, { cwd, env, maxBuffer: 1e8 });
+/** @param {string[]} command @param {string} cwd @param {NodeJS.ProcessEnv} [variables] */
+async function run([program = "", ...args], cwd, variables = env) {
+  const options = { cwd, env: variables, maxBuffer: 1e8 };
+  const { stdout } = await promisify(execFile)(program, args, options).catch((error) => {
+    throw new Error(`${error.message}\n${error.stdout}`);
+  });
   return stdout;
 }
 

@@ -1,8 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { expect } from "vitest";
 
-export const BURIN = fileURLToPath(new URL("../dist/burin.cjs", import.meta.url));
+/** As it ships: built here, or what is installed in the folder that packaging/run.mjs names. */
+export const BURIN = join(
+  process.env.BURIN_INSTALLED ?? join(import.meta.dirname, "../../.."),
+  "node_modules/burin/dist/burin.cjs",
+);
 
 export interface Ended {
   readonly code: number | null;
