@@ -117,11 +117,25 @@ describe("burin import", () => {
     ]);
     expect(left.map(({ what }: { what: string }) => what)).toEqual(no.map((rule) => `allow ${rule}`));
     await take("claude");
+    const again = await run("import", "--from", "claude");
+    expect(again.stdout).toContain("Nothing to take");
     await take("claude");
     const { permissions } = JSON.parse(await ours("settings.json"));
     expect([permissions.allow.length, permissions.deny.length]).toEqual([8, 3]);
     expect((await run("explain", "npm run lint --fix")).stdout).toMatch(/^ask/);
     expect((await run("explain", "npm run lint")).stdout).toMatch(/^allow/);
+  });
+
+  it("shows, without --apply, that a server of mine is not replaced, and writes nothing", async () => {
+    put(".claude.json", { mcpServers: { notes: { command: "theirs" }, maps: { command: "maps" } } });
+    put("burin/settings.json", { mcpServers: { notes: { command: "mine" } } });
+    const before = await ours("settings.json");
+    const shown = (await run("import", "--from", "claude")).stdout;
+    expect(await ours("settings.json")).toBe(before);
+    expect(shown).toContain("MCP server notes: your settings have one of that name");
+    expect(shown).not.toContain("theirs");
+    expect((await run("import")).stdout).toContain("claude  Claude Code: 1 MCP server; left: 1\n");
+    expect((await take("claude")).stdout.split("\n").slice(1, -1)).toEqual(shown.split("\n").slice(1, -2));
   });
 
   it("takes rules that lie in the project only when it is told to, and for that project alone", async () => {

@@ -99,8 +99,8 @@ describe("burin plugins", () => {
     expect((await run("plugins", "list")).stdout).toBe(
       `tools 1.2.0  tag, greet, tools-own  (${join(top, "plugin")})\n`,
     );
-    const again = await run("plugins", "add", "../plugin", "--apply");
-    expect(again).toEqual(failed(2, "the skill tag"));
+    for (const more of [[], ["--apply"]])
+      expect(await run("plugins", "add", "../plugin", ...more)).toEqual(failed(2, "the skill tag"));
     expect(await run("plugins", "remove", "tools")).toMatchObject({ code: 0 });
     expect(existsSync(join(top, "burin/skills/tag"))).toBe(false);
     expect(existsSync(place)).toBe(false);

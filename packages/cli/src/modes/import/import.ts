@@ -7,7 +7,7 @@ import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, counted, report } from "../../terminal/output.ts";
 import { AGENTS, readAgent } from "./agents.ts";
 import type { Found, FoundSession } from "./found.ts";
-import { type Offer, type OfferedSession, takeOver } from "./take-over.ts";
+import { type Chosen, type Offer, type OfferedSession, takeOver } from "./take-over.ts";
 
 const MOST_FOLDERS_NAMED = 5;
 
@@ -16,10 +16,12 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   nothingAfter("import", request);
   const { own, options } = request;
   const root = realpathSync(options.root);
-  const chosen = { root, isAll: own.all === true, withProject: own.project === true };
-  const offer = (from: string) => offerOf(from, chosen);
+  const isApplied = own.apply === true;
+  const home = burinHome(process.env);
+  const chosen = { home, root, isApplied, isAll: own.all === true, withProject: own.project === true };
+  const offer = async (from: string) => takeOver(await offerOf(from, chosen), chosen);
   if (own.from === undefined) {
-    if (own.apply === true) throw new UsageError("say whose: burin import --from claude --apply");
+    if (isApplied) throw new UsageError("say whose: burin import --from claude --apply");
     const all = await Promise.all(Object.keys(AGENTS).map(offer));
     report(output, options.outputFormat, { document: all.map(plain), rows: overview(all) });
     return EXIT.done;
@@ -27,27 +29,18 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   const from = String(own.from);
   if (!Object.hasOwn(AGENTS, from))
     throw new UsageError(`--from must be ${Object.keys(AGENTS).join(", ")}, not "${from}".`);
-  const applied = own.apply === true;
-  const offered = await offer(from);
-  const shown = applied ? await takeOver(offered, { home: burinHome(process.env), root }) : offered;
-  const document = { ...plain(shown), applied };
-  report(output, options.outputFormat, { document, rows: rowsOf(shown, applied) });
+  const shown = await offer(from);
+  const document = { ...plain(shown), applied: isApplied };
+  report(output, options.outputFormat, { document, rows: rowsOf(shown, isApplied) });
   return shown.found.failed.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-interface Chosen {
-  readonly root: string;
-  /** Sessions of all folders are meant. */
-  readonly isAll: boolean;
-  readonly withProject: boolean;
-}
-
-async function offerOf(from: string, { root, isAll, withProject }: Chosen): Promise<Offer> {
+async function offerOf(from: string, { home, root, isAll, withProject }: Chosen): Promise<Offer> {
   const agent = AGENTS[from] as (typeof AGENTS)[string];
   const userHome = process.env.HOME || homedir();
   const folder = process.env[agent.variable ?? ""] || join(userHome, agent.folder);
   const found = readAgent(agent, { folder, userHome, root, withProject });
-  const known = new Set((await sessionSummaries(burinHome(process.env), null)).map(({ id }) => id));
+  const known = new Set((await sessionSummaries(home, null)).map(({ id }) => id));
   const elsewhere: string[] = [];
   const sessions: OfferedSession[] = [];
   for (const session of found.sessions) {
@@ -127,10 +120,9 @@ function rowsOf(offer: Offer, isApplied: boolean): string[] {
   const isNothing = amounts(offer) === "";
   const none = found.failed.length === 0 ? "Nothing to take" : "Nothing was taken";
   const taken = isNothing ? none : isApplied ? "Taken" : "To be taken";
-  const roots = [...new Set(sessions.map(({ root }) => root))];
   const rows = [
     `${taken} from ${name} (${folder})${isNothing ? "." : ":"}`,
-    ...roots.flatMap((root) => {
+    ...[...new Set(sessions.map(({ root }) => root))].flatMap((root) => {
       const held = sessions.filter((session) => session.root === root);
       return block(`Sessions of ${root}`, held.map(shownSession));
     }),

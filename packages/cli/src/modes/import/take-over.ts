@@ -11,7 +11,7 @@ import {
   writeSession,
 } from "@burin/core";
 import { ownCall } from "./foreign-tools.ts";
-import { Found, type FoundSession, fields, list, type Step, type Talk } from "./found.ts";
+import { Found, type FoundRule, type FoundSession, fields, list, type Step, type Talk } from "./found.ts";
 
 export interface OfferedSession extends FoundSession {
   /** The other agent's id for it. */
@@ -33,17 +33,26 @@ export interface Offer {
   readonly sessions: readonly OfferedSession[];
 }
 
-/** Adds to the user's data; existing data stays as it is. Returns what was added, and what was not. */
-export async function takeOver(offer: Offer, { home, root }: { home: string; root: string }): Promise<Offer> {
+export interface Chosen {
+  readonly home: string;
+  readonly root: string;
+  /** Sessions of all folders are meant. */
+  readonly isAll: boolean;
+  readonly withProject: boolean;
+  readonly isApplied: boolean;
+}
+
+/** Adds to the user's data, where nothing is replaced, or only looks; returns what was, or would be, added and what not. */
+export async function takeOver(offer: Offer, { home, root, isApplied }: Chosen): Promise<Offer> {
   const { found, name } = offer;
-  makeFolders(home);
+  if (isApplied) makeFolders(home);
   // Only the user's own settings: no project is in this folder.
   const { settings } = await loadSettings({ home, root: home });
   const taken = new Found();
   taken.left.push(...found.left);
   const write: Write = async (what, work, keep) => {
     try {
-      await work();
+      if (isApplied) await work();
       keep();
     } catch (error) {
       taken.failed.push({ what, why: messageOf(error) });
@@ -51,10 +60,11 @@ export async function takeOver(offer: Offer, { home, root }: { home: string; roo
   };
   const file = join(home, "settings.json");
   for (const key of ["allow", "ask", "deny"] as const) {
-    const added = found.rules.filter((one) => one.list === key && !one.isOfProject);
-    const all = [...new Set([...settings.permissions[key], ...added.map(({ rule }) => rule)])];
-    const isNew = all.length > settings.permissions[key].length;
-    const add = async () => isNew && changeSettings(file, ["permissions", key], all);
+    const present = settings.permissions[key];
+    const isNew = ({ rule, isOfProject }: FoundRule) => !isOfProject && !present.includes(rule);
+    const added = found.rules.filter((one) => one.list === key && isNew(one));
+    const all = [...new Set([...present, ...added.map(({ rule }) => rule)])];
+    const add = async () => added.length > 0 && changeSettings(file, ["permissions", key], all);
     await write(`permissions.${key}`, add, () => taken.rules.push(...added));
   }
   const granted = found.rules.filter(({ isOfProject }) => isOfProject);

@@ -117,7 +117,8 @@ async function offer(source: Source, before: Installed | null, ground: Ground): 
     output.out(lines(...described(plugin)));
     // Meanwhile it may have been updated or removed.
     const now = () => (before === null ? null : named(before.name, ground));
-    if (isApplied) await alone(home, () => install({ plugin, source, before: now() }, home));
+    const take = () => install({ plugin, source, before: now(), isApplied }, home);
+    await (isApplied ? alone(home, take) : take());
     const isNew = before === null;
     if (!isApplied)
       tell(`Nothing was ${isNew ? "installed. To install" : "changed. To update"} it: the same with --apply`);
@@ -151,6 +152,7 @@ interface Installing {
   readonly source: Source;
   /** The installed version that it replaces. */
   readonly before: Installed | null;
+  readonly isApplied: boolean;
 }
 
 /** What a plugin adds to the user's folders: its path there, and how to name it. */
@@ -162,7 +164,7 @@ function pathsOf({ skills, commands }: Pick<Plugin, "skills" | "commands">): Map
 }
 
 /** All or nothing: conflicts with existing files are found before anything is written. */
-async function install({ plugin, source, before }: Installing, home: string): Promise<void> {
+async function install({ plugin, source, before, isApplied }: Installing, home: string): Promise<void> {
   const { name, version, skills, commands, servers, hooks, fingerprint } = plugin;
   const place = join(home, "plugins", name);
   const { settings: present } = await loadSettings({ home, root: home });
@@ -178,6 +180,7 @@ async function install({ plugin, source, before }: Installing, home: string): Pr
   ];
   if (taken.length > 0)
     throw new UsageError(`nothing was installed, because you have ${taken.join(", ")} already.`);
+  if (!isApplied) return;
   if (before !== null) await takeAway(before, home);
   const record: Installed = { name, version, source, fingerprint, skills, commands, servers: aliases, hooks };
   try {
