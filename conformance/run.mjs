@@ -1,7 +1,7 @@
 // Runs the scenarios of the protocol's own conformance suite against Burin, as a client and as a server, then its
 // inspector, and a session for editors against their protocol's schema. The suite needs a newer Node than Burin does, so
-// all of them are installed into a temporary folder of their own. Without an argument, Burin is the build of the
-// repository, else what is installed in the folder that is named.
+// all of them are installed into a temporary folder of their own, or into the second that is named, where they stay. Without
+// an argument, Burin is the build of the repository, else what is installed in the first folder that is named.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, request } from "node:http";
@@ -49,7 +49,7 @@ const BURIN = join(INSTALLED, "node_modules/burin/dist/burin.cjs");
 const TOKEN = "conformance";
 const AT_ONCE = 2;
 
-const place = mkdtempSync(join(tmpdir(), "burin-conformance-suite-"));
+const place = process.argv[3] ?? mkdtempSync(join(tmpdir(), "burin-conformance-suite-"));
 try {
   for (const name of ["package.json", "package-lock.json"]) cpSync(join(here, name), join(place, name));
   execFileSync("npm", ["ci", "--silent", "--no-audit", "--no-fund"], { cwd: place, stdio: "inherit" });
@@ -81,7 +81,7 @@ try {
   process.stdout.write(`${runs.length - failed} of ${runs.length} scenarios and checks passed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {
-  rmSync(place, { recursive: true, force: true });
+  if (process.argv[3] === undefined) rmSync(place, { recursive: true, force: true });
 }
 
 /** `burin serve mcp`, behind what adds the token that the suite cannot send. */

@@ -1,7 +1,7 @@
 // Looks at the packages from outside, as they were built last: packs each, checks what is in it, installs all into an
 // empty folder and uses them there, also with clients that keep no protocol (tests of packages/cli), the MCP suite and
-// other clients (conformance/). With --all also under other versions of Node, Bun and Deno, and with the optional
-// packages.
+// other clients (conformance/), and follows the pages with them. With --all also under other versions of Node, Bun and
+// Deno, and with the optional packages.
 import { execFile, spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -19,8 +19,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
-import { missingFiles, moveIn } from "./try-installed.mjs";
-import { answerTwice, runAction } from "./try-outside.mjs";
+import { followPages } from "./follow-pages.mjs";
+import { missingFiles } from "./try-installed.mjs";
+import { runAction } from "./try-outside.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = dirname(here);
@@ -57,12 +58,12 @@ try {
   const newer = isWhole ? { NEWER_NODE: join(runtimes, "node_modules/node-22/bin/node") } : {};
   await workOff([
     () => conform(["agents.mjs", "gemini", "qwen"], user),
+    () => hasRuntimes.then(() => conformAndFollow(user, newer)),
     () => lint(join(tools, "node_modules")),
     () => meetBadClients(user),
     () => hasRuntimes.then(() => conform(["clients.mjs"], user, newer)),
-    () => hasRuntimes.then(() => conform(["run.mjs"], user, newer)),
     () => use("node", [process.execPath], user),
-    () => lookAround(user, tools, packed),
+    () => lookAround(user, packed),
     ...(isWhole ? elsewhere(runtimes, hasRuntimes, user) : []),
     ...(isWhole ? [() => weigh(packed)] : []),
   ]);
@@ -224,6 +225,13 @@ function conform([name = "", ...words], user, variables) {
   );
 }
 
+/** Both use the programs that the suite brings. @param {string} user @param {{ NEWER_NODE?: string }} newer */
+async function conformAndFollow(user, newer) {
+  const clients = join(place, "clients");
+  await conform(["run.mjs", clients], user, newer);
+  await followPages(check, { repository, user, clients, node: newer.NEWER_NODE });
+}
+
 /** @param {string} user */
 function meetBadClients(user) {
   const vitest = join(repository, "node_modules/vitest/vitest.mjs");
@@ -234,28 +242,17 @@ function meetBadClients(user) {
   );
 }
 
-/** What is there only once, and soon seen. @param {string} user @param {string} tools @param {string[]} packed */
-async function lookAround(user, tools, packed) {
+/** What is there only once, and soon seen. @param {string} user @param {string[]} packed */
+async function lookAround(user, packed) {
   for (const name of ["burin", ...LIBRARIES.map((library) => `@burin/${library}`)])
     await check(`${name} has its README, licence, notices, source maps and schema`, () =>
       assertNone(missingFiles(join(user, "node_modules", name))),
     );
-  await check("burin -c goes on with a session of Claude Code, and the smallest plugin brings a skill", () =>
-    moveIn(user, {
-      page: join(repository, "docs/hooks-skills-commands.md"),
-      record: join(repository, "packages/cli/tests/other-agents/claude.jsonl"),
-      home: join(place, "moved"),
-      env,
-    }),
-  );
   await check("npm puts the manual page where man looks for it", async () => {
     const prefix = join(place, "global");
     await npm(place, "install", "--global", "--prefix", prefix, "--omit=optional", packed[0] ?? "");
     if (!existsSync(join(prefix, "share/man/man1/burin.1"))) throw new Error("it is not there");
   });
-  await check("the AI SDK of Vercel runs a tool of the library", () =>
-    answerTwice(exampleWith(tools, user), env),
-  );
   await check("the script of action.yml hands its inputs on and gives the answer", () =>
     runAction(join(repository, "action.yml"), { bin: join(user, "node_modules/.bin"), folder: place, env }),
   );
@@ -291,16 +288,6 @@ function bytesBelow(path) {
   const entry = statSync(path);
   if (!entry.isDirectory()) return entry.size;
   return readdirSync(path).reduce((sum, name) => sum + bytesBelow(join(path, name)), 0);
-}
-
-/** The example of the page on the library, where both packages can be found. @param {string} tools @param {string} user */
-function exampleWith(tools, user) {
-  const page = readFileSync(join(repository, "docs/library.md"), "utf8");
-  const blocks = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
-  cpSync(join(user, "node_modules/@burin"), join(tools, "node_modules/@burin"), { recursive: true });
-  const file = join(tools, "ai-sdk.mjs");
-  writeFileSync(file, blocks.find((code) => code.includes('from "ai"')) ?? "");
-  return file;
 }
 
 /** @param {string[]} command @param {string} cwd @param {NodeJS.ProcessEnv} [variables] */
