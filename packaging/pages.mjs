@@ -76,6 +76,33 @@ export const pages = {
     tells: { "burin -c -p": "It has two lines: one and two." },
     shows: ['burin -c -p "And now?"'],
   },
+  "docs/sessions.md": {
+    has: (places) => {
+      project(places);
+      writeFileSync(
+        join(places.project, "functions.schema.json"),
+        '{ "type": "object", "title": "findings" }',
+      );
+    },
+    first: [{ command: "burin -p hello", prints: "" }],
+    notRun: {
+      'burin -p "clean up': "it needs a model that cleans up",
+      "burin sessions answer": "it needs the question of the command before",
+      '{"len"': "it is a line of a record",
+    },
+  },
+  "docs/models.md": {
+    has: project,
+    as: { "http://127.0.0.1:11434/v1": "<URL>", "qwen3-coder ": "fake-model " },
+  },
+  "docs/agent-loop.md": {
+    has: ({ home }) => {
+      mkdirSync(join(home, ".burin"));
+      const model = { prices: { m: { input: 1, output: 1 } } };
+      writeFileSync(join(home, ".burin/settings.json"), JSON.stringify({ model }));
+    },
+  },
+  "docs/terminal.md": {},
   "docs/automation.md": {
     has: project,
     as: { "http://localhost:4318": "http://127.0.0.1:9" },
