@@ -117,7 +117,7 @@ describe("words with an @ that mean no file", () => {
   });
 
   it("P44 are told only where they look like a path", async () => {
-    const args = ["-p", "/** @param one\n * @returns {@link two} */ @Get() @@ @a/b.ts"];
+    const args = ["-p", "/** @param one\n * @returns {@link two} */ @Get() @@ @notes:file:///a.md @a/b.ts"];
     const { stderr } = await burin(args, { cwd: root, env });
     expect(stderr.match(/@\S+ names no file/g)).toEqual(["@a/b.ts names no file"]);
   });

@@ -53,7 +53,7 @@ function mentioned(prompt: string, places: Place["folders"]) {
   return { files: [...files], folders: [...folders], faults: [...faults] };
 }
 
-/** null for a word that hardly means a file: in a pasted text, `@param` or the `@@` of a diff. */
+/** null for a word that hardly means a file: `@server:uri`, or, in a pasted text, `@param` or the `@@` of a diff. */
 function missingFault(word: string, root: string): string | null {
   const path = word.replace(/[.,;:!?)\]}'"]+$/, "");
   const folder = resolve(root, dirname(path));
@@ -61,7 +61,7 @@ function missingFault(word: string, root: string): string | null {
     basename(path),
     orElse([], () => readdirSync(folder)),
   );
-  if (near === undefined && !/[\w-][./]|\/\w/.test(path)) return null;
+  if (near === undefined && !/^(?![\w-]+:\w[\w+.-]*:).*([\w-][./]|\/\w)/.test(path)) return null;
   const hint = near === undefined ? "" : `; did you mean @${join(dirname(path), near)}?`;
   return `@${path} names no file or folder and goes to the model as text${hint}`;
 }
