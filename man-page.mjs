@@ -4,8 +4,8 @@
  * @param {Words} words
  * @param {string} version
  */
-export function manPage({ USAGES, ENVIRONMENT, completedWords }, version) {
-  const usages = Object.values(USAGES).flat();
+export function manPage({ COMMANDS, ENVIRONMENT, completedWords }, version) {
+  const usages = COMMANDS.flatMap(({ forms }) => forms);
   const options = completedWords().options.map(({ long, short, value, meaning }) => {
     const names = [...(short === undefined ? [] : [short]), long].map(bold).join(", ");
     return entry(value === undefined ? names : `${names} \\fI${plain(value)}\\fR`, meaning);

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { APPROVAL_MODES, type ApprovalMode, messageOf, parseBudget, SANDBOX_MODES } from "@burin/core";
+import { allOptions } from "./request/option-table.ts";
 import {
   asUsage,
   type CommonOptions,
@@ -9,9 +10,14 @@ import {
   type OutputFormat,
   type SessionChoice,
 } from "./request/options.ts";
-import { existingFolder, type SubcommandRequest, wholeNumber } from "./request/subcommand.ts";
-import type { SubcommandName } from "./request/usages.ts";
-import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
+import {
+  existingFolder,
+  type SubcommandRequest,
+  textOf,
+  textsOf,
+  wholeNumber,
+} from "./request/subcommand.ts";
+import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
 /** What the command line asks for. */
@@ -29,43 +35,17 @@ export type Request =
       readonly options: CommonOptions;
     };
 
-const OPTIONS = {
-  help: { type: "boolean", short: "h" },
-  print: { type: "boolean", short: "p" },
-  "output-format": { type: "string" },
-  json: { type: "boolean" },
-  model: { type: "string", short: "m" },
-  "approval-mode": { type: "string" },
-  sandbox: { type: "string" },
-  yes: { type: "boolean", short: "y" },
-  allow: { type: "string", multiple: true },
-  deny: { type: "string", multiple: true },
-  root: { type: "string" },
-  "include-directories": { type: "string", multiple: true },
-  settings: { type: "string" },
-  "max-turns": { type: "string" },
-  budget: { type: "string" },
-  continue: { type: "boolean", short: "c" },
-  resume: { type: "string", short: "r" },
-  fork: { type: "boolean" },
-  park: { type: "boolean" },
-  "json-schema": { type: "string" },
-  check: { type: "string" },
-  "input-format": { type: "string" },
-  confirm: { type: "string" },
-  quiet: { type: "boolean", short: "q" },
-  "no-session": { type: "boolean" },
-  "no-color": { type: "boolean" },
-  lang: { type: "string" },
-} as const;
+/** The options of every command, as `parseArgs` wants them. */
+const OPTIONS: NonNullable<ParseArgsConfig["options"]> = {};
+for (const { long, short, value, meaning } of allOptions()) {
+  const type = value === undefined ? "boolean" : "string";
+  const multiple = meaning.endsWith("may be repeated");
+  OPTIONS[long.slice(2)] = { type, multiple, ...(short === undefined ? {} : { short: short.slice(1) }) };
+}
 
 const INPUT_FORMATS = ["text", "stream-json"] as const;
 
-type Values = ReturnType<typeof parsed>["values"];
-
-function parsed(argv: readonly string[]) {
-  return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
-}
+type Values = SubcommandRequest["own"];
 
 /** Throws UsageError, with what to write instead, for an invalid command line. */
 export async function readArgs(argv: readonly string[]): Promise<Request> {
@@ -84,13 +64,17 @@ export async function readArgs(argv: readonly string[]): Promise<Request> {
 function request(argv: readonly string[]): Request {
   const found = subcommandOf(argv);
   if (found !== null) return subcommandRequest(argv, found);
-  const { values, positionals } = parsed(withoutId(argv));
+  const { values, positionals } = parseArgs({
+    args: withoutId(argv),
+    options: OPTIONS,
+    allowPositionals: true,
+  });
   const [first, topic] = positionals;
-  const isPrint = values.print ?? false;
+  const isPrint = values.print === true;
   if (values.help || (first === "help" && !isPrint && positionals.length < 3)) {
     return { mode: "help", topic: first === "help" ? topic : undefined };
   }
-  if (first === "version" && !isPrint && topic === undefined) return { mode: "version" };
+  if (values.version || (first === "version" && !isPrint && topic === undefined)) return { mode: "version" };
   const options = commonOptions(values);
   return { mode: "prompt", prompt: positionals.join(" "), firstWord: first ?? "", isPrint, options };
 }
@@ -122,7 +106,7 @@ function subcommandRequest(argv: readonly string[], name: SubcommandName): Reque
   const end = literalStart(argv, name, options);
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
   if (values.help) return { mode: "help", topic: name };
-  const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key as keyof Values]]));
+  const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key]]));
   return {
     mode: "subcommand",
     name,
@@ -144,55 +128,51 @@ function literalStart(
 }
 
 function commonOptions(values: Values): CommonOptions {
-  const { budget } = values;
+  const [budget, turns] = [textOf(values.budget), textOf(values["max-turns"])];
   if (budget !== undefined) asUsage("--budget", () => parseBudget(budget));
   return {
-    root: existingFolder(values.root ?? "."),
+    root: existingFolder(textOf(values.root) ?? "."),
     isRootNamed: values.root !== undefined,
-    includeDirectories: directories(values["include-directories"] ?? []),
+    includeDirectories: directories(textsOf(values["include-directories"])),
     outputFormat: outputFormat(values),
     approvalMode: approvalMode(values),
-    sandbox: values.sandbox === undefined ? undefined : oneOf("--sandbox", values.sandbox, SANDBOX_MODES),
-    allow: values.allow ?? [],
-    deny: values.deny ?? [],
-    noColor: values["no-color"] ?? false,
-    isQuiet: values.quiet ?? false,
+    sandbox: oneOf(values, "sandbox", SANDBOX_MODES),
+    allow: textsOf(values.allow),
+    deny: textsOf(values.deny),
+    noColor: values["no-color"] === true,
+    isQuiet: values.quiet === true,
     session: sessionChoice(values),
-    park: values.park ?? false,
+    park: values.park === true,
     ...inputOf(values),
-    jsonSchemaFile: values["json-schema"],
-    settingsFile: values.settings,
-    language: values.lang === undefined ? undefined : oneOf("--lang", values.lang, LANGUAGE_CODES),
-    check: values.check,
-    model: values.model,
-    maxTurns: values["max-turns"] === undefined ? undefined : wholeNumber("--max-turns", values["max-turns"]),
+    jsonSchemaFile: textOf(values["json-schema"]),
+    settingsFile: textOf(values.settings),
+    language: oneOf(values, "lang", LANGUAGE_CODES),
+    check: textOf(values.check),
+    model: textOf(values.model),
+    maxTurns: turns === undefined ? undefined : wholeNumber("--max-turns", turns),
     budget,
   };
 }
 
 function inputOf(values: Values): Pick<CommonOptions, "isStreamInput" | "asksOnStdin"> {
-  const format = oneOf("--input-format", values["input-format"] ?? "text", INPUT_FORMATS);
-  const isStreamInput = format === "stream-json";
-  if (values.confirm === undefined) return { isStreamInput, asksOnStdin: false };
-  oneOf("--confirm", values.confirm, ["stdin"]);
-  if (!isStreamInput || outputFormat(values) !== "stream-json") {
+  const isStreamInput = oneOf(values, "input-format", INPUT_FORMATS) === "stream-json";
+  const asksOnStdin = oneOf(values, "confirm", ["stdin"]) !== undefined;
+  if (asksOnStdin && (!isStreamInput || outputFormat(values) !== "stream-json")) {
     throw new UsageError(
       "--confirm stdin sends questions as events and reads answers as lines: it requires --input-format stream-json and --output-format stream-json.",
     );
   }
-  if (values.park) throw new UsageError("--confirm stdin cannot be combined with --park.");
-  return { isStreamInput, asksOnStdin: true };
+  if (asksOnStdin && values.park) throw new UsageError("--confirm stdin cannot be combined with --park.");
+  return { isStreamInput, asksOnStdin };
 }
 
 function sessionChoice(values: Values): SessionChoice {
-  const { resume: id, fork: isFork = false } = values;
-  const isResumed = id !== undefined || values.continue || isFork;
-  if (values["no-session"] && values.park) {
-    throw new UsageError("--no-session keeps no record, so it cannot be combined with --park.");
-  }
-  if (values["no-session"] && isResumed) {
-    throw new UsageError("--no-session keeps no record, so it cannot be combined with -c, -r or --fork.");
-  }
+  const id = textOf(values.resume);
+  const isFork = values.fork === true;
+  const isResumed = id !== undefined || values.continue === true || isFork;
+  const against = values.park ? "--park" : isResumed ? "-c, -r or --fork" : null;
+  if (values["no-session"] && against !== null)
+    throw new UsageError(`--no-session keeps no record, so it cannot be combined with ${against}.`);
   if (id === "" && isFork) throw new UsageError("--fork needs -c, or -r with an ID.");
   if (id === "") return { kind: "choose" };
   if (isResumed) return { kind: "resume", isFork, id };
@@ -208,21 +188,21 @@ function directories(given: readonly string[]): string[] {
 }
 
 function outputFormat(values: Values): OutputFormat {
-  const format = values["output-format"] ?? (values.json ? "json" : "text");
-  return oneOf("--output-format", format, OUTPUT_FORMATS);
+  return oneOf(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
 }
 
 function approvalMode(values: Values): ApprovalMode {
-  const named = values["approval-mode"];
-  const mode = oneOf("--approval-mode", named ?? (values.yes ? "yolo" : "default"), APPROVAL_MODES);
+  const mode = oneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : "default");
   if (values.yes && mode !== "yolo")
     throw new UsageError(`--yes means --approval-mode yolo, so it cannot be combined with ${mode}.`);
   return mode;
 }
 
-function oneOf<T extends string>(option: string, value: string, known: readonly T[]): T {
+/** The value of an option that accepts only a few words; undefined when it was not given. */
+function oneOf<T extends string>(values: Values, option: string, known: readonly T[]): T | undefined {
+  const value = textOf(values[option]);
   const found = known.find((name) => name === value);
-  if (found === undefined)
-    throw new UsageError(`${option} must be one of ${known.join(", ")}, not "${value}".`);
+  if (value !== undefined && found === undefined)
+    throw new UsageError(`--${option} must be one of ${known.join(", ")}, not "${value}".`);
   return found;
 }

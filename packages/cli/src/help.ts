@@ -1,14 +1,7 @@
 import { nearNames } from "@burin/core";
-import {
-  completedWords,
-  ENVIRONMENT,
-  OPTIONS,
-  optionsOf,
-  type SubcommandName,
-  USAGES,
-  type Usage,
-} from "./request/usages.ts";
-import { isSubcommand, SUBCOMMANDS } from "./subcommands.ts";
+import { allOptions, OPTIONS } from "./request/option-table.ts";
+import { COMMANDS, ENVIRONMENT, helpOn, type Usage } from "./request/usages.ts";
+import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
 const COLUMN = 31;
@@ -44,14 +37,15 @@ export function helpText(topic?: string): string {
       ['["prompt"]', "opens the app at a terminal, with a first prompt if one is given"],
       ['-p [options] "prompt"', "one prompt, no screen; text on stdin is added to it"],
       ["help [command]", "this text, or the help on one command"],
-      ...Object.values(USAGES).flat(),
+      ...COMMANDS.flatMap((command) => command.forms),
     ];
     const lines = forms.map(([form, meaning]) => `       burin ${inColumn(form)}${meaning}\n`);
     return `Usage: burin [options] [prompt]\n${lines.join("")}\n${OPTIONS}\n${ENVIRONMENT}`;
   }
   if (!isSubcommand(topic)) throw unknownCommand(topic);
-  const lines = USAGES[topic].map(([form, meaning]) => `  burin ${form}\n      ${meaning}\n`);
-  return `Usage:\n${lines.join("")}\n${optionsOf(topic)}`;
+  const { forms, options } = helpOn(topic);
+  const lines = forms.map(([form, meaning]) => `  burin ${form}\n      ${meaning}\n`);
+  return `Usage:\n${lines.join("")}\n${options}`;
 }
 
 /** A form that is too long for its column has a line of its own. */
@@ -78,7 +72,7 @@ export function optionFault(message: string, command: SubcommandName | null): Us
   const see = `See burin ${command === null ? "--help" : `help ${command}`}.`;
   const [, unknown, lacking] =
     /^Unknown option '(.+?)'|^Option '(?:-\w, )?(-[\w-]+).*' argument/.exec(message) ?? [];
-  const { options } = completedWords();
+  const options = allOptions();
   if (unknown !== undefined) {
     const names = [
       ...options.map(({ long }) => long),

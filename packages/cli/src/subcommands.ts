@@ -1,12 +1,11 @@
 import type { Subcommand } from "./request/subcommand.ts";
-import type { SubcommandName } from "./request/usages.ts";
 
 const FLAG = { type: "boolean" } as const;
 const TEXT = { type: "string" } as const;
 const TEXTS = { type: "string", multiple: true } as const;
 
-/** Every subcommand; a new one is a file in modes/ that exports `run`, a row here and one in request/usages.ts. */
-export const SUBCOMMANDS: Readonly<Record<SubcommandName, Subcommand>> = {
+/** Every subcommand; a new one is a file in modes/ that exports `run`, a row here and its words in request/usages.ts. */
+const ROWS = {
   call: { load: () => import("./modes/call.ts") },
   tools: { load: () => import("./modes/tools.ts") },
   models: { ownOptions: { online: FLAG }, load: () => import("./modes/models.ts") },
@@ -31,7 +30,7 @@ export const SUBCOMMANDS: Readonly<Record<SubcommandName, Subcommand>> = {
       "per-tenant": TEXT,
       run: TEXT,
       "no-follow": FLAG,
-      follow: { type: "boolean", short: "f" },
+      follow: { ...FLAG, short: "f" },
       patches: TEXT,
       predictions: TEXT,
       port: TEXT,
@@ -46,7 +45,10 @@ export const SUBCOMMANDS: Readonly<Record<SubcommandName, Subcommand>> = {
   doctor: { ownOptions: { online: FLAG }, load: () => import("./modes/doctor/doctor.ts") },
   completion: { load: () => import("./modes/completion.ts") },
   demo: { load: () => import("./modes/demo.ts") },
-};
+} satisfies Record<string, Subcommand>;
+
+export type SubcommandName = keyof typeof ROWS;
+export const SUBCOMMANDS: Readonly<Record<SubcommandName, Subcommand>> = ROWS;
 
 export function isSubcommand(name: string): name is SubcommandName {
   return Object.hasOwn(SUBCOMMANDS, name);

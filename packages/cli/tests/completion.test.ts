@@ -34,6 +34,7 @@ describe("burin completion", () => {
     expect(await offered(["burin", "--approval-mode", "au"])).toEqual(["auto-edit"]);
     expect(await offered(["burin", "-p", "--lang", ""])).toEqual(["en", "zh", "ja", "fr", "ru"]);
     expect(await offered(["burin", "--model", ""])).toEqual([]);
+    expect(await offered(["burin", "--confirm", ""])).toEqual([]);
   });
 
   it("offers after a command the options of this command, which the others do not have", async () => {

@@ -26,6 +26,7 @@ describe("a command line that cannot be meant", () => {
     ["mcp add -e K=v a b", "there is no option -e. See burin help mcp."],
     ["mcp add --scop project a b", "did you mean --scope? See burin help mcp."],
     ["--budget -p hi", "--budget needs a value: --budget AMOUNT  stop at 200k"],
+    ["-p hi --confirm", "--confirm needs a value: --confirm stdin  with stream-json in and out"],
     ["-r", "-r without an ID lists the sessions only in the app: name one (see burin sessions list)"],
     ["-r -p hi", "-r without an ID lists the sessions only in the app"],
     ["-r --model doctor", "-r without an ID lists the sessions only in the app"],

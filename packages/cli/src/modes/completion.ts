@@ -1,7 +1,8 @@
 import { APPROVAL_MODES, SANDBOX_MODES } from "@burin/core";
+import type { Option } from "../request/option-table.ts";
 import { LANGUAGE_CODES, OUTPUT_FORMATS } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
-import { type CompletedOption, completedWords } from "../request/usages.ts";
+import { completedWords } from "../request/usages.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 
 /** The values of options that accept only a few words. */
@@ -61,7 +62,7 @@ complete -o default -F _burin burin
 }
 
 /** Returns null for an option without a value; free text is not completed. */
-function bashValue({ long, value }: CompletedOption): string | null {
+function bashValue({ long, value }: Option): string | null {
   if (value === undefined) return null;
   const choices = CHOICES[long];
   if (choices !== undefined) return `COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$word"))`;
@@ -99,7 +100,7 @@ compdef _burin burin
 `;
 }
 
-function zshValue({ long, value }: CompletedOption): string {
+function zshValue({ long, value }: Option): string {
   if (value === undefined) return "";
   const choices = CHOICES[long];
   if (choices !== undefined) return `:${value}:(${choices.join(" ")})`;
@@ -136,7 +137,7 @@ function wordsAfter(): string {
     .join("\n");
 }
 
-function spellings({ long, short }: CompletedOption): string[] {
+function spellings({ long, short }: Option): string[] {
   return short === undefined ? [long] : [short, long];
 }
 

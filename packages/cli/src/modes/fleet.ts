@@ -1,7 +1,7 @@
 import { burinHome } from "@burin/core";
 import type { FleetRequest, Ground } from "@burin/fleet";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
-import { type Io, readPort, type SubcommandRequest, wholeNumber } from "../request/subcommand.ts";
+import { type Io, readPort, type SubcommandRequest, textOf, wholeNumber } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
@@ -35,12 +35,14 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   const { BURIN_FLEET_DATABASE: fromEnvironment } = process.env;
   // Hidden from the commands that a task runs.
   delete process.env.BURIN_FLEET_DATABASE;
-  const database = textOf(own.database) ?? fromEnvironment;
-  const portText = textOf(own.port);
+  // An empty one is as good as none.
+  const named = ["database", "port", "run", "patches", "predictions"].map(
+    (name) => textOf(own[name]) || undefined,
+  );
+  const [database = fromEnvironment, portText, run, patches, predictions] = named;
   const [perModel, perProvider, perTenant] = ["model", "provider", "tenant"].map((name) =>
     countOf(own, `per-${name}`),
   );
-  const [run, patches, predictions] = [own.run, own.patches, own.predictions].map(textOf);
   return {
     words,
     concurrency: countOf(own, "concurrency") ?? DEFAULT_CONCURRENCY,
@@ -55,10 +57,6 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
     ...(patches !== undefined && { patches }),
     ...(predictions !== undefined && { predictions }),
   };
-}
-
-function textOf(value: SubcommandRequest["own"][string]): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function countOf(own: SubcommandRequest["own"], name: string): number | undefined {

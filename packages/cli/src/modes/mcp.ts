@@ -10,7 +10,7 @@ import {
   withoutSecrets,
 } from "@burin/core";
 import { type CommonOptions, openSettings } from "../request/options.ts";
-import type { Io, SubcommandRequest } from "../request/subcommand.ts";
+import { type Io, type SubcommandRequest, textOf, textsOf } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
 import { counted, lines, noteText, type Output, report, visible } from "../terminal/output.ts";
@@ -62,14 +62,14 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
 }
 
 function definitionOf(target: string, args: readonly string[], own: Own): Record<string, unknown> {
-  const transport = text(own.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
+  const transport = textOf(own.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
   if (!["stdio", "http", "sse", "auto"].includes(transport)) {
     throw new UsageError(`--transport must be stdio, http or sse, not "${transport}".`);
   }
   const trust = own.trust === true ? { trust: true } : {};
-  const env = pairs(texts(own.env), /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "--env NAME=value");
+  const env = pairs(textsOf(own.env), /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "--env NAME=value");
   const headers = pairs(
-    texts(own.header),
+    textsOf(own.header),
     /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/s,
     "--header 'Name: value'",
   );
@@ -259,7 +259,7 @@ async function withDoor<T>(
 }
 
 function scopeOf(own: Own, { root }: CommonOptions): { readonly file: string; readonly isProject: boolean } {
-  const scope = text(own.scope) ?? "user";
+  const scope = textOf(own.scope) ?? "user";
   if (scope === "user") return { file: join(burinHome(process.env), "settings.json"), isProject: false };
   if (scope === "project") return { file: join(root, ".burin", "settings.json"), isProject: true };
   throw new UsageError(`--scope must be user or project, not "${scope}".`);
@@ -280,12 +280,4 @@ function serverIn({ mcpServers }: Settings, alias: string): Server {
   throw new UsageError(
     `there is no MCP server "${alias}"; ${known === "" ? "settings contain none" : `settings contain: ${known}`}.`,
   );
-}
-
-function text(value: Own[string]): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-function texts(value: Own[string]): string[] {
-  return [value ?? []].flat().filter((one) => typeof one === "string");
 }

@@ -19,6 +19,17 @@ export interface SubcommandRequest {
   readonly own: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
+type OptionValue = SubcommandRequest["own"][string];
+
+export function textOf(value: OptionValue): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The values of an option that may be repeated. */
+export function textsOf(value: OptionValue): string[] {
+  return [value ?? []].flat().filter((one) => typeof one === "string");
+}
+
 /** One subcommand: `burin <name> ...`. Its code is loaded when it is called. */
 export interface Subcommand {
   readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
