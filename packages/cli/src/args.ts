@@ -101,17 +101,16 @@ function subcommandOf(argv: readonly string[]): SubcommandName | null {
 }
 
 function subcommandRequest(argv: readonly string[], name: SubcommandName): Request {
-  const ownOptions = SUBCOMMANDS[name].ownOptions ?? {};
+  const { ownOptions = {}, takesWords } = SUBCOMMANDS[name];
   const options = { ...OPTIONS, ...ownOptions };
   const end = literalStart(argv, name, options);
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
   if (values.help) return { mode: "help", topic: name };
+  const words = [...positionals.slice(1), ...argv.slice(end)];
+  if (takesWords === false && words[0] !== undefined)
+    throw new UsageError(`burin ${name} takes no "${words[0]}". See burin help ${name}.`);
   const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key]]));
-  return {
-    mode: "subcommand",
-    name,
-    request: { words: [...positionals.slice(1), ...argv.slice(end)], options: commonOptions(values), own },
-  };
+  return { mode: "subcommand", name, request: { words, options: commonOptions(values), own } };
 }
 
 /** The position from which words are kept literally. */

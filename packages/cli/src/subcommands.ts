@@ -7,8 +7,8 @@ const TEXTS = { type: "string", multiple: true } as const;
 /** Every subcommand; a new one is a file in modes/ that exports `run`, a row here and its words in request/usages.ts. */
 const ROWS = {
   call: { load: () => import("./modes/call.ts") },
-  tools: { load: () => import("./modes/tools.ts") },
-  models: { ownOptions: { online: FLAG }, load: () => import("./modes/models.ts") },
+  tools: { takesWords: false, load: () => import("./modes/tools.ts") },
+  models: { takesWords: false, ownOptions: { online: FLAG }, load: () => import("./modes/models.ts") },
   explain: { load: () => import("./modes/explain.ts") },
   grants: { load: () => import("./modes/grants.ts") },
   sessions: { ownOptions: { all: FLAG }, load: () => import("./modes/sessions.ts") },
@@ -38,13 +38,14 @@ const ROWS = {
     load: () => import("./modes/fleet.ts"),
   },
   import: {
+    takesWords: false,
     ownOptions: { from: TEXT, all: FLAG, project: FLAG, apply: FLAG },
     load: () => import("./modes/import/import.ts"),
   },
   plugins: { ownOptions: { apply: FLAG }, load: () => import("./modes/plugins/plugins.ts") },
-  doctor: { ownOptions: { online: FLAG }, load: () => import("./modes/doctor/doctor.ts") },
+  doctor: { takesWords: false, ownOptions: { online: FLAG }, load: () => import("./modes/doctor/doctor.ts") },
   completion: { load: () => import("./modes/completion.ts") },
-  demo: { load: () => import("./modes/demo.ts") },
+  demo: { takesWords: false, load: () => import("./modes/demo.ts") },
 } satisfies Record<string, Subcommand>;
 
 export type SubcommandName = keyof typeof ROWS;

@@ -35,6 +35,7 @@ describe("burin completion", () => {
     expect(await offered(["burin", "-p", "--lang", ""])).toEqual(["en", "zh", "ja", "fr", "ru"]);
     expect(await offered(["burin", "--model", ""])).toEqual([]);
     expect(await offered(["burin", "--confirm", ""])).toEqual([]);
+    expect(await offered(["burin", "undo", "--js"])).toEqual(["--json", "--json-schema"]);
   });
 
   it("offers after a command the options of this command, which the others do not have", async () => {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FakeReply } from "@burin/core/testing";
@@ -36,6 +37,20 @@ describe("burin models", () => {
       { name: "main" },
       { name: "other", model: "gone" },
     ]);
+  });
+
+  it("P36 a model that its service lists with its maker or a tag is listed there", async () => {
+    const names = ["qwen/qwen3-coder", "llama3:latest"];
+    const service = createServer((_request, response) => {
+      response.end(JSON.stringify({ data: names.map((id) => ({ id })) }));
+    }).listen(0, "127.0.0.1");
+    await once(service, "listening");
+    const baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1`;
+    settings({ models: { coder: { baseUrl, model: "qwen3-coder" }, llama: { baseUrl, model: "llama3" } } });
+    const { stdout } = await run(["models", "--online"]);
+    service.close();
+    expect(stdout).toMatch(/^ {2}coder .*; listed there$/m);
+    expect(stdout).toMatch(/^ {2}llama .*; listed there$/m);
   });
 
   it("calls a missing key of model.small a mistake in the settings", async () => {

@@ -15,7 +15,9 @@ import {
 import { LANGUAGES, language, say } from "../locales/say.ts";
 import { sessionPlace } from "../request/options.ts";
 import { wordsOf } from "../state/transcript.ts";
+import { shortLine } from "../terminal/output.ts";
 import { shownText } from "../terminal/styled-line.ts";
+import type { Choice } from "../ui/choice-list.ts";
 import { choose } from "../ui/choice-panel.ts";
 import { THEMES, type ThemeName } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
@@ -43,7 +45,7 @@ export const changeCommands: readonly ScreenCommand[] = [
 
 interface WordChoice<Word> {
   readonly title: string;
-  readonly choices: readonly { readonly value: Word; readonly label: string; readonly more: string }[];
+  readonly choices: readonly (Choice & { readonly value: Word })[];
   readonly current: string;
   readonly chosen: (value: Word) => void;
 }
@@ -74,10 +76,10 @@ async function changeModel(desk: CommandDesk, word: string): Promise<void> {
     return;
   }
   if (known.length === 0) desk.note(say("model.none"));
-  const choices = known.map((name) => ({ value: name, label: name, more: "" }));
+  const other = { value: ANOTHER_SERVICE, label: `(${say("first.otherLabel")})` };
   choose(desk, {
     title: say("model.title"),
-    choices: [...choices, { value: ANOTHER_SERVICE, label: `(${say("first.otherLabel")})`, more: "" }],
+    choices: [...known.map((value) => ({ value })), other],
     current: desk.transcript.model,
     chosen: (name) => (name === ANOTHER_SERVICE ? void desk.addService() : desk.useModel(name)),
   });
@@ -107,7 +109,7 @@ async function changeTo(desk: CommandDesk, session: Parameters<CommandDesk["chan
 function changeMode(desk: CommandDesk, word: string): void {
   const { session } = desk;
   if (session === null) return;
-  const choices = APPROVAL_MODES.map((mode) => ({ value: mode, label: mode, more: say(`mode.${mode}`) }));
+  const choices = APPROVAL_MODES.map((mode) => ({ value: mode, more: say(`mode.${mode}`) }));
   const chosen = (mode: ApprovalMode): void => {
     session.approvalMode = mode;
   };
@@ -115,7 +117,7 @@ function changeMode(desk: CommandDesk, word: string): void {
 }
 
 function changeTheme(desk: CommandDesk, word: string): void {
-  const choices = THEMES.map((name) => ({ value: name, label: name, more: say(`theme.${name}`) }));
+  const choices = THEMES.map((name) => ({ value: name, more: say(`theme.${name}`) }));
   const chosen = (theme: ThemeName): void => {
     desk.view.theme = theme;
     void desk.keep(["ui", "theme"], theme);
@@ -164,7 +166,7 @@ async function goBack(desk: CommandDesk): Promise<void> {
   if (session === null || session.history.length === 0) return void desk.note(say("session.none"));
   const prompts = await promptsOf(home, root, session.id);
   const choices = prompts
-    .map(({ text }, index) => ({ value: String(index), label: title(wordsOf(text)), more: "" }))
+    .map(({ text }, index) => ({ value: String(index), label: title(wordsOf(text)) }))
     .reverse();
   const take = async (value: string): Promise<void> => {
     const { text, turn } = prompts[Number(value)] ?? { text: "", turn: 0 };
@@ -238,6 +240,5 @@ function dateOf(time: number): string {
 }
 
 function title(text: string): string {
-  const line = shownText(text.replace(/\s+/g, " "));
-  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
+  return shownText(shortLine(text, LONGEST_TITLE));
 }

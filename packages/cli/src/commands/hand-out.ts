@@ -23,7 +23,7 @@ async function showSkills(desk: CommandDesk): Promise<void> {
 }
 
 function choicesOf(known: readonly { readonly name: string; readonly description: string }[] = []) {
-  return known.map(({ name, description }) => ({ value: name, label: name, more: description }));
+  return known.map(({ name, description }) => ({ value: name, more: description }));
 }
 
 /** Ends the chosen task with everything that it has started. */
@@ -32,10 +32,8 @@ async function showTasks(desk: CommandDesk): Promise<void> {
   const commands = ((await session?.commands.list()) ?? []).filter(({ state }) => state !== "ended");
   const tasks = (session?.tasks.list() ?? []).filter(({ status }) => status === "running");
   const choices = [
-    ...commands.map(({ id, command }) => ({ value: id, label: id, more: command })),
-    ...tasks.map(({ id, subagent, description: what }) => {
-      return { value: id, label: id, more: `${subagent}: ${what}` };
-    }),
+    ...commands.map(({ id, command }) => ({ value: id, more: command })),
+    ...tasks.map(({ id, subagent, description: what }) => ({ value: id, more: `${subagent}: ${what}` })),
   ];
   const end = async (id: string): Promise<void> => {
     const isEnded = (await session?.commands.end(id)) || (await session?.tasks.stop(id));

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import { burinHome, findSession, hunksOf, orElse, readLog, readText, type ToolCall } from "@burin/core";
 import { say } from "../locales/say.ts";
-import { type Change, ReviewPanel } from "../ui/review-panel.ts";
+import { type Change, reviewPanel } from "../ui/review-panel.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -13,12 +13,8 @@ export const reviewCommands: readonly ScreenCommand[] = [{ name: "changes", run:
 async function showChanges(desk: CommandDesk): Promise<void> {
   const changes = await changesOf(desk);
   if (changes.length === 0) return void desk.note(say("changes.none"));
-  const panel = new ReviewPanel({
-    changes,
-    takeBack: (chosen) => void takeBack(desk, chosen),
-    close: () => desk.show(null),
-  });
-  desk.show(panel);
+  const back = (chosen: readonly Change[]): void => void takeBack(desk, chosen);
+  desk.show(reviewPanel({ changes, takeBack: back, close: () => desk.show(null) }));
 }
 
 async function changesOf(desk: CommandDesk): Promise<Change[]> {

@@ -11,7 +11,7 @@ import {
   scriptedModel,
   type ToolCall,
 } from "@burin/core";
-import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import type { Output } from "../terminal/output.ts";
 import { howToConnect } from "./print/how-to-connect.ts";
@@ -94,8 +94,7 @@ function scripts(root: string) {
 }
 
 /** Plays scripted models against the real agent, scheduler and tools, in a temporary folder. */
-export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
-  nothingAfter("demo", request);
+export async function run(_request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const demo = await makeDemo();
   const { root } = demo;
   try {

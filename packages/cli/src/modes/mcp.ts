@@ -116,9 +116,8 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   noteNotices(notices, output);
   const servers = Object.entries(settings.mcpServers);
   if (servers.length === 0 && options.outputFormat === "text") output.note(NO_SERVERS);
-  const states = await withDoor(settings, options, (door) =>
-    Promise.all(servers.map(([alias]) => stateOf(door, alias, signal))),
-  );
+  const aliases = servers.map(([alias]) => alias);
+  const states = await statesOf(aliases, { root: options.root, settings }, signal);
   const found = servers.map(([alias, server], index) => ({ alias, server, state: states[index] }));
   // What a server says when it fails may hold what it was given.
   const shown = await withoutSecrets(found, { environment: process.env, servers: settings.mcpServers });
@@ -135,12 +134,27 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   return EXIT.done;
 }
 
-/** Whether it can be reached now; a program is started for it and ended again. */
-async function stateOf(
-  door: McpDoor,
-  alias: string,
+interface Place {
+  readonly root: string;
+  readonly settings: Settings;
+}
+
+interface ServerState {
+  readonly connected: boolean;
+  readonly tools?: number;
+  readonly error?: string;
+}
+
+/** Whether servers can be reached now; a program is started for each and ended again. */
+export function statesOf(
+  aliases: readonly string[],
+  place: Place,
   signal: AbortSignal,
-): Promise<{ connected: boolean; tools?: number; error?: string }> {
+): Promise<ServerState[]> {
+  return withDoor(place, (door) => Promise.all(aliases.map((alias) => stateOf(door, alias, signal))));
+}
+
+async function stateOf(door: McpDoor, alias: string, signal: AbortSignal): Promise<ServerState> {
   const time = AbortSignal.timeout(MOST_START_MS);
   try {
     const { tools } = await door.test(alias, AbortSignal.any([signal, time]));
@@ -229,12 +243,12 @@ interface NamedServer {
 
 /** Does something with one server alone, and tells what failed. Throws UsageError when there is none of that name. */
 async function withServer(
-  { alias, settings, options }: NamedServer,
+  { alias, settings, options: { root } }: NamedServer,
   output: Output,
   work: (door: McpDoor) => Promise<void>,
 ): Promise<ExitCode> {
   const server = serverIn(settings, alias);
-  return withDoor({ ...settings, mcpServers: { [alias]: server } }, options, async (door) => {
+  return withDoor({ root, settings: { ...settings, mcpServers: { [alias]: server } } }, async (door) => {
     try {
       await work(door);
       return EXIT.done;
@@ -245,12 +259,8 @@ async function withServer(
   });
 }
 
-async function withDoor<T>(
-  settings: Settings,
-  { root }: CommonOptions,
-  work: (door: McpDoor) => Promise<T>,
-): Promise<T> {
-  const toolbox = createToolbox({ root, settings });
+async function withDoor<T>(place: Place, work: (door: McpDoor) => Promise<T>): Promise<T> {
+  const toolbox = createToolbox(place);
   try {
     return await work(toolbox.mcp);
   } finally {

@@ -10,10 +10,10 @@ import {
   TABLE_DATE,
 } from "@burin/core";
 import { openSettings } from "../request/options.ts";
-import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { report, visible } from "../terminal/output.ts";
-import { withoutLogin } from "./doctor/examine.ts";
+import { isListed, withoutLogin } from "./doctor/examine.ts";
 
 interface Listed {
   /** The value for -m or `model.name`. */
@@ -30,9 +30,7 @@ interface Listed {
 }
 
 /** The models of settings, environment and this machine, and with --online what their services offer. */
-export async function run(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
-  nothingAfter("models", request);
-  const { options, own } = request;
+export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const { settings } = await openSettings(options);
   const rows: Listed[] = [];
   const asked = new Map<string, Reached>();
@@ -92,7 +90,7 @@ function saidOf(model: string, reached: Reached): string {
   const { status, models } = reached;
   if (status > 299) return `HTTP ${status}`;
   if (!models || models.length === 0) return "the service lists no models";
-  return models.includes(model) ? "listed there" : "NOT listed there";
+  return isListed(model, models) ? "listed there" : "NOT listed there";
 }
 
 function lineOf({ name, model, service, address, isMain, window, price, online }: Listed): string {

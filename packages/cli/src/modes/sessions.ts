@@ -13,7 +13,7 @@ import {
 import { type CommonOptions, sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { type Output, report, visible } from "../terminal/output.ts";
+import { type Output, report, shortLine, visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
 import { onePrompt } from "./print/prompt-input.ts";
 
@@ -93,16 +93,11 @@ function lineOf(session: SessionSummary, isAll: boolean): string {
   const notes = [
     forkOf && `copy of ${forkOf}`,
     holder && `in use by ${holder}`,
-    parked && `parked: ${short(parked.confirmation.title)}`,
+    parked && `parked: ${shortLine(parked.confirmation.title, LONGEST_TITLE)}`,
     isAll && root,
   ].filter(Boolean);
-  const title = short(name ?? prompt ?? "(nothing was asked)");
+  const title = shortLine(name ?? prompt ?? "(nothing was asked)", LONGEST_TITLE);
   return `${id}  ${when}  ${title}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
-}
-
-function short(text: string): string {
-  const line = text.replace(/\s+/g, " ");
-  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
 }
 
 function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, output: Output): void {

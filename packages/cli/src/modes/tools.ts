@@ -1,6 +1,6 @@
 import { createToolbox } from "@burin/core";
 import { openSettings } from "../request/options.ts";
-import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { noteFailures, noteNotices, noteUnknownNames } from "../terminal/notes.ts";
 import { report, visible } from "../terminal/output.ts";
@@ -9,9 +9,7 @@ const TOLD_AFTER_MS = 500;
 const MOST_START_MS = 10_000;
 
 /** Lists the tools that the model gets, and for each other tool what it is missing. */
-export async function run(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
-  nothingAfter("tools", request);
-  const { options } = request;
+export async function run({ options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const { settings, notices } = await openSettings(options);
   noteNotices(notices, output);
   const toolbox = createToolbox({ root: options.root, settings });

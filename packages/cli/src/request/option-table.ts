@@ -12,6 +12,7 @@ export interface Option {
 export const OPTIONS = `Options:
   -p, --print                 run one prompt and print the answer
       --output-format FORMAT  text (default), json (one document) or stream-json (one event a line)
+      --json                  the same as --output-format json
   -m, --model NAME            the model to ask
       --approval-mode MODE    plan, default, auto-edit or yolo
   -y, --yes                   the same as --approval-mode yolo

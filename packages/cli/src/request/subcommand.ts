@@ -33,14 +33,11 @@ export function textsOf(value: OptionValue): string[] {
 /** One subcommand: `burin <name> ...`. Its code is loaded when it is called. */
 export interface Subcommand {
   readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
+  /** False: only options can follow its name. */
+  readonly takesWords?: false;
   /** How many words come before the command line of another program, which is kept literally with its options. */
   readonly ownWords?: (first: string) => number;
   load(): Promise<{ run(request: SubcommandRequest, io: Io): Promise<ExitCode> }>;
-}
-
-/** For a subcommand that takes only options. */
-export function nothingAfter(name: string, { words: [word] }: SubcommandRequest): void {
-  if (word !== undefined) throw new UsageError(`burin ${name} takes no "${word}". See burin help ${name}.`);
 }
 
 /** The whole path of a folder that the command line names. */

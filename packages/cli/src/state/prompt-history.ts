@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { appendLine, makeFolders, readText } from "@burin/core";
+import { appendLine, makeFolders, orElse, readText } from "@burin/core";
 
 const MOST_KEPT = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -60,28 +60,16 @@ export class PromptHistory {
 }
 
 function readEntries(file: string): string[] {
-  try {
-    return (readText(file, MOST_BYTES) ?? "").split("\n").slice(-MOST_KEPT).flatMap(entryOf);
-  } catch {
-    return [];
-  }
-}
-
-function entryOf(line: string): string[] {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "string" ? [value] : [];
-  } catch {
-    return [];
-  }
+  const lines = orElse(null, () => readText(file, MOST_BYTES))?.split("\n") ?? [];
+  const values = lines.slice(-MOST_KEPT).map((line): unknown => orElse(null, () => JSON.parse(line)));
+  return values.filter((value) => typeof value === "string");
 }
 
 function keep(file: string, prompt: string): void {
   if (prompt.length > LONGEST_KEPT) return;
-  try {
+  // A history that cannot be stored still works for this run.
+  orElse(null, () => {
     makeFolders(dirname(file));
     appendLine(file, prompt);
-  } catch {
-    // A history that cannot be stored still works for this run.
-  }
+  });
 }

@@ -26,6 +26,12 @@ export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
+/** A text in one line, and of a long one the beginning. */
+export function shortLine(text: string, most: number): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line;
+}
+
 interface Found {
   readonly document: unknown;
   readonly rows: readonly string[];

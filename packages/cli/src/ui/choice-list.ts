@@ -4,8 +4,10 @@ import { cutLine, type Line, lineWidth, shownText } from "../terminal/styled-lin
 export interface Choice {
   /** The result when it is chosen. */
   readonly value: string;
-  readonly label: string;
-  readonly more: string;
+  /** What is shown of it, if not the value. */
+  readonly label?: string;
+  /** A description beside it. */
+  readonly more?: string;
 }
 
 /** A list with one chosen row; the rows around it are shown. */
@@ -44,10 +46,10 @@ export class ChoiceList {
     const shown = this.choices.slice(from, from + most);
     const widest = (texts: readonly string[]): number =>
       Math.max(0, ...texts.map((text) => widthOf(shownText(text))));
-    const beside = widest(shown.map(({ more }) => more));
+    const beside = widest(shown.map(({ more = "" }) => more));
     const room = Math.max(Math.floor((width - 4) / 2), width - 4 - beside);
-    const column = Math.min(widest(shown.map(({ label }) => label)), room);
-    return shown.map(({ label, more }, index) => {
+    const column = Math.min(widest(shown.map(({ value, label = value }) => label)), room);
+    return shown.map(({ value, label = value, more = "" }, index) => {
       const isChosen = from + index === this.#at;
       const style = isChosen ? "strong" : undefined;
       const name = cutLine([{ text: shownText(label), style }], more === "" ? width : column);

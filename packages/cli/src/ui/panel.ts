@@ -80,12 +80,19 @@ export function keyHints(hints: string, width: number): Line[] {
 export class Scroll {
   from = 0;
   page = 10;
+  #count = 0;
 
   /** The lines that fit. */
   cut(lines: readonly Line[], page: number): readonly Line[] {
+    this.#count = lines.length;
     this.page = Math.max(page, 2);
-    this.from = Math.max(0, Math.min(this.from, lines.length - this.page));
+    this.from = Math.max(0, Math.min(this.from, this.#count - this.page));
     return lines.slice(this.from, this.from + this.page);
+  }
+
+  /** Which of the lines are visible, for a text that says so. */
+  get place() {
+    return { from: this.from + 1, to: Math.min(this.from + this.page, this.#count), all: this.#count };
   }
 
   /** Goes where a key leads; false for any other key. */
@@ -103,29 +110,21 @@ interface TextNeeds {
 }
 
 /** A long text to read, one page at a time, from its end. */
-export class TextPanel implements Panel {
-  readonly #needs: TextNeeds;
-  readonly #scroll = new Scroll();
-
-  constructor(needs: TextNeeds) {
-    this.#needs = needs;
-    this.#scroll.from = Number.MAX_SAFE_INTEGER;
-  }
-
-  view({ width, height }: PanelSpace): PanelView {
-    const lines = this.#needs.lines(width);
-    const shown = this.#scroll.cut(lines, height - 1);
-    const { from } = this.#scroll;
-    const place = { from: from + 1, to: from + shown.length, all: lines.length };
-    const hint = shown.length < lines.length ? `${say("question.scroll", place)} · ` : "";
-    const foot: Line = [{ text: `${hint}${say("panel.close")}`, style: "dim" }];
-    return { title: this.#needs.title, lines: [...shown, foot] };
-  }
-
-  key({ name, text }: Key): void {
-    const command = commandKey({ name, text });
-    const steps = { up: -1, down: 1, home: -Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
-    if (this.#scroll.key(command === " " ? "pagedown" : name, steps)) return;
-    if (["escape", "ctrl+o", "enter"].includes(name) || command === "q") this.#needs.close();
-  }
+export function textPanel({ title, lines: draw, close }: TextNeeds): Panel {
+  const scroll = new Scroll();
+  scroll.from = Number.MAX_SAFE_INTEGER;
+  return {
+    view: ({ width, height }) => {
+      const lines = draw(width);
+      const shown = scroll.cut(lines, height - 1);
+      const hint = shown.length < lines.length ? `${say("question.scroll", scroll.place)} · ` : "";
+      return { title, lines: [...shown, [{ text: `${hint}${say("panel.close")}`, style: "dim" }]] };
+    },
+    key: (key) => {
+      const command = commandKey(key);
+      const steps = { up: -1, down: 1, home: -Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
+      if (scroll.key(command === " " ? "pagedown" : key.name, steps)) return;
+      if (["escape", "ctrl+o", "enter"].includes(key.name) || command === "q") close();
+    },
+  };
 }

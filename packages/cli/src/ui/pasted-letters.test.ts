@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { KeyReader } from "../terminal/keys.ts";
 import { FormField } from "./form-field.ts";
-import { TextPanel } from "./panel.ts";
-import { ReviewPanel } from "./review-panel.ts";
+import { textPanel } from "./panel.ts";
+import { reviewPanel } from "./review-panel.ts";
 
 const read = (text: string) => new KeyReader().read(Buffer.from(text));
 const pasted = (text: string) => read(`\u001b[200~${text}\u001b[201~`);
@@ -18,9 +18,9 @@ it.each([
   for (const letter of ["f", "a", "t", "q"]) {
     const changes = [{ file: "a.txt", call: "edit", hunk: "@@ -1 +1 @@\n-a\n+b", isTakenBack: false }];
     const takeBack = () => void done.push(`review ${letter}`);
-    press(new ReviewPanel({ changes, takeBack, close: () => void done.push("review closed") }), letter);
+    press(reviewPanel({ changes, takeBack, close: () => void done.push("review closed") }), letter);
   }
-  press(new TextPanel({ title: "", lines: () => [], close: () => void done.push("text closed") }), "q");
+  press(textPanel({ title: "", lines: () => [], close: () => void done.push("text closed") }), "q");
   const field = new FormField("sure", { type: "boolean" }, false);
   press(field, " ");
   if (field.value !== undefined) done.push("choice");

@@ -85,12 +85,8 @@ export class QuestionPanel extends Standing implements Panel {
     const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
     const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 3);
     const shown = this.#scroll.cut(content, page);
-    const { from } = this.#scroll;
-    const text = say(this.#state === "hunks" ? "question.scrollHunks" : "question.scroll", {
-      from: from + 1,
-      to: from + shown.length,
-      all: content.length,
-    });
+    const hint = this.#state === "hunks" ? "question.scrollHunks" : "question.scroll";
+    const text = say(hint, this.#scroll.place);
     const place: Line[] = shown.length < content.length ? [[{ text, style: "dim" }]] : [];
     const rows = [...shown, ...place, ...below];
     return {

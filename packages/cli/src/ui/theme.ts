@@ -6,9 +6,8 @@ export type ColorDepth = "none" | "16" | "256" | "full";
 export const THEMES = ["auto", "dark", "light", "contrast", "colorblind"] as const;
 export type ThemeName = (typeof THEMES)[number];
 
-/** The code that turns a style on, and the code that turns it off. */
-type Look = readonly [on: string, off: string];
-export type Theme = Readonly<Partial<Record<Style, Look | null>>>;
+/** The codes that turn each style on; one code turns all off. */
+export type Theme = Readonly<Partial<Record<Style, string | null>>>;
 /** Looks in the words of settings, such as `bold #88c0d0 on black`. */
 type Words = Readonly<Partial<Record<Style, readonly string[]>>>;
 
@@ -65,13 +64,7 @@ const OWN: Readonly<Record<Exclude<ThemeName, "auto">, Words>> = {
 };
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
-const EFFECTS: Readonly<Record<string, Look>> = {
-  bold: ["1", "22"],
-  dim: ["2", "22"],
-  italic: ["3", "23"],
-  underline: ["4", "24"],
-  reverse: ["7", "27"],
-};
+const EFFECTS = new Map(Object.entries({ bold: "1", dim: "2", italic: "3", underline: "4", reverse: "7" }));
 /** The six levels of each component in terminals with 256 colours. */
 const STEPS = [0, 95, 135, 175, 215, 255];
 
@@ -122,24 +115,16 @@ export function mixTheme(
   return { theme, faults };
 }
 
-function lookOf(words: readonly string[], depth: ColorDepth): Look | null {
-  const on: string[] = [];
-  const off: string[] = [];
+function lookOf(words: readonly string[], depth: ColorDepth): string | null {
+  const codes: string[] = [];
   let isBack = false;
   for (const word of words) {
-    const effect = EFFECTS[word];
-    const color = colorOf(word, depth, isBack);
-    if (word === "on") isBack = true;
-    else if (effect !== undefined) {
-      on.push(effect[0]);
-      off.push(effect[1]);
-    } else if (color !== null) {
-      on.push(color);
-      off.push(isBack ? "49" : "39");
-      isBack = false;
-    } else return null;
+    const code = EFFECTS.get(word) ?? colorOf(word, depth, isBack);
+    isBack = word === "on" || (isBack && EFFECTS.has(word));
+    if (code !== null) codes.push(code);
+    else if (word !== "on") return null;
   }
-  return on.length === 0 ? null : [on.join(";"), off.join(";")];
+  return codes.length === 0 ? null : codes.join(";");
 }
 
 /** The code of a colour, or of the nearest one that the terminal has. */
@@ -151,10 +136,8 @@ function colorOf(word: string, depth: ColorDepth, isBack: boolean): string | nul
   if (word === "gray" || word === "grey") return String(90 + shift);
   const hex = /^#([\da-f]{6}|[\da-f]{3})$/.exec(word)?.[1];
   if (hex === undefined) return null;
-  const pair = hex.length / 3;
-  const parts = [0, 1, 2].map((at) =>
-    Number.parseInt(hex.slice(at * pair, (at + 1) * pair).repeat(pair === 1 ? 2 : 1), 16),
-  );
+  const whole = hex.length === 3 ? hex.replace(/./g, "$&$&") : hex;
+  const parts = (whole.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
   if (depth === "full") return `${38 + shift};2;${parts.join(";")}`;
   const [red = 0, green = 0, blue = 0] = parts.map(stepOf);
   if (depth === "256") return `${38 + shift};5;${16 + 36 * red + 6 * green + blue}`;
@@ -175,7 +158,7 @@ export function paint(line: Line, theme: Theme): Row {
   for (const { text: given, style } of line) {
     const text = given.replace(DRIVES, "");
     const look = style && theme[style];
-    bytes += !look || text === "" ? text : `\u001b[${look[0]}m${text}\u001b[${look[1]}m`;
+    bytes += !look || text === "" ? text : `\u001b[${look}m${text}\u001b[m`;
   }
   return { bytes, width: lineWidth(line) };
 }

@@ -1,6 +1,5 @@
 import {
   burinHome,
-  createToolbox,
   folderTrust,
   type MachineFacts,
   machineFacts,
@@ -9,9 +8,10 @@ import {
   WebSearch,
 } from "@burin/core";
 import { type CommonOptions, type Opened, openSettings } from "../../request/options.ts";
-import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
+import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
-import { report } from "../../terminal/output.ts";
+import { counted, report } from "../../terminal/output.ts";
+import { statesOf } from "../mcp.ts";
 import {
   examineHome,
   examineLocalServers,
@@ -25,9 +25,7 @@ const LEAST_NODE = [20, 19] as const;
 const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
 /** Checks what Burin needs here, one line each. Starts nothing that the folder brings. */
-export async function run(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
-  nothingAfter("doctor", request);
-  const { options, own } = request;
+export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const all = [nodeFinding(), examineHome(burinHome(process.env))];
   const { opened, finding } = await settingsFinding(options);
   all.push(finding);
@@ -127,21 +125,11 @@ async function mcpFindings({ root, settings, isOnline }: Ground, signal: AbortSi
   const aliases = Object.keys(settings.mcpServers);
   if (aliases.length === 0) return [ok("No server is named.")];
   if (!isOnline) return [ok(`${aliases.join(", ")}; not started (--online starts it).`)];
-  const toolbox = createToolbox({ root, settings });
-  try {
-    return await Promise.all(
-      aliases.map(async (alias) => {
-        try {
-          const { tools } = await toolbox.mcp.test(alias, signal);
-          return ok(`${alias}: ${tools.length} tools.`);
-        } catch (error) {
-          return fail(`${alias}: ${messageOf(error)}`);
-        }
-      }),
-    );
-  } finally {
-    await toolbox.close();
-  }
+  const states = await statesOf(aliases, { root, settings }, signal);
+  return aliases.map((alias, index) => {
+    const { tools = 0, error } = states[index] ?? {};
+    return error === undefined ? ok(`${alias}: ${counted(tools, "tool")}.`) : fail(`${alias}: ${error}`);
+  });
 }
 
 async function trustFinding(root: string): Promise<Finding> {

@@ -114,7 +114,7 @@ function answered(
 }
 
 /** Some list a name with its maker or its tag, and accept it without. */
-function isListed(name: string, models: readonly string[]): boolean {
+export function isListed(name: string, models: readonly string[]): boolean {
   return models.some((one) => one === name || one === `${name}:latest` || one.endsWith(`/${name}`));
 }
 

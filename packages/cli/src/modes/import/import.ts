@@ -2,9 +2,9 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { burinHome, orElse, sessionSummaries } from "@burin/core";
-import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
+import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { block, counted, report } from "../../terminal/output.ts";
+import { block, counted, report, shortLine } from "../../terminal/output.ts";
 import { AGENTS, readAgent } from "./agents.ts";
 import type { Found, FoundSession } from "./found.ts";
 import { type Chosen, type Offer, type OfferedSession, takeOver } from "./take-over.ts";
@@ -12,9 +12,7 @@ import { type Chosen, type Offer, type OfferedSession, takeOver } from "./take-o
 const MOST_FOLDERS_NAMED = 5;
 
 /** Shows which data of another agent Burin can use, and imports it on request, without changing the original. */
-export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
-  nothingAfter("import", request);
-  const { own, options } = request;
+export async function run({ own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const root = realpathSync(options.root);
   const isApplied = own.apply === true;
   const home = burinHome(process.env);
@@ -146,8 +144,7 @@ function shownRule({ list, rule, of, isOfProject }: Found["rules"][number]): str
 }
 
 function shownSession({ id, at, prompt, isKnown }: OfferedSession): string {
-  const words = prompt.replace(/\s+/g, " ").trim().slice(0, 60);
-  return `${at.slice(0, 10)}  ${id}  ${words}${isKnown ? "  (was taken before)" : ""}`;
+  return `${at.slice(0, 10)}  ${id}  ${shortLine(prompt, 60)}${isKnown ? "  (was taken before)" : ""}`;
 }
 
 /** Values of variables and headers may be secrets. */

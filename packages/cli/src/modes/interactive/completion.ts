@@ -96,7 +96,7 @@ export class Completion {
   #named(word: string): readonly Choice[] {
     const found = this.#files?.find(word) ?? [];
     if (word === "" || found.length === 0) void this.#readFiles();
-    return found.map((path) => ({ value: mention(path), label: path, more: "" }));
+    return found.map((path) => ({ value: mention(path), label: path }));
   }
 
   async #readFiles(): Promise<void> {

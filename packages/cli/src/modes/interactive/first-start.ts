@@ -13,7 +13,7 @@ import { TEST_PROMPT, TEST_SYSTEM } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
 import { choose } from "../../ui/choice-panel.ts";
-import { InputPanel } from "../../ui/input-panel.ts";
+import { inputPanel } from "../../ui/input-panel.ts";
 import type { Desk } from "./desk.ts";
 
 const SERVICES = [
@@ -119,10 +119,8 @@ export class FirstStart {
 
   #modelOf(models: readonly string[]): Promise<string | null> {
     if (models.length === 0) return this.#ask({ title: say("model.title"), hint: say("first.name") });
-    return this.#choose(
-      say("model.title"),
-      models.map((name) => ({ value: name, label: name, more: "" })),
-    );
+    const choices = models.map((value) => ({ value }));
+    return this.#choose(say("model.title"), choices);
   }
 
   async #keep({ provider, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
@@ -161,7 +159,7 @@ export class FirstStart {
         this.#desk.show(null);
         resolve(text);
       };
-      this.#desk.show(new InputPanel({ ...needs, done }));
+      this.#desk.show(inputPanel({ ...needs, done }));
     });
   }
 }

@@ -5,7 +5,7 @@ import { commandKey, type Key } from "../../terminal/keys.ts";
 import { choose } from "../../ui/choice-panel.ts";
 import { callsInFull } from "../../ui/displays/call-lines.ts";
 import { editKey } from "../../ui/edit-keys.ts";
-import { TextPanel } from "../../ui/panel.ts";
+import { textPanel } from "../../ui/panel.ts";
 import { placeBeside } from "../../ui/prompt-view.ts";
 import type { Completion } from "./completion.ts";
 import type { Desk } from "./desk.ts";
@@ -187,19 +187,13 @@ export class PromptKeys {
   #showCalls(): void {
     const { transcript } = this.#desk;
     const running = transcript.items.flatMap((item) => (item.kind === "call" ? [item.call] : []));
-    this.#desk.show(
-      new TextPanel({
-        title: say("calls.title"),
-        lines: (width) => callsInFull([...transcript.calls, ...running], width),
-        close: () => this.#desk.show(null),
-      }),
-    );
+    const lines = (width: number) => callsInFull([...transcript.calls, ...running], width);
+    this.#desk.show(textPanel({ title: say("calls.title"), lines, close: () => this.#desk.show(null) }));
   }
 
   #searchHistory(): void {
     const { history, buffer } = this.#desk;
-    const find = (words: string) =>
-      history.search(words).map((prompt) => ({ value: prompt, label: prompt, more: "" }));
+    const find = (words: string) => history.search(words).map((value) => ({ value }));
     choose(this.#desk, { title: say("search.title"), find, chosen: (prompt) => buffer.set(prompt) });
   }
 

@@ -70,7 +70,7 @@ function copyHint({ options }: Desk, name: string): string | undefined {
 export async function definedChoices({ session }: Desk): Promise<readonly Choice[]> {
   if (session === null) return [];
   const [custom, prompts] = await Promise.all([session.customCommands(), session.mcp.prompts()]);
-  const choice = (name: string, more: string): Choice => ({ value: `/${name}`, label: `/${name}`, more });
+  const choice = (name: string, more: string): Choice => ({ value: `/${name}`, more });
   return [
     ...custom.map(({ name, description }) => choice(name, description)),
     ...prompts.map(({ server, name, description }) => choice(`${server}:${name}`, description)),
