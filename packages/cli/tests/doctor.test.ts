@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import { ScreenTerminal } from "./screen-terminal.ts";
 
 const KEY = "sk-very-secret";
 
@@ -25,6 +26,17 @@ beforeEach(async () => {
 afterEach(async () => {
   server?.close();
   server = null;
+});
+
+it("at a terminal the findings are wrapped between words, below their beginning", async () => {
+  const terminal = new ScreenTerminal({ cwd: root, args: ["doctor"], columns: 60, rows: 60 });
+  await terminal.ended();
+  const rows = terminal.text().split("\n");
+  expect(rows.find((row) => row.includes("web search"))).toMatch(
+    /^warn {2}web search {5}No search service is configured. Name$/,
+  );
+  expect(rows).toContainEqual(expect.stringMatching(/^ {21}one in settings\.json: /));
+  terminal.close();
 });
 
 interface Finding {

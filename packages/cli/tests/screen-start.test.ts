@@ -153,11 +153,11 @@ describe("the first start", () => {
       if (questions.some((question) => terminal.text().includes(question))) terminal.type("y");
       return terminal.all().join("\n").includes("An empty text counts 0 words now");
     }, "the end of the demo");
-    await terminal.shows("? for keys");
+    await terminal.shows("The demo answers no prompts. /model chooses a model of your own");
     await terminal.enter("\u0015/changes\r", "Changes of this session", "return words.length;");
     terminal.type("\u001b");
     await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
-    await terminal.enter("and now?\r", "The demo answers no prompts.");
+    await terminal.enter("and now?\r", /The demo answers no prompts[\s\S]*The demo answers no prompts/);
     await terminal.enter("/model\r", "Which model service?");
     terminal.type("\u0003\u0003");
     expect(await terminal.ended()).toBe(0);
@@ -174,6 +174,16 @@ describe("the end", () => {
     terminal.type("\u0003");
     expect(await terminal.ended()).toBe(0);
     expect(leftOn(terminal.written)).toEqual([]);
+  });
+
+  it("P11 ctrl+c while the model works only stops it, and says what a second one does", async () => {
+    const terminal = await room.open([
+      { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
+    ]);
+    await terminal.enter("go\r", "esc to interrupt");
+    await terminal.enter("\u0003", "Stopped.", "Press ctrl+c again to quit");
+    terminal.type("\u0003");
+    expect(await terminal.ended()).toBe(0);
   });
 
   it.each([

@@ -22,8 +22,8 @@ export interface CommandDesk {
     readonly isWorking: boolean;
     /** Working time so far. */
     readonly milliseconds: number;
-    /** Asks the model. */
-    submit(text: string): void;
+    /** Asks the model, and resolves when it is done. */
+    submit(text: string): Promise<void>;
     /** Replaces the conversation so far by a summary. */
     compact(): Promise<void>;
   };

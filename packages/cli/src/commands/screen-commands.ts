@@ -69,5 +69,5 @@ export function screenCommandIn(prompt: string): { command: ScreenCommand; words
 }
 
 function ask(desk: CommandDesk, prompt: string, words: string): void {
-  desk.work.submit([prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n"));
+  void desk.work.submit([prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n"));
 }

@@ -3,6 +3,7 @@ export const en = {
   "start.folder": "Burin works in {folder}",
   "call.line": "1 line",
   "call.lines": "{count} lines",
+  "call.same": "nothing changed",
   "call.exit": "exit code {code}",
   "call.signal": "ended by {signal}",
   "call.more": "… {count} more lines (ctrl+o shows all)",

@@ -133,7 +133,8 @@ export class Transcript {
       this.#open.set(call.callId, item);
     } else {
       // Time spent waiting for the user is not the call's.
-      if (call.status === "executing" && known.call.status !== "executing") known.since = now;
+      const { status } = known.call;
+      if (status === "awaiting_approval" || status === "validating") known.since = now;
       known.call = call;
       known.isLeft = false;
       known.milliseconds = now - known.since;

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { ToolCall } from "@burin/core";
 import { expect, it } from "vitest";
 import { Transcript } from "../state/transcript.ts";
 import type { Line } from "../terminal/styled-line.ts";
@@ -22,6 +23,32 @@ it.each([1, 16, TABLE.length])("P30 shows a table that a reply begins with, in p
   draw();
   const table = ["name  │ words", "──────┼──────", "a.txt │ 1"];
   expect({ live, shown }).toEqual({ live: table, shown: [...table, "", "> go on"] });
+});
+
+const asked = { callId: "a", name: "write_file", args: {}, description: "Write a.txt" };
+
+function shownOf(...heard: readonly (readonly [call: object, now: number])[]): string[] {
+  const transcript = new Transcript();
+  for (const [call, now] of heard)
+    transcript.hear({ type: "tool_call", call: { ...asked, ...call } as ToolCall }, now);
+  return new TranscriptRows().takeFinal(transcript, frame).map(({ bytes }) => bytes);
+}
+
+it("the time that the user took to refuse a call is not the call's", () => {
+  const confirmation = { kind: "info", title: "Write?" };
+  const error = { type: "declined", message: "No." };
+  const rows = shownOf(
+    [{ status: "validating" }, 0],
+    [{ status: "awaiting_approval", confirmation, reason: "" }, 100],
+    [{ status: "error", error, llmContent: "", returnDisplay: "" }, 60_000],
+  );
+  expect(rows[0]).toBe("✗ Write a.txt");
+});
+
+it("says in words that a call changed nothing", () => {
+  const display = { kind: "file_diff", fileName: "a.txt", fileDiff: "", addedLines: 0, removedLines: 0 };
+  const rows = shownOf([{ status: "success", llmContent: "", returnDisplay: display }, 0]);
+  expect(rows).toEqual(["● Write a.txt  nothing changed"]);
 });
 
 it.each([80, 57, 41])(

@@ -183,7 +183,8 @@ export class App implements Desk {
     await this.host.openDemo(root, model);
     this.transcript.begin(model.name);
     this.note(say("demo.begin", { root }));
-    this.work.submit(prompt);
+    await this.work.submit(prompt);
+    if (this.isDemo) this.note(say("demo.prompt"));
   }
 
   async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
@@ -291,7 +292,7 @@ export class App implements Desk {
     if (this.session === null) this.setUp(text);
     else if (this.#own.take(text)) return;
     else if (this.isDemo) this.note(say("demo.prompt"));
-    else this.work.submit(text, isLast);
+    else void this.work.submit(text, isLast);
   }
 
   #hear(keys: readonly Key[]): void {
@@ -324,6 +325,11 @@ export class App implements Desk {
     else this.#keys.press(key);
   }
 
+  #stateInWords(): string {
+    if (this.work.isStopping) return say("status.interrupting");
+    return this.vim?.isNormal ? say("status.normal") : "";
+  }
+
   #status(): Status {
     const { spent, model, fill } = this.transcript;
     return {
@@ -334,7 +340,7 @@ export class App implements Desk {
       milliseconds: this.work.milliseconds,
       isWorking: this.isWorking,
       isModelAtWork: this.work.isWorking,
-      message: this.#message || (this.vim?.isNormal ? say("status.normal") : ""),
+      message: this.#message || this.#stateInWords(),
     };
   }
 }

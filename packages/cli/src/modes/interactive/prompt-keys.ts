@@ -120,10 +120,8 @@ export class PromptKeys {
     const { completion, work } = this.#needs;
     const { buffer } = this.#desk;
     if (completion.isOpen) completion.close();
-    else if (work.isWorking) {
-      work.interrupt();
-      this.#desk.flash(say("status.interrupting"));
-    } else if (!this.#isAgain) this.#desk.flash(say(buffer.isEmpty ? "status.back" : "status.empty"));
+    else if (work.isWorking) work.interrupt();
+    else if (!this.#isAgain) this.#desk.flash(say(buffer.isEmpty ? "status.back" : "status.empty"));
     else {
       this.#desk.flash("");
       if (buffer.isEmpty) void this.#command("/back");

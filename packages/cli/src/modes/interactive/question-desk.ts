@@ -93,7 +93,7 @@ export class QuestionDesk {
     if (confirmation.kind === "plan" && decision.outcome === "cancel" && decision.reason !== undefined) {
       // A declined plan ends the run: the user's answer is the next prompt.
       session?.answer(id, { outcome: "cancel" });
-      this.#work.submit(decision.reason, true);
+      void this.#work.submit(decision.reason, true);
     } else session?.answer(id, decision);
   }
 }

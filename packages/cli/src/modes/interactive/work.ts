@@ -25,13 +25,18 @@ export class Work {
     return this.#abort !== null;
   }
 
+  /** The user has interrupted the work, and it has not ended yet. */
+  get isStopping(): boolean {
+    return this.#abort?.signal.aborted ?? false;
+  }
+
   /** Working time of all runs together. */
   get milliseconds(): number {
     return this.#before + (this.isWorking ? (this.#askedAt ?? performance.now()) - this.#since : 0);
   }
 
-  /** Sends a prompt, or text for the running work; with `isLast`, after the model has ended its turn. */
-  submit(text: string, isLast = false): void {
+  /** Sends a prompt, and resolves at its end; or text for the running work, with `isLast` for after the model's turn. */
+  async submit(text: string, isLast = false): Promise<void> {
     const { session } = this.#desk;
     if (session === null) return;
     if (this.isWorking) {
@@ -42,8 +47,9 @@ export class Work {
       this.#desk.view.soon();
       return;
     }
-    void this.#run(this.forModel === "" ? text : `${this.forModel}\n\n${text}`);
+    const words = this.forModel === "" ? text : `${this.forModel}\n\n${text}`;
     this.forModel = "";
+    await this.#run(words);
   }
 
   interrupt(): void {
@@ -108,7 +114,6 @@ export class Work {
     const took = performance.now() - this.#since;
     this.#before += took;
     this.#abort = null;
-    this.#desk.flash("");
     if (look.isSpoken && !abort.signal.aborted) transcript.note(say("spoken.end"));
     if (took > LONG_MS) this.call(say("spoken.end"));
     this.#goOnWithWaiting(abort.signal.aborted);

@@ -1,4 +1,5 @@
 import type { FileDiff } from "@burin/core";
+import { say } from "../../locales/say.ts";
 import {
   type Line,
   lineWidth,
@@ -40,7 +41,8 @@ export function diffLines(fileDiff: string, width: number): Line[] {
 
 export function diffSummary({ addedLines, removedLines }: FileDiff): Span[] {
   const parts: Span[] = [];
-  if (addedLines > 0 || removedLines === 0) parts.push({ text: `+${addedLines}`, style: "added" });
+  if (addedLines + removedLines === 0) return [{ text: say("call.same"), style: "dim" }];
+  if (addedLines > 0) parts.push({ text: `+${addedLines}`, style: "added" });
   if (removedLines > 0) parts.push({ text: `-${removedLines}`, style: "removed" });
   return parts.flatMap((part, index) => (index === 0 ? [part] : [{ text: " " }, part]));
 }
