@@ -3,6 +3,7 @@ import { allOptions, OPTIONS } from "./request/option-table.ts";
 import { COMMANDS, ENVIRONMENT, helpOn, type Usage } from "./request/usages.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
+import { fitRows } from "./terminal/styled-line.ts";
 
 const COLUMN = 31;
 
@@ -31,7 +32,11 @@ function nameHere(name: string): string | undefined {
 }
 
 /** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
-export function helpText(topic?: string): string {
+export function helpText(topic: string | undefined, isTerminal: boolean): string {
+  return fitRows(wholeHelp(topic).split("\n"), isTerminal).join("\n");
+}
+
+function wholeHelp(topic: string | undefined): string {
   if (topic === undefined) {
     const forms: Usage = [
       ['["prompt"]', "opens the app at a terminal, with a first prompt if one is given"],

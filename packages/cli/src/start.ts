@@ -48,7 +48,7 @@ async function run(request: Request, output: Output): Promise<ExitCode> {
   const io = { output, signal: interruptSignal() };
   switch (request.mode) {
     case "help":
-      output.out((await import("./help.ts")).helpText(request.topic));
+      output.out((await import("./help.ts")).helpText(request.topic, output.isTerminal));
       return EXIT.done;
     case "version":
       output.out(`${BURIN_VERSION}\n`);

@@ -30,12 +30,28 @@ afterEach(async () => {
 
 it("at a terminal the findings are wrapped between words, below their beginning", async () => {
   const terminal = new ScreenTerminal({ cwd: root, args: ["doctor"], columns: 60, rows: 60 });
-  await terminal.ended();
-  const rows = terminal.text().split("\n");
-  expect(rows.find((row) => row.includes("web search"))).toMatch(
-    /^warn {2}web search {5}No search service is configured. Name$/,
+  await terminal.shows(
+    /^warn {2}web search {5}No search service is configured. Name\n {21}one in settings\.json: /m,
   );
-  expect(rows).toContainEqual(expect.stringMatching(/^ {21}one in settings\.json: /));
+  await terminal.ended();
+  terminal.close();
+});
+
+it.each([
+  [
+    "--help",
+    "      --max-turns N           most replies of the model to one prompt (default",
+    `${" ".repeat(30)}200)`,
+  ],
+  [
+    "tools",
+    "    Replaces text in a file. old_string must be the file's own text, exactly,",
+    "    white space",
+  ],
+])("at a terminal burin %s has no word in two rows", async (word, row, next) => {
+  const terminal = new ScreenTerminal({ cwd: root, args: [word], columns: 80, rows: 150 });
+  await terminal.shows(`${row}\n${next}`);
+  await terminal.ended();
   terminal.close();
 });
 

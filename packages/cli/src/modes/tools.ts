@@ -4,6 +4,7 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { noteFailures, noteNotices, noteUnknownNames } from "../terminal/notes.ts";
 import { report, visible } from "../terminal/output.ts";
+import { fitRows } from "../terminal/styled-line.ts";
 
 const TOLD_AFTER_MS = 500;
 const MOST_START_MS = 10_000;
@@ -40,6 +41,6 @@ export async function run({ options }: SubcommandRequest, { output, signal }: Io
     `${name}  (${source}${missing === undefined ? "" : ", not configured"})`,
     `    ${(missing ?? description).replace(/\s+/g, " ")}`,
   ]);
-  report(output, options.outputFormat, { document: tools, rows });
+  report(output, options.outputFormat, { document: tools, rows: fitRows(rows, output.isTerminal) });
   return EXIT.done;
 }

@@ -113,6 +113,23 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   return rows.map(joined);
 }
 
+/** Rows of a table as a terminal shows them: what does not fit goes on below the last column, or below the row. */
+export function fitRows(rows: readonly string[], isTerminal: boolean): readonly string[] {
+  const width = isTerminal ? process.stdout.columns : 0;
+  if (!width) return rows;
+  return rows.flatMap((text) => {
+    const column = /^(?:.*\S)? {2,}/.exec(text)?.[0].length ?? 0;
+    const hang = column * 2 > width ? text.search(/\S/) + 4 : column;
+    const fitted = wrapLine([{ text }], width, " ".repeat(hang));
+    return fitted.map((line) =>
+      line
+        .map((span) => span.text)
+        .join("")
+        .trimEnd(),
+    );
+  });
+}
+
 /** The pieces in as few rows as possible; a piece that needs several rows does not share them. */
 export function sideBySide(pieces: readonly Line[], width: number): Line[] {
   const rows: Line[] = [];

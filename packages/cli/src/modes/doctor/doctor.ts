@@ -11,7 +11,7 @@ import { type CommonOptions, type Opened, openSettings } from "../../request/opt
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import { counted, report } from "../../terminal/output.ts";
-import { shownText, wrapLine } from "../../terminal/styled-line.ts";
+import { fitRows } from "../../terminal/styled-line.ts";
 import { statesOf } from "../mcp.ts";
 import {
   examineHome,
@@ -36,17 +36,14 @@ export async function run({ options, own }: SubcommandRequest, { output, signal 
   all.push(await examineLocalServers(signal));
   if (signal.aborted) return EXIT.interrupted;
   const isWell = all.every(({ state }) => state !== "fail");
-  const width = (output.isTerminal && process.stdout.columns) || Number.POSITIVE_INFINITY;
-  const rows = all.flatMap(({ name, state, message }) => {
-    const text = `${state.padEnd(5)} ${name.padEnd(14)} ${shownText(message.replace(/\s*\n\s*/g, " "))}`;
-    return wrapLine([{ text }], width, " ".repeat(21)).map((line) =>
-      line
-        .map((span) => span.text)
-        .join("")
-        .trimEnd(),
-    );
+  const rows = all.map(
+    ({ name, state, message }) =>
+      `${state.padEnd(5)} ${name.padEnd(14)} ${message.replace(/\s*\n\s*/g, " ")}`,
+  );
+  report(output, options.outputFormat, {
+    document: { ok: isWell, findings: all },
+    rows: fitRows(rows, output.isTerminal),
   });
-  report(output, options.outputFormat, { document: { ok: isWell, findings: all }, rows });
   return isWell ? EXIT.done : EXIT.failed;
 }
 
