@@ -53,11 +53,7 @@ export async function readArgs(argv: readonly string[]): Promise<Request> {
     return request(argv);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const message = messageOf(error);
-    if (message.endsWith("uv_cwd")) {
-      throw new UsageError("the current folder no longer exists; change to another one.");
-    }
-    throw (await import("./help.ts")).optionFault(message, subcommandOf(argv));
+    throw (await import("./help.ts")).optionFault(messageOf(error), subcommandOf(argv));
   }
 }
 

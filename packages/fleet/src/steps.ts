@@ -37,13 +37,10 @@ export interface Step extends Partial<FolderChanges> {
 }
 
 /** How a task has ended. `set_aside`: it has crashed its workers; `waiting`: it waits for an answer. */
-export interface TaskEnd extends Spent {
+export interface TaskEnd extends Spent, Pick<RunEnd, "result" | "error" | "check"> {
   readonly status: RunEnd["status"] | "set_aside" | "waiting";
-  readonly result: string;
-  readonly error?: { readonly type: string; readonly message: string };
   /** What the session has changed, as a git patch. */
   readonly patch: string;
-  readonly check?: RunEnd["check"];
   /** What it waits for. */
   readonly question?: Question;
 }

@@ -14,34 +14,29 @@ const workCommands: readonly ScreenCommand[] = [
   { name: "demo", run: (desk) => desk.showDemo() },
 ];
 
-/** Names that other agents use for such commands, so that their users find ours. */
-const NAMES_ELSEWHERE: Readonly<Record<string, readonly [ours: string, words?: string]>> = {
-  "approval-mode": ["approval"],
-  approvals: ["approval"],
-  bashes: ["tasks"],
-  compress: ["compact"],
-  config: ["settings"],
-  continue: ["resume"],
-  diff: ["changes"],
-  exit: ["quit"],
-  models: ["model"],
-  new: ["clear"],
-  plan: ["approval", "plan"],
-  reset: ["clear"],
-  rewind: ["back"],
-  sessions: ["resume"],
-  stats: ["cost"],
-  status: ["doctor"],
-  usage: ["cost"],
-  yolo: ["approval", "yolo"],
-};
+/** Our commands, and their names in other agents, so that their users find ours. */
+const NAMES_ELSEWHERE = Object.entries({
+  approval: "approval-mode approvals",
+  "approval plan": "plan",
+  "approval yolo": "yolo",
+  back: "rewind",
+  changes: "diff",
+  clear: "new reset",
+  compact: "compress",
+  cost: "stats usage",
+  doctor: "status",
+  model: "models",
+  quit: "exit",
+  resume: "continue sessions",
+  settings: "config",
+  tasks: "bashes",
+});
 
 /** Translates a command name that only other agents have into ours; null for all other prompts. */
 export function fromElsewhere(prompt: string): string | null {
   const [, name = "", words = ""] = /^\/([a-z-]+)(\s[\s\S]*)?$/.exec(prompt) ?? [];
-  if (!Object.hasOwn(NAMES_ELSEWHERE, name)) return null;
-  const [ours = "", first = ""] = NAMES_ELSEWHERE[name] ?? [];
-  return `/${ours} ${first}${words}`;
+  const ours = NAMES_ELSEWHERE.find(([, names]) => names.split(" ").includes(name))?.[0];
+  return ours === undefined ? null : `/${ours}${words}`;
 }
 
 export const SCREEN_COMMANDS: readonly ScreenCommand[] = [

@@ -18,7 +18,7 @@ export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 export const LANGUAGE_CODES = ["en", "zh", "ja", "fr", "ru"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-export interface CommonOptions {
+export interface CommonOptions extends Pick<SessionOptions, "maxTurns" | "check"> {
   readonly root: string;
   /** `root` was given explicitly, instead of being the current folder. */
   readonly isRootNamed: boolean;
@@ -30,9 +30,6 @@ export interface CommonOptions {
   readonly sandbox?: SandboxMode | undefined;
   readonly settingsFile?: string | undefined;
   readonly model?: string | undefined;
-  /** A command that must pass before a run ends with success. */
-  readonly check?: string | undefined;
-  readonly maxTurns?: number | undefined;
   /** What the run may spend, in the format of `parseBudget`. */
   readonly budget?: string | undefined;
   readonly noColor: boolean;

@@ -1,4 +1,11 @@
-import type { AgentEvent, CacheMiss, ContextFill, InlineData, ToolCall } from "@burin/core";
+import {
+  type AgentEvent,
+  type CacheMiss,
+  type ContextFill,
+  type InlineData,
+  isAnswered,
+  type ToolCall,
+} from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
 
@@ -139,7 +146,7 @@ export class Transcript {
       known.isLeft = false;
       known.milliseconds = now - known.since;
     }
-    if (!isOver(call)) return;
+    if (!isAnswered(call)) return;
     this.#open.delete(call.callId);
     this.spent.calls += 1;
     this.calls.push(call);
@@ -169,8 +176,4 @@ export class Transcript {
 /** The part of a prompt that the user typed. */
 export function wordsOf(prompt: string): string {
   return prompt.split(FILES_MARK, 1)[0] ?? "";
-}
-
-export function isOver({ status }: ToolCall): boolean {
-  return status === "success" || status === "error" || status === "cancelled";
 }

@@ -1,28 +1,31 @@
 import { graphemesOf, graphemeWidth, widthOf } from "./cell-width.ts";
 import { withJoiners } from "./joined-text.ts";
 
-/** The role of a text; a theme defines its look. */
-export type Style =
-  | "strong"
-  | "emphasis"
-  | "dim"
-  | "heading"
-  | "code"
-  | "link"
-  | "user"
-  | "good"
-  | "bad"
-  | "warning"
-  | "accent"
-  | "added"
-  | "removed"
-  | "addedWord"
-  | "removedWord"
-  | "comment"
-  | "string"
-  | "keyword"
-  | "number"
-  | "chosen";
+/** The roles of texts, and their looks in the sixteen colours that the user has chosen; a theme may have others. */
+export const LOOKS = {
+  strong: "bold",
+  emphasis: "italic",
+  dim: "dim",
+  heading: "bold underline",
+  code: "cyan",
+  link: "underline",
+  user: "bold",
+  good: "green",
+  bad: "red",
+  warning: "yellow",
+  accent: "cyan",
+  added: "green",
+  removed: "red",
+  addedWord: "green reverse",
+  removedWord: "red reverse",
+  comment: "dim",
+  string: "green",
+  keyword: "magenta",
+  number: "yellow",
+  chosen: "reverse",
+};
+
+export type Style = keyof typeof LOOKS;
 
 export interface Span {
   readonly text: string;

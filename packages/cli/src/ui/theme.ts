@@ -1,5 +1,5 @@
 import type { Row } from "../terminal/screen.ts";
-import { type Line, lineWidth, type Style } from "../terminal/styled-line.ts";
+import { type Line, LOOKS, lineWidth, type Style } from "../terminal/styled-line.ts";
 
 export type ColorDepth = "none" | "16" | "256" | "full";
 
@@ -8,58 +8,31 @@ export type ThemeName = (typeof THEMES)[number];
 
 /** The codes that turn each style on; one code turns all off. */
 export type Theme = Readonly<Partial<Record<Style, string | null>>>;
-/** Looks in the words of settings, such as `bold #88c0d0 on black`. */
-type Words = Readonly<Partial<Record<Style, readonly string[]>>>;
-
-/** The user has chosen the sixteen colours, so they suit the background. */
-const PLAIN: Words = {
-  strong: ["bold"],
-  emphasis: ["italic"],
-  dim: ["dim"],
-  heading: ["bold", "underline"],
-  code: ["cyan"],
-  link: ["underline"],
-  user: ["bold"],
-  good: ["green"],
-  bad: ["red"],
-  warning: ["yellow"],
-  accent: ["cyan"],
-  added: ["green"],
-  removed: ["red"],
-  addedWord: ["green", "reverse"],
-  removedWord: ["red", "reverse"],
-  comment: ["dim"],
-  string: ["green"],
-  keyword: ["magenta"],
-  number: ["yellow"],
-  chosen: ["reverse"],
-};
-
-/** How themes differ from that. */
-const OWN: Readonly<Record<Exclude<ThemeName, "auto">, Words>> = {
+/** How themes differ from the looks in sixteen colours, in the words of settings. */
+const OWN: Readonly<Record<Exclude<ThemeName, "auto">, Readonly<Partial<Record<Style, string>>>>> = {
   // With more than sixteen colours, changed words get a background of their own.
-  dark: { addedWord: ["#befabe", "on", "#14501e"], removedWord: ["#ffc8c8", "on", "#6e191e"] },
-  light: { addedWord: ["on", "#aaebaa"], removedWord: ["on", "#ffbebe"] },
+  dark: { addedWord: "#befabe on #14501e", removedWord: "#ffc8c8 on #6e191e" },
+  light: { addedWord: "on #aaebaa", removedWord: "on #ffbebe" },
   contrast: {
-    dim: [],
-    comment: [],
-    good: ["bold", "green"],
-    bad: ["bold", "red"],
-    warning: ["bold", "yellow"],
-    added: ["bold", "green"],
-    removed: ["bold", "red"],
-    addedWord: ["bold", "reverse"],
-    removedWord: ["bold", "reverse"],
+    dim: "",
+    comment: "",
+    good: "bold green",
+    bad: "bold red",
+    warning: "bold yellow",
+    added: "bold green",
+    removed: "bold red",
+    addedWord: "bold reverse",
+    removedWord: "bold reverse",
   },
   // Blue and orange, which are easy to tell apart.
   colorblind: {
-    good: ["blue"],
-    bad: ["yellow"],
-    added: ["blue"],
-    removed: ["yellow"],
-    addedWord: ["blue", "reverse"],
-    removedWord: ["yellow", "reverse"],
-    string: ["blue"],
+    good: "blue",
+    bad: "yellow",
+    added: "blue",
+    removed: "yellow",
+    addedWord: "blue reverse",
+    removedWord: "yellow reverse",
+    string: "blue",
   },
 };
 
@@ -104,21 +77,21 @@ export function mixTheme(
   if (depth === "none") return { theme: {}, faults: [] };
   const known = name === "auto" ? (isLight ? "light" : "dark") : name;
   const own = depth === "16" && (known === "light" || known === "dark") ? {} : OWN[known];
-  const words = Object.entries({ ...PLAIN, ...own });
+  const words = Object.entries({ ...LOOKS, ...own });
   const theme = Object.fromEntries(words.map(([style, look]) => [style, lookOf(look, depth)]));
   const faults: string[] = [];
   for (const [style, look] of Object.entries(colors)) {
-    const found = Object.hasOwn(PLAIN, style) ? lookOf(look.trim().toLowerCase().split(/\s+/), depth) : null;
+    const found = Object.hasOwn(LOOKS, style) ? lookOf(look, depth) : null;
     if (found === null) faults.push(`ui.colors.${style}: ${look}`);
     else theme[style] = found;
   }
   return { theme, faults };
 }
 
-function lookOf(words: readonly string[], depth: ColorDepth): string | null {
+function lookOf(look: string, depth: ColorDepth): string | null {
   const codes: string[] = [];
   let isBack = false;
-  for (const word of words) {
+  for (const word of look.trim().toLowerCase().split(/\s+/)) {
     const code = EFFECTS.get(word) ?? colorOf(word, depth, isBack);
     isBack = word === "on" || (isBack && EFFECTS.has(word));
     if (code !== null) codes.push(code);

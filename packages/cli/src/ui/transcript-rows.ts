@@ -1,6 +1,6 @@
-import type { InlineData, ToolCall } from "@burin/core";
+import { type InlineData, isAnswered, type ToolCall } from "@burin/core";
 import { say } from "../locales/say.ts";
-import { type Item, isOver, type Transcript } from "../state/transcript.ts";
+import type { Item, Transcript } from "../state/transcript.ts";
 import type { Row } from "../terminal/screen.ts";
 import { cutLine, type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { callLines, duration } from "./displays/call-lines.ts";
@@ -77,7 +77,7 @@ function streamFor({ theme }: Frame): MarkdownStream {
 }
 
 function isFinal(item: Item): boolean {
-  if (item.kind === "call") return isOver(item.call);
+  if (item.kind === "call") return isAnswered(item.call);
   return item.kind === "text" || item.kind === "thought" ? item.isWhole : true;
 }
 
@@ -105,9 +105,9 @@ function itemLines(item: Item, { width, now }: Frame): Line[] {
     case "call": {
       const { since, milliseconds } = item;
       const call = item.isLeft ? leftCall(item.call) : item.call;
-      const time = isOver(call) ? milliseconds : call.status === "executing" ? now - since : 0;
+      const time = isAnswered(call) ? milliseconds : call.status === "executing" ? now - since : 0;
       const lines = callLines(call, { width, milliseconds: time });
-      return isOver(call) ? lines : lines.slice(0, MOST_CALL_ROWS);
+      return isAnswered(call) ? lines : lines.slice(0, MOST_CALL_ROWS);
     }
     case "lines":
       return item.draw(width).flatMap((line) => wrapLine(line, width));

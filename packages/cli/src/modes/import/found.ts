@@ -1,5 +1,4 @@
-import type { InlineData } from "@burin/core";
-import { messageOf } from "@burin/core";
+import { type InlineData, messageOf } from "@burin/core";
 
 /** One step of a conversation, in a form common to all agents. */
 export type Step = { readonly at: string } & (

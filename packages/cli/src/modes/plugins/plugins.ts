@@ -18,15 +18,9 @@ import { inSettings, startedBy } from "./plugin-settings.ts";
 import { type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
 /** What was installed, so that it can be updated and removed. */
-interface Installed {
-  readonly name: string;
-  readonly version: string;
+interface Installed extends Omit<Plugin, "description" | "root" | "servers" | "left" | "files"> {
   readonly source: Source;
-  readonly fingerprint: string;
-  readonly skills: readonly string[];
-  readonly commands: readonly string[];
   readonly servers: readonly string[];
-  readonly hooks: readonly object[];
 }
 
 const RECORD = "installed.json";

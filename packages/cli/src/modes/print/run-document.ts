@@ -1,35 +1,12 @@
-import {
-  type AgentEvent,
-  type CacheMiss,
-  type Confirmation,
-  isAnswered,
-  type RunStatus,
-  type Usage,
-} from "@burin/core";
+import { type AgentEvent, type CacheMiss, isAnswered, type Usage } from "@burin/core";
 
-type Done = Extract<AgentEvent, { type: "done" }>;
-
-/** Everything about a run that a script needs, in one document. */
-export interface RunDocument {
+/** Everything about a run that a script needs, in one document: its end, and what led to it. */
+export interface RunDocument extends Omit<Extract<AgentEvent, { type: "done" }>, "type"> {
   /** null when no session was opened. */
-  sessionId: string | null;
-  status: RunStatus;
-  result: string;
-  /** The model's output limit cut the result off. */
-  cut?: true;
-  /** The value of the result, with --json-schema. */
-  structured?: unknown;
-  /** The result of --check. */
-  check?: NonNullable<Done["check"]>;
-  /** When files were changed: the tests and builds that ran after the last change, or only before. */
-  proof?: NonNullable<Done["proof"]>;
-  error?: { type: string; message: string };
-  /** The question that the run was parked with. */
-  confirmation?: Confirmation;
-  turns: number;
-  toolCalls: { name: string; status: string }[];
+  readonly sessionId: string | null;
+  readonly toolCalls: { name: string; status: string }[];
   /** `cost` in the currency of the prices; absent if a price is not known. */
-  usage: {
+  readonly usage: {
     inputTokens: number;
     outputTokens: number;
     cachedTokens: number;

@@ -1,6 +1,6 @@
-import type { PartListUnion, ToolCall, ToolDisplay, ToolError } from "@burin/core";
+import { isAnswered, type PartListUnion, type ToolCall, type ToolDisplay, type ToolError } from "@burin/core";
 import { say } from "../../locales/say.ts";
-import { isOver, type ShownCall } from "../../state/transcript.ts";
+import type { ShownCall } from "../../state/transcript.ts";
 import {
   cutLine,
   type Line,
@@ -44,7 +44,10 @@ interface Drawing {
 export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
   const [sign, style] = MARKS[call.status];
   const mark = look.isSpoken ? `${say(`call.${call.status}`)}:` : sign;
-  const [what = ""] = (call.description || (isOver(call) ? call.name : inWords(call.name))).split("\n", 1);
+  const [what = ""] = (call.description || (isAnswered(call) ? call.name : inWords(call.name))).split(
+    "\n",
+    1,
+  );
   const more = [...summaryOf(call), ...timeOf(call, milliseconds)];
   const head: Line = [{ text: `${mark} `, style }, span(what)];
   const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
