@@ -14,8 +14,8 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   mcp: 2260,
   core: 13870,
   serve: 2160,
-  fleet: 4000,
-  cli: 13580,
+  fleet: 3990,
+  cli: 13350,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -1,22 +1,8 @@
-import { existsSync } from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { APPROVAL_MODES, type ApprovalMode, messageOf, parseBudget, SANDBOX_MODES } from "@burin/core";
+import { messageOf } from "@burin/core";
 import { allOptions } from "./request/option-table.ts";
-import {
-  asUsage,
-  type CommonOptions,
-  LANGUAGE_CODES,
-  OUTPUT_FORMATS,
-  type OutputFormat,
-  type SessionChoice,
-} from "./request/options.ts";
-import {
-  existingFolder,
-  type SubcommandRequest,
-  textOf,
-  textsOf,
-  wholeNumber,
-} from "./request/subcommand.ts";
+import { type CommonOptions, commonOptions } from "./request/options.ts";
+import type { SubcommandRequest } from "./request/subcommand.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
@@ -42,10 +28,6 @@ for (const { long, short, value, meaning } of allOptions()) {
   const multiple = meaning.endsWith("may be repeated");
   OPTIONS[long.slice(2)] = { type, multiple, ...(short === undefined ? {} : { short: short.slice(1) }) };
 }
-
-const INPUT_FORMATS = ["text", "stream-json"] as const;
-
-type Values = SubcommandRequest["own"];
 
 /** Throws UsageError, with what to write instead, for an invalid command line. */
 export async function readArgs(argv: readonly string[]): Promise<Request> {
@@ -120,84 +102,4 @@ function literalStart(
   const count = SUBCOMMANDS[name].ownWords?.(words[1]?.value ?? "");
   const last = count === undefined ? undefined : words[count];
   return last === undefined ? argv.length : last.index + 1;
-}
-
-function commonOptions(values: Values): CommonOptions {
-  const [budget, turns] = [textOf(values.budget), textOf(values["max-turns"])];
-  if (budget !== undefined) asUsage("--budget", () => parseBudget(budget));
-  return {
-    root: existingFolder(textOf(values.root) ?? "."),
-    isRootNamed: values.root !== undefined,
-    includeDirectories: directories(textsOf(values["include-directories"])),
-    outputFormat: outputFormat(values),
-    approvalMode: approvalMode(values),
-    sandbox: oneOf(values, "sandbox", SANDBOX_MODES),
-    allow: textsOf(values.allow),
-    deny: textsOf(values.deny),
-    noColor: values["no-color"] === true,
-    isQuiet: values.quiet === true,
-    session: sessionChoice(values),
-    park: values.park === true,
-    ...inputOf(values),
-    jsonSchemaFile: textOf(values["json-schema"]),
-    settingsFile: textOf(values.settings),
-    language: oneOf(values, "lang", LANGUAGE_CODES),
-    check: textOf(values.check),
-    model: textOf(values.model),
-    maxTurns: turns === undefined ? undefined : wholeNumber("--max-turns", turns),
-    budget,
-  };
-}
-
-function inputOf(values: Values): Pick<CommonOptions, "isStreamInput" | "asksOnStdin"> {
-  const isStreamInput = oneOf(values, "input-format", INPUT_FORMATS) === "stream-json";
-  const asksOnStdin = oneOf(values, "confirm", ["stdin"]) !== undefined;
-  if (asksOnStdin && (!isStreamInput || outputFormat(values) !== "stream-json")) {
-    throw new UsageError(
-      "--confirm stdin sends questions as events and reads answers as lines: it requires --input-format stream-json and --output-format stream-json.",
-    );
-  }
-  if (asksOnStdin && values.park) throw new UsageError("--confirm stdin cannot be combined with --park.");
-  return { isStreamInput, asksOnStdin };
-}
-
-function sessionChoice(values: Values): SessionChoice {
-  const id = textOf(values.resume);
-  const isFork = values.fork === true;
-  const isResumed = id !== undefined || values.continue === true || isFork;
-  const against = values.park ? "--park" : isResumed ? "-c, -r or --fork" : null;
-  if (values["no-session"] && against !== null)
-    throw new UsageError(`--no-session keeps no record, so it cannot be combined with ${against}.`);
-  if (id === "" && isFork) throw new UsageError("--fork needs -c, or -r with an ID.");
-  if (id === "") return { kind: "choose" };
-  if (isResumed) return { kind: "resume", isFork, id };
-  return { kind: values["no-session"] ? "unrecorded" : "new" };
-}
-
-/** Folders separated by commas; if the whole text is an existing folder, it is that folder. */
-function directories(given: readonly string[]): string[] {
-  return given
-    .flatMap((text) => (existsSync(text) ? [text] : text.split(",")))
-    .filter((path) => path.trim() !== "")
-    .map(existingFolder);
-}
-
-function outputFormat(values: Values): OutputFormat {
-  return oneOf(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
-}
-
-function approvalMode(values: Values): ApprovalMode {
-  const mode = oneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : "default");
-  if (values.yes && mode !== "yolo")
-    throw new UsageError(`--yes means --approval-mode yolo, so it cannot be combined with ${mode}.`);
-  return mode;
-}
-
-/** The value of an option that accepts only a few words; undefined when it was not given. */
-function oneOf<T extends string>(values: Values, option: string, known: readonly T[]): T | undefined {
-  const value = textOf(values[option]);
-  const found = known.find((name) => name === value);
-  if (value !== undefined && found === undefined)
-    throw new UsageError(`--${option} must be one of ${known.join(", ")}, not "${value}".`);
-  return found;
 }

@@ -59,19 +59,13 @@ export function recordsIn(lines: string): LogRecord[] {
   return lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as LogRecord]));
 }
 
-export interface Tries {
-  readonly tries: number;
-  /** The last worker had no other task. */
-  readonly wasAlone: boolean;
-  readonly doing: string;
-}
-
 /** The errors of a call that did not end but was interrupted by the loss of a worker. */
 const LOST = ["may_have_run", "interrupted", "not_run"];
 
 /** Since the last finished call: the number of workers that have started, and what they were doing. */
-export function triesIn(steps: readonly Step[]): Tries {
+export function triesIn(steps: readonly Step[]) {
   let tries = 0;
+  /** The last worker had no other task. */
   let wasAlone = false;
   let doing = "";
   for (const { worker, alone = false, aside, lines } of steps) {

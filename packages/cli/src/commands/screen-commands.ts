@@ -16,26 +16,27 @@ const workCommands: readonly ScreenCommand[] = [
 
 /** Our commands, and their names in other agents, so that their users find ours. */
 const NAMES_ELSEWHERE = Object.entries({
-  approval: "approval-mode approvals",
-  "approval plan": "plan",
-  "approval yolo": "yolo",
-  back: "rewind",
-  changes: "diff",
-  clear: "new reset",
-  compact: "compress",
-  cost: "stats usage",
-  doctor: "status",
-  model: "models",
-  quit: "exit",
-  resume: "continue sessions",
-  settings: "config",
-  tasks: "bashes",
+  approval: ["approval-mode", "approvals"],
+  back: ["rewind"],
+  changes: ["diff"],
+  clear: ["new", "reset"],
+  compact: ["compress"],
+  cost: ["stats", "usage"],
+  doctor: ["status"],
+  model: ["models"],
+  quit: ["exit"],
+  resume: ["continue", "sessions"],
+  settings: ["config"],
+  tasks: ["bashes"],
 });
+/** Commands elsewhere, words of ours. */
+const MODES = ["plan", "yolo"];
 
 /** Translates a command name that only other agents have into ours; null for all other prompts. */
 export function fromElsewhere(prompt: string): string | null {
   const [, name = "", words = ""] = /^\/([a-z-]+)(\s[\s\S]*)?$/.exec(prompt) ?? [];
-  const ours = NAMES_ELSEWHERE.find(([, names]) => names.split(" ").includes(name))?.[0];
+  if (MODES.includes(name)) return `/approval ${name}${words}`;
+  const ours = NAMES_ELSEWHERE.find(([, names]) => names.includes(name))?.[0];
   return ours === undefined ? null : `/${ours}${words}`;
 }
 

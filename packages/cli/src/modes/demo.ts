@@ -107,17 +107,10 @@ export async function run(_request: SubcommandRequest, { output }: Io): Promise<
   }
 }
 
-interface Demo {
-  /** A temporary folder, to be removed at the end. */
-  readonly root: string;
-  readonly model: ChatModel;
-  readonly prompt: string;
-  /** Lines of the scripts that were not used. */
-  unusedLines(): number;
-}
+type Demo = Awaited<ReturnType<typeof makeDemo>>;
 
-/** Makes a small project, and models that can work in it. */
-export async function makeDemo(): Promise<Demo> {
+/** Makes a small project in a temporary folder, to be removed at the end, and models that can work in it. */
+export async function makeDemo() {
   const root = await realpath(await mkdtemp(join(tmpdir(), "burin-demo-")));
   for (const [name, text] of Object.entries(SAMPLE)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
@@ -130,6 +123,7 @@ export async function makeDemo(): Promise<Demo> {
     stream: (request, signal) =>
       (isForExplorer(request) ? models.explorer : models.session).stream(request, signal),
   };
+  /** Lines of the scripts that were not used. */
   const unusedLines = () => models.session.unusedLines().length + models.explorer.unusedLines().length;
   return { root, model, prompt: PROMPT, unusedLines };
 }

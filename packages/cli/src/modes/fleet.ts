@@ -1,7 +1,8 @@
 import { burinHome } from "@burin/core";
 import type { FleetRequest, Ground } from "@burin/fleet";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
-import { type Io, readPort, type SubcommandRequest, textOf, wholeNumber } from "../request/subcommand.ts";
+import { readPort, textOf, wholeNumber } from "../request/read-values.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
@@ -75,8 +76,7 @@ function groundOf(options: CommonOptions, { output, signal }: Io): Ground {
     showRecord: (record) => visible(recordText(record)),
     open: async (root, { model, around }) => {
       // The budget on the command line applies to a whole run.
-      const { budget: _, ...common } = options;
-      const there = { ...common, root, ...(model !== undefined && { model }) };
+      const there = { ...options, budget: undefined, root, ...(model !== undefined && { model }) };
       const opened = await readSettings(there);
       const { findModels } = await import("./print/find-model.ts");
       const { openModel } = await findModels(opened.settings, around);

@@ -10,7 +10,8 @@ import {
   withoutSecrets,
 } from "@burin/core";
 import { type CommonOptions, openSettings } from "../request/options.ts";
-import { type Io, type SubcommandRequest, textOf, textsOf } from "../request/subcommand.ts";
+import { textOf, textsOf } from "../request/read-values.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
 import { counted, lines, noteText, type Output, report, visible } from "../terminal/output.ts";
@@ -139,30 +140,24 @@ interface Place {
   readonly settings: Settings;
 }
 
-interface ServerState {
-  readonly connected: boolean;
-  readonly tools?: number;
-  readonly error?: string;
-}
-
 /** Whether servers can be reached now; a program is started for each and ended again. */
-export function statesOf(
-  aliases: readonly string[],
-  place: Place,
-  signal: AbortSignal,
-): Promise<ServerState[]> {
+export function statesOf(aliases: readonly string[], place: Place, signal: AbortSignal) {
   return withDoor(place, (door) => Promise.all(aliases.map((alias) => stateOf(door, alias, signal))));
 }
 
-async function stateOf(door: McpDoor, alias: string, signal: AbortSignal): Promise<ServerState> {
+async function stateOf(door: McpDoor, alias: string, signal: AbortSignal) {
   const time = AbortSignal.timeout(MOST_START_MS);
   try {
     const { tools } = await door.test(alias, AbortSignal.any([signal, time]));
-    return { connected: true, tools: tools.length };
+    return { connected: true, tools: tools.length, error: undefined };
   } catch (error) {
     signal.throwIfAborted();
     const limit = `not connected after ${MOST_START_MS / 1000} s`;
-    return { connected: false, error: time.aborted ? limit : messageOf(error).replace(/\s+/g, " ") };
+    return {
+      connected: false,
+      tools: undefined,
+      error: time.aborted ? limit : messageOf(error).replace(/\s+/g, " "),
+    };
   }
 }
 

@@ -15,19 +15,8 @@ import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { report, visible } from "../terminal/output.ts";
 import { isListed, withoutLogin } from "./doctor/examine.ts";
 
-interface Listed {
-  /** The value for -m or `model.name`. */
-  readonly name: string;
-  /** The service's name for it. */
-  readonly model: string;
-  readonly service: string;
-  readonly address: string;
-  readonly isMain: boolean;
-  readonly window?: number | undefined;
-  readonly price?: { readonly input: number; readonly output: number } | undefined;
-  /** What its service says about it, with --online. */
-  readonly online?: string | undefined;
-}
+/** A model, and with --online what its service says about it. */
+type Listed = ReturnType<typeof rowOf> & { readonly online?: string | undefined };
 
 /** The models of settings, environment and this machine, and with --online what their services offer. */
 export async function run({ options, own }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
@@ -77,7 +66,8 @@ function offered(
   return models.filter((name) => name !== own).map((name) => rowOf(name, { ...place, name }));
 }
 
-function rowOf(name: string, choice: ModelChoice): Listed {
+/** `name` is the value for -m or `model.name`, `model` the service's name for it. */
+function rowOf(name: string, choice: ModelChoice) {
   const { name: model, provider, service = provider, baseUrl } = choice;
   const known = knownModel(model);
   const window = choice.window ?? known?.window;

@@ -1,5 +1,6 @@
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
-import { type Io, readPort, type SubcommandRequest } from "../request/subcommand.ts";
+import { readPort } from "../request/read-values.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { setInterruptBudget } from "../terminal/interrupt-budget.ts";
 import { noteText } from "../terminal/output.ts";

@@ -7,7 +7,8 @@ import {
   type TrustAnswer,
   type TrustState,
 } from "@burin/core";
-import { existingFolder, type Io, type SubcommandRequest } from "../request/subcommand.ts";
+import { existingFolder } from "../request/read-values.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { lines, type Output, report } from "../terminal/output.ts";
 

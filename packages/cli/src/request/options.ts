@@ -1,52 +1,28 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import {
+  APPROVAL_MODES,
   type ApprovalMode,
   burinHome,
   type Decision,
   type LoadedSettings,
   loadSettings,
   messageOf,
+  parseBudget,
   parseRule,
-  type SandboxMode,
+  SANDBOX_MODES,
   type SessionOptions,
   type Settings,
 } from "@burin/core";
 import { UsageError } from "../terminal/exit-code.ts";
+import { existingFolder, type OptionValues, oneOf, textOf, textsOf, wholeNumber } from "./read-values.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 /** The languages of the app; their texts are in locales/. */
 export const LANGUAGE_CODES = ["en", "zh", "ja", "fr", "ru"] as const;
+const INPUT_FORMATS = ["text", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-export interface CommonOptions extends Pick<SessionOptions, "maxTurns" | "check"> {
-  readonly root: string;
-  /** `root` was given explicitly, instead of being the current folder. */
-  readonly isRootNamed: boolean;
-  readonly includeDirectories: readonly string[];
-  readonly outputFormat: OutputFormat;
-  readonly approvalMode: ApprovalMode;
-  readonly allow: readonly string[];
-  readonly deny: readonly string[];
-  readonly sandbox?: SandboxMode | undefined;
-  readonly settingsFile?: string | undefined;
-  readonly model?: string | undefined;
-  /** What the run may spend, in the format of `parseBudget`. */
-  readonly budget?: string | undefined;
-  readonly noColor: boolean;
-  /** For the app's texts. */
-  readonly language?: (typeof LANGUAGE_CODES)[number] | undefined;
-  /** Only the answer, errors and notices are shown. */
-  readonly isQuiet: boolean;
-  readonly session: SessionChoice;
-  /** Questions are stored, to be answered later. */
-  readonly park: boolean;
-  /** Prompts come on stdin, one JSON object per line. */
-  readonly isStreamInput: boolean;
-  /** Questions go to the program that sends the prompts. */
-  readonly asksOnStdin: boolean;
-  /** The schema that the final answer must match. */
-  readonly jsonSchemaFile?: string | undefined;
-}
+export type CommonOptions = Readonly<ReturnType<typeof commonOptions>>;
 
 export type SessionChoice =
   /** "choose": the screen lists the recorded ones. */
@@ -58,6 +34,90 @@ export type SessionChoice =
       readonly isFork: boolean;
       readonly answer?: Decision;
     };
+
+/** What every command is told by the options that all have in common. */
+export function commonOptions(values: OptionValues) {
+  const [budget, turns] = [textOf(values.budget), textOf(values["max-turns"])];
+  if (budget !== undefined) asUsage("--budget", () => parseBudget(budget));
+  return {
+    root: existingFolder(textOf(values.root) ?? "."),
+    /** Given explicitly, instead of being the current folder. */
+    isRootNamed: values.root !== undefined,
+    includeDirectories: directories(textsOf(values["include-directories"])),
+    outputFormat: outputFormat(values),
+    approvalMode: approvalMode(values),
+    sandbox: oneOf(values, "sandbox", SANDBOX_MODES),
+    allow: textsOf(values.allow),
+    deny: textsOf(values.deny),
+    noColor: values["no-color"] === true,
+    /** Only the answer, errors and notices are shown. */
+    isQuiet: values.quiet === true,
+    session: sessionChoice(values),
+    /** Questions are stored, to be answered later. */
+    park: values.park === true,
+    ...inputOf(values),
+    /** The schema that the final answer must match. */
+    jsonSchemaFile: textOf(values["json-schema"]),
+    settingsFile: textOf(values.settings),
+    /** For the app's texts. */
+    language: oneOf(values, "lang", LANGUAGE_CODES),
+    /** A command that must pass before a run ends with success. */
+    check: textOf(values.check),
+    model: textOf(values.model),
+    maxTurns: turns === undefined ? undefined : wholeNumber("--max-turns", turns),
+    /** What the run may spend, in the format of `parseBudget`. */
+    budget,
+  };
+}
+
+function inputOf(values: OptionValues) {
+  const isStreamInput = oneOf(values, "input-format", INPUT_FORMATS) === "stream-json";
+  const asksOnStdin = oneOf(values, "confirm", ["stdin"]) !== undefined;
+  if (asksOnStdin && (!isStreamInput || outputFormat(values) !== "stream-json")) {
+    throw new UsageError(
+      "--confirm stdin sends questions as events and reads answers as lines: it requires --input-format stream-json and --output-format stream-json.",
+    );
+  }
+  if (asksOnStdin && values.park) throw new UsageError("--confirm stdin cannot be combined with --park.");
+  return {
+    /** Prompts come on stdin, one JSON object per line. */
+    isStreamInput,
+    /** Questions go to the program that sends the prompts. */
+    asksOnStdin,
+  };
+}
+
+function sessionChoice(values: OptionValues): SessionChoice {
+  const id = textOf(values.resume);
+  const isFork = values.fork === true;
+  const isResumed = id !== undefined || values.continue === true || isFork;
+  const against = values.park ? "--park" : isResumed ? "-c, -r or --fork" : null;
+  if (values["no-session"] && against !== null)
+    throw new UsageError(`--no-session keeps no record, so it cannot be combined with ${against}.`);
+  if (id === "" && isFork) throw new UsageError("--fork needs -c, or -r with an ID.");
+  if (id === "") return { kind: "choose" };
+  if (isResumed) return { kind: "resume", isFork, id };
+  return { kind: values["no-session"] ? "unrecorded" : "new" };
+}
+
+/** Folders separated by commas; if the whole text is an existing folder, it is that folder. */
+function directories(given: readonly string[]): string[] {
+  return given
+    .flatMap((text) => (existsSync(text) ? [text] : text.split(",")))
+    .filter((path) => path.trim() !== "")
+    .map(existingFolder);
+}
+
+function outputFormat(values: OptionValues): OutputFormat {
+  return oneOf(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
+}
+
+function approvalMode(values: OptionValues): ApprovalMode {
+  const mode = oneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : "default");
+  if (values.yes && mode !== "yolo")
+    throw new UsageError(`--yes means --approval-mode yolo, so it cannot be combined with ${mode}.`);
+  return mode;
+}
 
 export interface Opened {
   readonly settings: Settings;
@@ -101,7 +161,7 @@ export async function readSettings(
 }
 
 /** What fails in the work is a mistake of the user in that option. */
-export function asUsage(option: string, work: () => unknown): void {
+function asUsage(option: string, work: () => unknown): void {
   try {
     work();
   } catch (error) {

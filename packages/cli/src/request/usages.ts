@@ -71,18 +71,12 @@ demo:
   demo                                  shows everything in ten seconds, no model needed
 `;
 
-interface CommandWords {
-  readonly name: string;
-  readonly options: readonly string[];
-  readonly forms: Usage;
-}
-
 export const COMMANDS = TABLE.trim()
   .split(/\n(?! )/)
-  .map((rows): CommandWords => {
+  .map((rows) => {
     const [head = "", ...forms] = rows.split(/\n +/);
     const [, name = "", options = ""] = /^(\w+):(.*)$/.exec(head) ?? [];
-    const usage = forms.map((row) => row.split(/ {2,}/) as [form: string, meaning: string]);
+    const usage: Usage = forms.map((row) => row.split(/ {2,}/) as [form: string, meaning: string]);
     return { name, options: options.match(/\S+/g) ?? [], forms: usage };
   });
 

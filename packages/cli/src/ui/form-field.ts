@@ -11,12 +11,6 @@ interface Choice {
   readonly label: string;
 }
 
-export interface FieldView {
-  readonly lines: readonly Line[];
-  /** The column of the caret in the field. */
-  readonly column: number | null;
-}
-
 /** One value that a form asks for, by its schema. */
 export class FormField {
   readonly name: string;
@@ -75,7 +69,8 @@ export class FormField {
     return this.fault === "";
   }
 
-  view(width: number, isChosen: boolean): FieldView {
+  /** Its rows, and the column of the caret in them. */
+  view(width: number, isChosen: boolean) {
     const head: Line = [
       { text: isChosen ? "› " : "  ", style: "accent" },
       { text: `${this.label}${this.isRequired ? " *" : ""}: `, style: isChosen ? "strong" : undefined },

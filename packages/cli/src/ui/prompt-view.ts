@@ -4,11 +4,6 @@ import { graphemesOf, habits, widthOf } from "../terminal/cell-width.ts";
 import type { Caret } from "../terminal/screen.ts";
 import { type Line, type Span, shownText } from "../terminal/styled-line.ts";
 
-export interface PromptView {
-  readonly lines: readonly Line[];
-  readonly caret: Caret;
-}
-
 /** A row, and where it starts and ends in the text. */
 interface PromptRow {
   readonly from: number;
@@ -17,7 +12,7 @@ interface PromptRow {
 }
 
 /** The text as it is edited: as many rows as fit, around the caret. */
-export function promptView(buffer: TextBuffer, width: number, most: number): PromptView {
+export function promptView(buffer: TextBuffer, width: number, most: number) {
   const { rows, caret } = layOut(buffer, width);
   const from = Math.max(
     0,

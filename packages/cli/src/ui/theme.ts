@@ -9,20 +9,22 @@ export type ThemeName = (typeof THEMES)[number];
 /** The codes that turn each style on; one code turns all off. */
 export type Theme = Readonly<Partial<Record<Style, string | null>>>;
 /** How themes differ from the looks in sixteen colours, in the words of settings. */
-const OWN: Readonly<Record<Exclude<ThemeName, "auto">, Readonly<Partial<Record<Style, string>>>>> = {
+const OWN: Readonly<
+  Record<Exclude<ThemeName, "auto">, Readonly<Partial<Record<Style, string | readonly string[]>>>>
+> = {
   // With more than sixteen colours, changed words get a background of their own.
-  dark: { addedWord: "#befabe on #14501e", removedWord: "#ffc8c8 on #6e191e" },
-  light: { addedWord: "on #aaebaa", removedWord: "on #ffbebe" },
+  dark: { addedWord: ["#befabe", "on", "#14501e"], removedWord: ["#ffc8c8", "on", "#6e191e"] },
+  light: { addedWord: ["on", "#aaebaa"], removedWord: ["on", "#ffbebe"] },
   contrast: {
     dim: "",
     comment: "",
-    good: "bold green",
-    bad: "bold red",
-    warning: "bold yellow",
-    added: "bold green",
-    removed: "bold red",
-    addedWord: "bold reverse",
-    removedWord: "bold reverse",
+    good: ["bold", "green"],
+    bad: ["bold", "red"],
+    warning: ["bold", "yellow"],
+    added: ["bold", "green"],
+    removed: ["bold", "red"],
+    addedWord: ["bold", "reverse"],
+    removedWord: ["bold", "reverse"],
   },
   // Blue and orange, which are easy to tell apart.
   colorblind: {
@@ -30,8 +32,8 @@ const OWN: Readonly<Record<Exclude<ThemeName, "auto">, Readonly<Partial<Record<S
     bad: "yellow",
     added: "blue",
     removed: "yellow",
-    addedWord: "blue reverse",
-    removedWord: "yellow reverse",
+    addedWord: ["blue", "reverse"],
+    removedWord: ["yellow", "reverse"],
     string: "blue",
   },
 };
@@ -78,7 +80,9 @@ export function mixTheme(
   const known = name === "auto" ? (isLight ? "light" : "dark") : name;
   const own = depth === "16" && (known === "light" || known === "dark") ? {} : OWN[known];
   const words = Object.entries({ ...LOOKS, ...own });
-  const theme = Object.fromEntries(words.map(([style, look]) => [style, lookOf(look, depth)]));
+  const theme = Object.fromEntries(
+    words.map(([style, look]) => [style, lookOf([look].flat().join(" "), depth)]),
+  );
   const faults: string[] = [];
   for (const [style, look] of Object.entries(colors)) {
     const found = Object.hasOwn(LOOKS, style) ? lookOf(look, depth) : null;

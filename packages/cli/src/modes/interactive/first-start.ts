@@ -12,8 +12,7 @@ import {
 import { TEST_PROMPT, TEST_SYSTEM } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
-import { choose } from "../../ui/choice-panel.ts";
-import { inputPanel } from "../../ui/input-panel.ts";
+import { choose, inputPanel } from "../../ui/choice-panel.ts";
 import type { Desk } from "./desk.ts";
 
 const SERVICES = [

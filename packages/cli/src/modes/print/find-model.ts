@@ -1,12 +1,6 @@
 import { type ChatModel, chooseModel, configuredModel, type Settings } from "@burin/core";
 import { UsageError } from "../../terminal/exit-code.ts";
 
-interface FoundModels {
-  readonly openModel: (name?: string) => ChatModel | null;
-  /** What the user should know about the choice. */
-  readonly notice: string | null;
-}
-
 export function namesModel(settings: Settings): boolean {
   return chooseModel(settings, process.env) !== null;
 }
@@ -16,11 +10,11 @@ function shownHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/** How models are opened and each request is handled; throws UsageError, with what to set, when none is named. */
-export async function findModels(
-  settings: Settings,
-  around?: (model: ChatModel) => ChatModel,
-): Promise<FoundModels> {
+/**
+ * How models are opened and each request is handled, and what the user should know about the choice; throws
+ * UsageError, with what to set, when none is named.
+ */
+export async function findModels(settings: Settings, around?: (model: ChatModel) => ChatModel) {
   const choice = chooseModel(settings, process.env);
   if (choice === null) {
     const { howToConnect } = await import("./how-to-connect.ts");
