@@ -84,6 +84,7 @@ function subcommandRequest(argv: readonly string[], name: SubcommandName): Reque
   const end = literalStart(argv, name, options);
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
   if (values.help) return { mode: "help", topic: name };
+  if (values.version) return { mode: "version" };
   const words = [...positionals.slice(1), ...argv.slice(end)];
   if (takesWords === false && words[0] !== undefined)
     throw new UsageError(`burin ${name} takes no "${words[0]}". See burin help ${name}.`);

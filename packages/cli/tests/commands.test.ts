@@ -59,6 +59,13 @@ describe("burin", () => {
     expect(demo.match(/^ .*--[a-z-]+/gm)).toHaveLength(2);
   });
 
+  it.each([[["--no-color", "--version"]], [["sessions", "--version"]], [["-p", "hi", "--version"]]])(
+    "burin %j prints the version, and does nothing else",
+    async (args) => {
+      expect(await run(...args)).toEqual(await run("--version"));
+    },
+  );
+
   it("burin help and burin version are what --help and --version are", async () => {
     for (const name of ["help", "version"]) {
       const [word, option] = await Promise.all([
