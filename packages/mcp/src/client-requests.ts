@@ -30,31 +30,56 @@ export interface ClientSide {
   readonly askUser?: (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
   /** Absent unless the settings allow it. */
   readonly askModel?: AskModel;
+  /** Tells the user what was not done for the server. */
+  readonly report: (message: string) => void;
 }
 
-/** Answers the requests of a server. The client itself refuses any other. Returns whether the user is being asked. */
-export function answerRequests(client: Client, side: ClientSide): () => boolean {
+/** Questions that wait, or were not answered, until the server gets another call or one is answered. */
+const MOST_UNANSWERED = 5;
+const MOST_QUESTION_CHARACTERS = 50_000;
+/** Requests to the model at the same time. */
+const MOST_PROMPTS = 5;
+
+/** Answers the requests of a server; after the next call it may ask the user again. The client refuses any other. */
+export function answerRequests(client: Client, side: ClientSide) {
   let questions = 0;
+  let unanswered = 0;
+  let prompts = 0;
   client.setRequestHandler("roots/list", () => ({
     roots: side.roots.map((root) => ({ uri: pathToFileURL(root).href, name: root })),
   }));
   client.setRequestHandler("elicitation/create", async ({ params }, context) => {
+    const isTooLong = JSON.stringify(params).length > MOST_QUESTION_CHARACTERS;
+    if (side.askUser && (isTooLong || unanswered >= MOST_UNANSWERED)) {
+      const fault = isTooLong ? "it is too long" : `${unanswered} others wait for an answer or got none`;
+      side.report(`questions of it to you are declined: ${fault}`);
+      return { action: "decline" as const };
+    }
     questions += 1;
-    return elicited(params, side, context.mcpReq.signal).finally(() => {
-      questions -= 1;
-    });
+    unanswered += 1;
+    const answer = await elicited(params, side, context.mcpReq.signal).finally(() => void questions--);
+    if (answer.action === "accept") unanswered = questions;
+    return answer;
   });
-  const isUserAsked = () => questions > 0;
+  const requests = {
+    isUserAsked: () => questions > 0,
+    onCall: () => {
+      unanswered = questions;
+    },
+  };
   const { askModel } = side;
-  if (askModel === undefined) return isUserAsked;
+  if (askModel === undefined) return requests;
   client.setRequestHandler("sampling/createMessage", async ({ params }, context) => {
     const messages = params.messages.map(({ role, content }) => ({ role, text: textOf(content) }));
     const prompt =
       params.systemPrompt === undefined ? { messages } : { messages, system: params.systemPrompt };
-    const { model, text } = await askModel(prompt, context.mcpReq.signal);
+    if (prompts >= MOST_PROMPTS) throw new Error(`${prompts} requests to the model are open already`);
+    prompts += 1;
+    const asked = askModel(prompt, context.mcpReq.signal);
+    const { model, text } = await asked.finally(() => void prompts--);
     return { model, role: "assistant" as const, content: { type: "text" as const, text } };
   });
-  return isUserAsked;
+  return requests;
 }
 
 function textOf(content: unknown): string {

@@ -1,6 +1,7 @@
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { inTime } from "@burin/contract/async/wait";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { orElse } from "@burin/contract/or-else";
 import type { CallRequest } from "./discovered-mcp-tool.ts";
 import { McpError, reasonOf, unavailable } from "./mcp-error.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";
@@ -11,8 +12,10 @@ const MOST_CALL_FACTOR = 6;
 const LIST_MS = 60_000;
 const PING_MS = 2000;
 const MOST_PAGES = 100;
-/** More than are ever shown. */
+/** More than are ever shown, in number and in characters. */
 const MOST_ENTRIES = 20_000;
+const MOST_CHARACTERS = 32_000_000;
+const MOST_CURSOR_CHARACTERS = 10_000;
 
 /** The connection to one server: opened when it is first needed, and again after it broke. */
 export class McpConnection {
@@ -101,14 +104,25 @@ export class McpConnection {
     const found: unknown[] = [];
     const cursors = new Set<string>();
     const until = performance.now() + this.#requestMs;
-    for (let params = {}; cursors.size < MOST_PAGES && found.length < MOST_ENTRIES; ) {
+    let left = MOST_CHARACTERS;
+    for (let params = {}; cursors.size < MOST_PAGES; ) {
       const asked = { method, params, timeout: Math.max(until - performance.now(), 1) };
       const { [what]: part, nextCursor: cursor } = await this.#answered(open, asked, signal);
-      for (const entry of Array.isArray(part) ? part.slice(0, MOST_ENTRIES) : []) found.push(entry);
-      if (typeof cursor !== "string" || cursor === "" || cursors.has(cursor)) break;
+      for (const entry of Array.isArray(part) ? part : []) {
+        left -= charactersOf(entry);
+        if (left < 0 || found.length === MOST_ENTRIES) return this.#cut(found, what);
+        found.push(entry);
+      }
+      if (typeof cursor !== "string" || cursor === "" || cursors.has(cursor)) return found;
+      if (cursor.length > MOST_CURSOR_CHARACTERS) break;
       cursors.add(cursor);
       params = { cursor };
     }
+    return this.#cut(found, what);
+  }
+
+  #cut(found: unknown[], what: Listed): unknown[] {
+    this.#needs.report(`its list of ${what} is too long: only the first ${found.length} are used`);
     return found;
   }
 
@@ -180,6 +194,11 @@ export class McpConnection {
     const open = await this.#open?.catch(() => null);
     await open?.client.close().catch(() => {});
   }
+}
+
+/** Of one that is nested too deeply to be written nobody knows how long it is; few lists have any. */
+function charactersOf(entry: unknown): number {
+  return orElse(MOST_CHARACTERS / 10, () => JSON.stringify(entry).length);
 }
 
 type Listed = "tools" | "prompts" | "resources";

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { PartUnion } from "@burin/contract/messages/parts";
 import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
+import { nearNames } from "@burin/contract/text/near-names";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
 import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
 import { unavailable } from "./mcp-error.ts";
@@ -31,8 +32,8 @@ export interface McpPromptRequest {
 
 /** How the user takes part in a login. */
 export interface McpLogin {
-  /** Called with the address that the user has to open in a browser. */
-  readonly onAddress: (url: URL) => void;
+  /** Called with the address that the user has to open in a browser, and which login service gets the client secret. */
+  readonly onAddress: (url: URL, secretGoesTo?: string) => void;
   /** What the user pastes if the browser cannot redirect to this machine: the address or the code in it. */
   readonly pasted?: Promise<string>;
 }
@@ -115,8 +116,7 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
       const tools = await server.listed(signal);
       const tool = tools.find((one) => one.plainName === name);
       if (tool === undefined) {
-        const known = tools.map((one) => one.plainName).join(", ");
-        throw unavailable(`The MCP server "${alias}" has no tool "${name}". It has: ${known || "none"}.`);
+        throw unavailable(`The MCP server "${alias}" has no tool "${name}". ${toolsNear(name, tools)}`);
       }
       const { parameterSchema: inputSchema } = tool;
       const args = argumentsFor(inputSchema);
@@ -139,27 +139,51 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
 
 const NEVER = new AbortController().signal;
 
+const MOST_NAMED = 20;
+/** Longer ones cannot be shown, and would fill the memory. */
+const MOST_NAME_CHARACTERS = 2000;
+const MOST_DESCRIPTION = 2000;
+const MOST_ARGUMENTS = 100;
+
+/** The tools that were probably meant; if none is similar, the first of all. */
+function toolsNear(name: string, tools: readonly DiscoveredMCPTool[]): string {
+  const known = tools.map((one) => one.plainName);
+  const near = nearNames(name, known);
+  if (near.length > 0) return `Did you mean ${near.join(" or ")}?`;
+  const more = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more` : "";
+  return `It has: ${known.slice(0, MOST_NAMED).join(", ") || "none"}${more}.`;
+}
+
 async function promptsOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpPrompt[]> {
   const listed = await connection.list("prompts", signal);
-  return recordsIn(listed).map(({ name, description = "", arguments: wanted }) => ({
+  const usable = recordsIn(listed).filter(({ name }) => isShort(name));
+  return usable.map(({ name, description = "", arguments: wanted }) => ({
     server: alias,
     name: String(name),
-    description: String(description),
-    arguments: recordsIn(wanted).map((one) => ({
-      name: String(one.name),
-      isRequired: one.required === true,
-    })),
+    description: String(description).slice(0, MOST_DESCRIPTION),
+    arguments: recordsIn(wanted)
+      .slice(0, MOST_ARGUMENTS)
+      .map((one) => ({
+        name: String(one.name).slice(0, MOST_NAME_CHARACTERS),
+        isRequired: one.required === true,
+      })),
   }));
 }
 
 async function resourcesOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpResource[]> {
   const listed = await connection.list("resources", signal);
-  return recordsIn(listed).map(({ uri, name, description }) => ({
+  const usable = recordsIn(listed).filter(({ uri }) => isShort(uri));
+  return usable.map(({ uri, name, description }) => ({
     server: alias,
     uri: String(uri),
-    name: String(name ?? uri),
-    description: String(description ?? ""),
+    name: String(name ?? uri).slice(0, MOST_NAME_CHARACTERS),
+    description: String(description ?? "").slice(0, MOST_DESCRIPTION),
   }));
+}
+
+/** The name of something that a server is asked for. */
+function isShort(name: unknown): boolean {
+  return String(name).length <= MOST_NAME_CHARACTERS;
 }
 
 const COMMAND = /^\/([A-Za-z0-9_-]+):(\S+)\s*(.*)$/s;

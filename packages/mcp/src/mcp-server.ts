@@ -12,8 +12,6 @@ import type { OpenNeeds } from "./open-client.ts";
 
 export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
   readonly prefix: string;
-  /** Called with what cannot be used of the server, and why a start in the background failed. */
-  readonly report: (message: string) => void;
   /** The first request waits for it as long as its tools are not known. */
   readonly isAwaited?: boolean;
 }
@@ -26,6 +24,8 @@ const READ_MS = 1000;
 const NEW_MS = 5000;
 /** A server that reports changes again and again is asked only this often. */
 const RELIST_MS = 1000;
+/** A server decides how much there is to report: each message once until its tools are discovered again. */
+const MOST_REPORTS = 20;
 
 export class McpServer implements ToolSource {
   readonly name: string;
@@ -46,15 +46,21 @@ export class McpServer implements ToolSource {
   readonly #hurry = new AbortController();
   #relisting: NodeJS.Timeout | null = null;
   #hasChanged = false;
+  readonly #told = new Set<string>();
 
   /** Also reads what earlier sessions know about it. */
   constructor(needs: McpServerNeeds) {
     const { alias, definition, home, prefix } = needs;
-    this.#needs = needs;
+    const report = (message: string) => {
+      if (this.#told.has(message) || this.#told.size >= MOST_REPORTS) return;
+      this.#told.add(message);
+      needs.report(message);
+    };
+    this.#needs = { ...needs, report };
     this.alias = alias;
     this.name = `mcp:${alias}`;
     this.prefix = prefix;
-    this.connection = new McpConnection({ ...needs, onToolsChanged: () => this.#relistSoon() });
+    this.connection = new McpConnection({ ...this.#needs, onToolsChanged: () => this.#relistSoon() });
     const hash = definitionHash(definition);
     this.#cache = new ListCache(home, hash);
     const { tools, approved, wasLate = false } = this.#cache.read();
@@ -98,6 +104,7 @@ export class McpServer implements ToolSource {
   /** Its tools; at first those of an earlier session if there are some, while the server is asked in the background. */
   discover(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
     signal.addEventListener("abort", () => this.#stop(), { once: true });
+    this.#told.clear();
     const known = this.#known;
     if (known === null) return this.#listed(this.#isAwaited || this.#listing !== null);
     this.#known = null;

@@ -1,5 +1,6 @@
+import { inTime } from "@burin/contract/async/wait";
 import { routeTo } from "@burin/machine/http/http-request";
-import type { WebError } from "@burin/machine/http/web-error";
+import { WebError } from "@burin/machine/http/web-error";
 import {
   auth,
   computeScopeUnion,
@@ -12,12 +13,15 @@ import {
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import type { CredentialStore, Credentials } from "./credentials.ts";
+import type { McpLogin } from "./mcp-door.ts";
 import { McpError, needsLogin } from "./mcp-error.ts";
 import { httpFetchIn } from "./transports.ts";
 
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
+  /** The only login service that is accepted. A secret without it belongs to that of the first login. */
+  readonly issuer?: string;
   readonly scopes?: readonly string[];
   /** The port of the redirect address, if the service requires a fixed one. */
   readonly callbackPort?: number;
@@ -31,17 +35,22 @@ export interface OAuthNeeds {
   readonly environment: NodeJS.ProcessEnv;
   /** `host:port` of this machine or its network that a server on the internet may name for its login. */
   readonly allowedHosts: readonly string[];
+  /** How long each answer of the login may take. */
+  readonly answerMs: number;
 }
+
+/** Descriptions and tokens are short. */
+const MOST_ANSWER_BYTES = 1024 * 1024;
 
 /**
  * A fetch for what a login needs. A server names those addresses, so one on the internet must not make Burin ask
  * machines that only this one can reach; a metadata service is never asked. The SDK may go on after such a refusal.
  */
 export function loginFetchIn(
-  { environment, url: server, allowedHosts }: OAuthNeeds,
-  onRefusal: (error: WebError) => void = () => {},
+  { environment, url: server, allowedHosts, answerMs }: OAuthNeeds,
+  onRefusal: (error: Error) => void = () => {},
 ): FetchLike {
-  return async (address, init) => {
+  const reach: FetchLike = async (address, init) => {
     const url = new URL(address);
     const { allowedAddresses, placeOf } = await import("@burin/web/guard-host");
     if (placeOf(url) === placeOf(server)) return httpFetchIn(environment)(url, init);
@@ -51,18 +60,48 @@ export function loginFetchIn(
       ({ type }: WebError) => type === "unknown_host",
     );
     const named = isServerOutside ? allowedHosts : [placeOf(url)];
-    const addresses = await allowedAddresses(url, { named }, isProxied).catch((error: WebError) => {
-      onRefusal(error);
-      throw error;
-    });
+    const addresses = await allowedAddresses(url, { named }, isProxied);
     return httpFetchIn(environment, isProxied ? undefined : addresses)(url, init);
+  };
+  return async (address, init = {}) => {
+    const { origin } = new URL(address);
+    const read = async (signal: AbortSignal) =>
+      wholeAnswer(await reach(address, { ...init, signal }), origin);
+    try {
+      return await inTime(loginLimit(origin, answerMs), read, init.signal ?? new AbortController().signal);
+    } catch (error) {
+      if (error instanceof McpError || error instanceof WebError) onRefusal(error);
+      throw error;
+    }
   };
 }
 
-interface OAuthClientNeeds extends Pick<OAuthNeeds, "store" | "settings"> {
+/** A slow service must hold up neither the user nor the sessions that wait for the same login. */
+export function loginLimit(origin: string, milliseconds: number) {
+  const late = () =>
+    new McpError("mcp_timeout", `${origin} did not answer the login within ${milliseconds} ms.`);
+  return { milliseconds, late };
+}
+
+async function wholeAnswer({ body, status, headers }: Response, origin: string): Promise<Response> {
+  const pieces: Uint8Array[] = [];
+  let left = MOST_ANSWER_BYTES;
+  for await (const piece of body ?? []) {
+    left -= piece.length;
+    if (left < 0)
+      throw new McpError(
+        "mcp_failed",
+        `${origin} answered the login with more than ${MOST_ANSWER_BYTES} bytes.`,
+      );
+    pieces.push(piece);
+  }
+  return new Response(pieces.length === 0 ? null : Buffer.concat(pieces), { status, headers });
+}
+
+interface OAuthClientNeeds extends Pick<OAuthNeeds, "alias" | "store" | "settings"> {
   readonly redirectUrl: string;
-  /** Called with the address that the user has to open; throws when no user is present. */
-  readonly onAuthorize: (url: URL) => void;
+  /** Called with what McpLogin's `onAddress` is called with; null when no user is present. */
+  readonly onAuthorize: McpLogin["onAddress"] | null;
   readonly state: string;
 }
 
@@ -105,15 +144,30 @@ export class OAuthClient implements OAuthClientProvider {
     readonly issuer?: string;
   }): Promise<StoredOAuthClientInformation | undefined> {
     const { clientId, clientSecret } = this.#needs.settings;
+    if (asked?.issuer !== undefined) await this.#judgeIssuer(asked.issuer);
     if (clientId !== undefined) {
-      // The settings name the client for this server, whichever service issues its tokens; the SDK warns if there is
-      // no issuer.
+      // The SDK warns if there is no issuer.
       const issuer = asked?.issuer === undefined ? {} : { issuer: asked.issuer };
       const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };
       return { client_id: clientId, ...secret, ...issuer };
     }
     if (this.#client !== undefined || this.#leftOut.has("client")) return this.#client;
     return (await this.#needs.store.read()).client;
+  }
+
+  /** A server names its login service, and could name one that collects secrets: only the one that the user meant gets it. */
+  async #judgeIssuer(issuer: string): Promise<void> {
+    const { alias, settings, store, onAuthorize } = this.#needs;
+    const isSecret = settings.clientSecret !== undefined;
+    const meant = settings.issuer ?? (isSecret ? (await store.read()).tokens?.issuer : issuer);
+    if (meant === undefined && onAuthorize === null) throw needsLogin(alias);
+    if (meant === undefined || withoutSlash(meant) === withoutSlash(issuer)) return;
+    const what = isSecret ? "its client secret was given for" : "its settings name";
+    throw new McpError(
+      "mcp_needs_login",
+      `The MCP server "${alias}" wants the login at ${issuer}, but ${what} ${meant}. Nothing was sent there. ` +
+        `If you trust ${issuer}, set "issuer" to it, in "oauth" of this server in your settings.json, and log in again.`,
+    );
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): void {
@@ -135,7 +189,11 @@ export class OAuthClient implements OAuthClientProvider {
   }
 
   redirectToAuthorization(url: URL): void {
-    this.#needs.onAuthorize(url);
+    const { onAuthorize, alias, settings } = this.#needs;
+    if (onAuthorize === null) throw needsLogin(alias);
+    const { authorizationServerMetadata: about, authorizationServerUrl } = this.#discovery ?? {};
+    const issuer = about?.issuer ?? authorizationServerUrl;
+    onAuthorize(url, settings.clientSecret === undefined ? undefined : issuer);
   }
 
   saveCodeVerifier(verifier: string): void {
@@ -161,6 +219,10 @@ export class OAuthClient implements OAuthClientProvider {
     }
     if (scope === "all" || scope === "tokens") this.#leftOut.add("tokens");
   }
+}
+
+function withoutSlash(issuer: string): string {
+  return issuer.replace(/\/$/, "");
 }
 
 /**
@@ -210,10 +272,12 @@ function withToken(init: RequestInit, token: string): RequestInit {
 
 /** Refreshes, and does not start a new login without the user. */
 function refresher(needs: OAuthNeeds): OAuthClient {
-  const onAuthorize = () => {
-    throw needsLogin(needs.alias);
-  };
-  return new OAuthClient({ ...needs, redirectUrl: "http://127.0.0.1/callback", onAuthorize, state: "" });
+  return new OAuthClient({
+    ...needs,
+    redirectUrl: "http://127.0.0.1/callback",
+    onAuthorize: null,
+    state: "",
+  });
 }
 
 /** The next login asks for the scopes that this one lacked. */

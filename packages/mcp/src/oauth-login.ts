@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { inTime } from "@burin/contract/async/wait";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { McpLogin } from "./mcp-door.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";
-import { loginFetchIn, OAuthClient, type OAuthNeeds } from "./oauth-client.ts";
+import { loginFetchIn, loginLimit, OAuthClient, type OAuthNeeds } from "./oauth-client.ts";
 import { httpFetchIn } from "./transports.ts";
 
 interface LoginNeeds extends OAuthNeeds, McpLogin {
@@ -89,11 +90,11 @@ function isRefusal({ status }: Response): boolean {
 }
 
 async function asked(
-  { url, headers, environment }: LoginNeeds,
+  { url, headers, environment, answerMs }: LoginNeeds,
   message: object,
   { signal, session = null }: { readonly signal: AbortSignal; readonly session?: string | null },
 ): Promise<Response> {
-  const answer = await httpFetchIn(environment)(url, {
+  const request = {
     method: "POST",
     headers: {
       accept: "application/json, text/event-stream",
@@ -102,8 +103,9 @@ async function asked(
       ...headers,
     },
     body: JSON.stringify({ jsonrpc: "2.0", ...message }),
-    signal,
-  });
+  };
+  const ask = (either: AbortSignal) => httpFetchIn(environment)(url, { ...request, signal: either });
+  const answer = await inTime(loginLimit(url.origin, answerMs), ask, signal);
   await answer.body?.cancel();
   return answer;
 }

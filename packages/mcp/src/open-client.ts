@@ -152,6 +152,7 @@ export function oauthNeeds(
     settings: (definition.oauth ?? {}) as OAuthSettings,
     environment,
     allowedHosts,
+    answerMs: definition.startTimeout ?? START_MS.address,
   };
 }
 
@@ -182,7 +183,7 @@ async function connected(
     ...(negotiates ? { versionNegotiation: { mode: "auto" as const } } : {}),
   };
   const client = new Client({ name: "burin", title: "Burin", version: VERSION }, options);
-  const isUserAsked = answerRequests(client, needs);
+  const { isUserAsked, onCall } = answerRequests(client, needs);
   client.setNotificationHandler("notifications/tools/list_changed", () => needs.onToolsChanged());
   try {
     await withinLimits(limits, (how) => client.connect(transport, how), isUserAsked);
@@ -192,8 +193,10 @@ async function connected(
     throw error;
   }
   const request = client.request.bind(client) as (...given: unknown[]) => Promise<JsonRecord>;
-  client.request = ((...given: unknown[]) =>
-    withinLimits(given.pop() as Limits, (how) => request(...given, how), isUserAsked)) as Client["request"];
+  client.request = ((...given: unknown[]) => {
+    if ((given[0] as Request).method === "tools/call") onCall();
+    return withinLimits(given.pop() as Limits, (how) => request(...given, how), isUserAsked);
+  }) as Client["request"];
   return client;
 }
 

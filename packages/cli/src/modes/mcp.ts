@@ -195,7 +195,11 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
   const alias = oneWord(words, "login");
   const { settings } = await openSettings(options);
   return withServer({ alias, settings, options }, output, async (door) => {
-    const onAddress = (url: URL) => {
+    const onAddress = (url: URL, secretGoesTo?: string) => {
+      if (secretGoesTo !== undefined)
+        output.note(
+          `burin: the client secret in your settings will be sent to ${visible(secretGoesTo)}. Stop if you do not know that login service.`,
+        );
       output.out(`${visible(url.href)}\n`);
       output.note(
         "burin: open this URL in a browser, on any machine. If the last page does not load there, paste the final URL from the browser's address bar here.",

@@ -2,17 +2,26 @@ import { nearNames } from "@burin/contract/text/near-names";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { type FinalState, failed } from "./call-outcome.ts";
 
-/** MCP servers may bring hundreds. */
-const MOST_NAMED = 50;
+/** Of more only the likeliest are named: MCP servers may bring hundreds. */
+const [MOST_LISTED, LIKELIEST] = [20, 5];
 
 /** Says which tools were probably meant; if none is similar, which tools there are. */
 export function unknownTool(name: string, registry: ToolRegistry): FinalState {
   const near = nearTools(name, registry);
   const known = registry.getUsableTools().map((tool) => tool.name);
-  const rest = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more` : "";
-  const list = `The tools are: ${known.slice(0, MOST_NAMED).join(", ")}${rest}.`;
+  const isLong = known.length > MOST_LISTED;
+  const front = isLong ? `Of ${known.length} tools the likeliest are` : "The tools are";
+  const list = `${front}: ${(isLong ? likeliestOf(name, known) : known).join(", ")}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : list;
   return failed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
+}
+
+/** Those that share the most words with the name. */
+function likeliestOf(name: string, known: readonly string[]): string[] {
+  const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const wanted: readonly string[] = wordsOf(name);
+  const scoreOf = (tool: string) => wordsOf(tool).filter((word) => wanted.includes(word)).length;
+  return [...known].sort((a, b) => scoreOf(b) - scoreOf(a)).slice(0, LIKELIEST);
 }
 
 /** The name may also resemble a display name, or come from another agent. */

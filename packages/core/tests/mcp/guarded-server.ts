@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 
 /** An MCP server that wants a login, and the authorisation server that gives it; both on one port. */
 export interface GuardedServer {
@@ -9,6 +10,12 @@ export interface GuardedServer {
   readonly asked: string[];
   /** Whether programs may register themselves, are refused, or find no place to do so. */
   registration: "open" | "refused" | "absent";
+  /** The service that the MCP side names for its login. */
+  loginService: string;
+  /** How its description of the login service comes. */
+  description: "whole" | "never" | "endless";
+  /** What came as client secrets. */
+  readonly secrets: string[];
   /** A client that somebody has registered by hand. */
   enter(client: string, redirect: string): void;
   /** From now on no access token given so far is good. */
@@ -85,7 +92,12 @@ const secret = () => randomBytes(12).toString("hex");
 export async function guardedServer(): Promise<GuardedServer> {
   const service = new Authorisation();
   const asked: string[] = [];
-  const rules: Pick<GuardedServer, "registration"> = { registration: "open" };
+  const secrets: string[] = [];
+  const rules: Pick<GuardedServer, "registration" | "loginService" | "description"> = {
+    registration: "open",
+    loginService: "",
+    description: "whole",
+  };
   let isBroken = false;
   let origin = "";
   const guarded = (request: IncomingMessage, body: string): Said => {
@@ -100,7 +112,7 @@ export async function guardedServer(): Promise<GuardedServer> {
   const answers: Record<string, (request: IncomingMessage, body: string, url: URL) => Said> = {
     "/.well-known/oauth-protected-resource/mcp": () => [
       200,
-      { resource: `${origin}/mcp`, authorization_servers: [origin], scopes_supported: ["tools"] },
+      { resource: `${origin}/mcp`, authorization_servers: [rules.loginService], scopes_supported: ["tools"] },
     ],
     "/.well-known/oauth-authorization-server": () => {
       const { registration_endpoint, ...others } = metadata(origin);
@@ -117,11 +129,23 @@ export async function guardedServer(): Promise<GuardedServer> {
     const body = await bodyOf(request);
     const grantType = url.pathname === "/token" ? ` ${new URLSearchParams(body).get("grant_type")}` : "";
     asked.push(`${request.method} ${url.pathname}${grantType}`);
+    const { authorization: given = "" } = request.headers;
+    if (given.startsWith("Basic ")) secrets.push(Buffer.from(given.slice(6), "base64").toString());
+    secrets.push(...new URLSearchParams(body).getAll("client_secret"));
+    if (url.pathname === "/.well-known/oauth-authorization-server") {
+      if (rules.description === "never") return;
+      if (rules.description === "endless") {
+        Readable.from(endless()).pipe(response);
+        return;
+      }
+    }
     send(response, answers[url.pathname]?.(request, body, url) ?? [404, ""]);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  rules.loginService = origin;
   return Object.assign(rules, {
+    secrets,
     url: `${origin}/mcp`,
     asked,
     enter: (client: string, redirect: string) => void service.clients.set(client, [redirect]),
@@ -137,6 +161,10 @@ export async function guardedServer(): Promise<GuardedServer> {
   });
 }
 
+function* endless() {
+  for (;;) yield `${" ".repeat(65_535)}\n`;
+}
+
 function metadata(origin: string) {
   return {
     issuer: origin,
@@ -146,7 +174,7 @@ function metadata(origin: string) {
     response_types_supported: ["code"],
     grant_types_supported: ["authorization_code", "refresh_token"],
     code_challenge_methods_supported: ["S256"],
-    token_endpoint_auth_methods_supported: ["none"],
+    token_endpoint_auth_methods_supported: ["none", "client_secret_post"],
   };
 }
 

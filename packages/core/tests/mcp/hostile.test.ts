@@ -239,6 +239,36 @@ describe("what a hostile server does", () => {
     expect(textOf(await toolbox.call("list_directory", { path: project.root }))).toContain("starts");
   });
 
+  it.each(["at-once", "one-by-one", "long"])(
+    "P12 P28 R8 floods of questions are declined with one notice, and the next call may ask again: %s",
+    async (kind) => {
+      const asked: Confirmation[] = [];
+      const confirm = async (question: Confirmation) => {
+        asked.push(question);
+        await pause(5);
+        return { outcome: "cancel" } as const;
+      };
+      const toolbox = openOne("asks", { args: fixture("asks", kind).args }, { ...yolo, confirm });
+      await toolbox.ready();
+      for (let call = 1; call < 4; call += 1) {
+        const flood = toolbox.call("evil__echo", {});
+        expect((await toolbox.call("list_directory", { path: project.root })).error).toBeUndefined();
+        expect(textOf(await flood)).toContain(Array(50).fill("decline").join());
+        expect(asked).toHaveLength(kind === "long" ? 0 : 5 * call);
+      }
+      const notices = toolbox.discoveryFailures.map(({ message }) => message);
+      const why = kind === "long" ? "it is too long" : "5 others wait for an answer or got none";
+      expect(notices).toEqual([expect.stringContaining(`questions of it to you are declined: ${why}`)]);
+    },
+  );
+
+  it("R8 who answers a server's questions is asked all of them", async () => {
+    const confirm = () => Promise.resolve({ outcome: "filled", values: { name: "Ada" } } as const);
+    const toolbox = openOne("asks", { args: fixture("asks", "one-by-one").args }, { ...yolo, confirm });
+    expect(textOf(await toolbox.call("evil__echo", {}))).toContain(Array(50).fill("accept").join());
+    expect(toolbox.discoveryFailures).toEqual([]);
+  });
+
   it.each([
     ["exit", {}, "the licence is missing"],
     ["no-protocol", { startTimeout: 700 }, "this is no server"],

@@ -131,6 +131,21 @@ function answerCall({ name, arguments: given = {} }) {
   return (answers[shown] ?? (() => text(`${name} was called`)))(given);
 }
 
+/** Pages without an end. @type {Record<string, () => { entries: unknown[], nextCursor: string }>} */
+const paged = {
+  pages: () => ({ entries: [{ ...plain[0], name: `t${pages++}` }], nextCursor: `c${pages}` }),
+  circle: () => ({ entries: [{ ...plain[0], name: `t${pages++}` }], nextCursor: `c${pages % 3}` }),
+  "long-cursor": () => ({ entries: [plain[0]], nextCursor: "c".repeat(1_000_000) }),
+  "long-lists": () => ({ entries: longList(), nextCursor: `c${pages}` }),
+};
+
+/** @param {string} what */
+function listed(what) {
+  if (mode === "mute" || (what !== "tools" && mode !== "long-lists")) return null;
+  const { entries, ...page } = paged[mode]?.() ?? { entries: (lists[mode] ?? (() => plain))() };
+  return { [what]: entries, ...page };
+}
+
 /**
  * @param {string} method
  * @param {{ protocolVersion: string, name: string, arguments?: Fields }} params
@@ -144,21 +159,17 @@ function answer(method, params) {
         protocolVersion: params.protocolVersion,
         capabilities: {
           tools: { listChanged: true },
-          ...(mode === "mute" || mode === "half" ? { prompts: {}, resources: {} } : {}),
+          ...(["mute", "half", "long-lists"].includes(mode) ? { prompts: {}, resources: {} } : {}),
         },
         serverInfo: { name: "fixture", version: "1" },
       };
     case "prompts/list":
     case "resources/list":
+    case "tools/list":
+      return listed(method.slice(0, -"/list".length));
     case "prompts/get":
     case "resources/read":
       return null;
-    case "tools/list":
-      if (mode === "mute") return null;
-      if (mode === "pages") return { tools: [{ ...plain[0], name: `t${pages++}` }], nextCursor: `c${pages}` };
-      if (mode === "circle")
-        return { tools: [{ ...plain[0], name: `t${pages++}` }], nextCursor: `c${pages % 3}` };
-      return { tools: (lists[mode] ?? (() => plain))() };
     case "tools/call":
       return answerCall(params);
     case "ping":
@@ -166,6 +177,18 @@ function answer(method, params) {
     default:
       return {};
   }
+}
+
+/** Few entries that are long. */
+function longList() {
+  const one = (/** @type {string} */ name) => ({
+    name,
+    uri: `u:${name}`,
+    description: "d".repeat(1_000_000),
+    inputSchema: object(),
+  });
+  pages += 1;
+  return [one(`n${pages}`), one(`n${pages}_${"x".repeat(1_000_000)}`)];
 }
 
 /** What nx-mcp and @vuetify/mcp answer for lists that they announce. */
@@ -209,8 +232,38 @@ if (mode === "floods") {
   }, 5);
 }
 
+/** Of the mode `asks`: a call asks many questions, at once or one by one, and its answer is what came of them. */
+const ASKED = 50;
+let asked = 0;
+/** @type {unknown[]} */
+const actions = [];
+let asking = 0;
+
+/** @param {number} count */
+function ask(count) {
+  const message = value === "long" ? "Your name? ".repeat(10_000) : "Your name?";
+  const requestedSchema = object({ name: { type: "string" } });
+  for (let n = 0; n < count; n += 1)
+    say({ id: `q${asked++}`, method: "elicitation/create", params: { message, requestedSchema } });
+}
+
+/** @param {{ action: string }} result */
+function heard({ action }) {
+  actions.push(action);
+  if (value !== "at-once" && asked < ASKED) ask(1);
+  if (actions.length < ASKED) return;
+  say({ id: asking, result: text(actions.sort().join()) });
+  asked = actions.length = 0;
+}
+
 createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params } = JSON.parse(line);
+  const { id, method, params, result: answered } = JSON.parse(line);
+  if (mode === "asks" && answered !== undefined) return heard(answered);
+  if (mode === "asks" && method === "tools/call") {
+    asking = id;
+    ask(value === "at-once" ? ASKED : 1);
+    return;
+  }
   if (id === undefined || method === undefined || mode === "no-protocol") return;
   if (mode === "unsound" && method === "tools/call") {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},${unsound[params.arguments.text]}}\n`);

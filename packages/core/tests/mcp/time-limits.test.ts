@@ -48,6 +48,35 @@ describe("P17 a server that does not answer costs no more than its timeout", () 
     expect(names.length).toBeGreaterThan(2);
     expect(names.length).toBeLessThanOrEqual(most);
   });
+
+  it("P12 lists of long entries end early, are cut with a notice, and what they say is shortened", async () => {
+    const toolbox = project.open({ long: fixture("long-lists") }, { approvalMode: "yolo" });
+    const told = (await toolbox.ready()).map(({ message }) => message);
+    expect(told.join("\n")).toMatch(/its list of tools is too long: only the first 15 are used/);
+    const { mcp } = toolbox;
+    for (const listed of [await mcp.prompts(), await mcp.resources()]) {
+      expect(listed.length).toBeGreaterThan(5);
+      expect(listed.length).toBeLessThan(40);
+      expect(JSON.stringify(listed).length).toBeLessThan(100_000);
+    }
+  });
+
+  it("P12 the words for the next page are no way to fill the memory", async () => {
+    const toolbox = project.open({ long: fixture("long-cursor") }, { approvalMode: "yolo" });
+    const told = (await toolbox.ready()).map(({ message }) => message);
+    expect(told).toEqual(["its list of tools is too long: only the first 1 are used"]);
+  });
+
+  it("R16 an unknown name among hundreds of a server's tools is answered with the near ones, or with few", async () => {
+    const { mcp } = project.open({ many: fixture("many", "300") });
+    const order = { server: "many", argumentsFor: () => ({}) };
+    await expect(mcp.callTool({ ...order, tool: "tool-0123" })).rejects.toThrow(
+      /Did you mean tool_0123( or \w+){0,2}\?$/,
+    );
+    await expect(mcp.callTool({ ...order, tool: "zzz" })).rejects.toThrow(
+      /It has: (\w+, ){19}\w+ and 280 more\.$/,
+    );
+  });
 });
 
 it("P28 P33 a call that ended while this process was stopped has not timed out", async () => {
