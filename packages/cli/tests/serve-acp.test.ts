@@ -304,6 +304,8 @@ describe("burin serve acp", () => {
     expect(await another.agent.request(session.load, whole)).toMatchObject({ modes: expect.anything() });
     const fixed = await room.again({ args: ["--root", root] });
     await expect(room.newSession(fixed, { cwd: tmpdir() })).rejects.toThrow("only");
+    const wider = room.newSession(fixed, { additionalDirectories: [tmpdir()] });
+    await expect(wider).rejects.toThrow(`this agent was started for ${root} only`);
     const none = await room.again({ env: {} });
     await expect(room.newSession(none)).rejects.toThrow("no model is configured");
     const server = rawServer(root, ["acp"]);

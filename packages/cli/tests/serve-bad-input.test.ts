@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { server as model, modelEnv } from "./fake-model.ts";
 import { put, root } from "./project.ts";
@@ -31,6 +32,8 @@ async function stillReads(server: RawServer): Promise<void> {
   server.send(read(1000));
   expect(await server.answer(1000)).toMatchObject(ONE);
 }
+
+const statusOf = (pid = 0) => readFileSync(`/proc/${pid}/status`, "utf8");
 
 describe("a client of the tools that", () => {
   it("sends a message in pieces, cut inside of a letter, is answered when it is whole", async () => {
@@ -148,6 +151,29 @@ describe("a client of the tools that", () => {
     server.child.stdout.destroy();
     server.child.stdin.destroy();
     expect(await server.ended).not.toBeNull();
+  });
+
+  it("P12 floods, and reads its answers only later: they wait in little memory, and none is lost", async () => {
+    put("long.txt", "a line of text that is read and not heard\n".repeat(2000));
+    const server = await serveMcp({});
+    const memory = () => Number(/VmHWM:\s+(\d+)/.exec(statusOf(server.child.pid))?.[1]);
+    server.child.stdout.pause();
+    const ids = new Set(Array.from({ length: 4000 }, (_, id) => id));
+    for (const id of ids) server.send(toolCall(id, "read_file", { file_path: join(root, "long.txt") }));
+    for (let before = 0; memory() > before; await pause(1000)) before = memory();
+    expect(memory()).toBeLessThan(320_000);
+    server.child.stdout.resume();
+    while (ids.size > 0) ids.delete(Number((await server.next()).id));
+  });
+
+  it("P12 nests arguments 100,000 levels deep is told so", async () => {
+    const server = await serveMcp({});
+    const deep = `{"path":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    server.send(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_directory","arguments":${deep}}}`,
+    );
+    expect(JSON.stringify(await server.answer(1))).toContain("nested deeper than 500 levels");
+    await stillReads(server);
   });
 
   it("calls before it has said hello is answered", async () => {

@@ -228,6 +228,9 @@ describe("burin serve mcp --http", () => {
     put("go", "");
     expect(await (await first).text()).toContain("first");
     expect(await (await run(1, "echo third")).text()).toContain("third");
+    const twice = { jsonrpc: "2.0", id: 9, method: "ping" };
+    const both = await post(url, JSON.stringify([twice, twice]), session);
+    expect([both.status, await both.json()]).toMatchObject([400, { id: 9, error: { code: -32600 } }]);
     const endless = run("x", "touch slept; sleep 1022");
     await expect.poll(() => existsSync(join(root, "slept"))).toBe(true);
     const cancel = { method: "notifications/cancelled", params: { requestId: "x" } };

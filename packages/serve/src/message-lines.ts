@@ -19,6 +19,14 @@ export function writeLine(output: Writable, text: string): Promise<void> {
   });
 }
 
+/** What may wait until the other side reads it. */
+const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
+
+/** Resolves when so much of what was written has been read that more may be produced, or nothing ever will be read. */
+export async function untilRead(output: Writable): Promise<void> {
+  if (output.writableLength > MOST_UNREAD_BYTES) await writeLine(output, "").catch(() => {});
+}
+
 /** Reads and writes JSON-RPC messages line by line. */
 export function messageStream<Message>(input: Readable, output: Writable, mostBytes: number) {
   const read = (line: string): Message => {
@@ -54,6 +62,7 @@ export async function* messagesIn<Message>(
         : messageIn(line, read);
     if (typeof message !== "string") yield message;
     else await writeLine(output, message);
+    await untilRead(output);
   }
 }
 

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { coerceArguments } from "@burin/contract/messages/check-schema";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
+import { nestsDeeper } from "@burin/contract/messages/plain-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
@@ -144,6 +145,7 @@ export class Scheduler {
     try {
       const found = this.#needs.registry.getTool(call.name);
       const tool = found && soundTool(found);
+      if (nestsDeeper(call.args, MOST_LEVELS)) return { call: { ...call, args: {} }, tool, fault: TOO_DEEP };
       const args = tool ? coerceArguments(tool.parameterSchema, call.args) : call.args;
       return { call: { ...call, args }, tool, fault: null };
     } catch (error) {
@@ -277,6 +279,13 @@ interface Approved extends Pick<RunContext, "reads" | "confirmation"> {
 function allowedBy({ reads }: Verdict): Approved {
   return reads === undefined ? { approval: null } : { approval: null, reads };
 }
+
+/** What comes after would overflow the stack. */
+const MOST_LEVELS = 500;
+const TOO_DEEP: ToolError = {
+  type: "invalid_arguments",
+  message: `The arguments are nested deeper than ${MOST_LEVELS} levels.`,
+};
 
 const INTERRUPTED = "interrupted before it was done";
 

@@ -130,6 +130,8 @@ class EditorSessions {
   async open(folders: Folders, client: AgentContext, id?: string): Promise<EditorSession> {
     const { cwd, additionalDirectories = [], mcpServers = [] } = folders;
     const root = await this.#rootOf(cwd);
+    // The user's command names the additional folders, too.
+    if (this.#ground.isRootFixed && additionalDirectories.length > 0) throw startedFor(root);
     if (id !== undefined) await this.end(id);
     const opened = await this.#ground.open([root, ...additionalDirectories]).catch(inWords);
     for (const notice of opened.notices) this.#ground.note(notice);
@@ -153,7 +155,7 @@ class EditorSessions {
     if (!isAbsolute(cwd)) throw invalid(`cwd must be absolute, not "${cwd}"`);
     const real = await realpath(cwd).catch(inWords);
     if (!isRootFixed || real === (await realpath(root))) return real;
-    throw invalid(`this agent was started for ${root} only`);
+    throw startedFor(root);
   }
 
   /** Through the editor's buffers, if it lets others read and write them. */
@@ -231,6 +233,10 @@ class EditorSessions {
 
 function unknownSession(sessionId: string, why: string): RequestError {
   return new RequestError(NOT_FOUND, why, { sessionId });
+}
+
+function startedFor(root: string): RequestError {
+  return invalid(`this agent was started for ${root} only`);
 }
 
 /** What goes wrong is told in words. */

@@ -8,6 +8,7 @@ export type Change = "tools" | "resources" | { readonly notice: string };
 /** Where the tools of a client work; they are opened at the first request, and again when its folders change. */
 export class Place {
   readonly #ground: Ground;
+  readonly #room: () => Promise<void>;
   readonly #listeners = new Set<(what: Change) => void>();
   #folders: readonly string[] | undefined;
   #opening: Promise<ServedTools> | null = null;
@@ -17,8 +18,10 @@ export class Place {
   #before: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(ground: Ground) {
+  /** `room` resolves when the client has read enough of its answers for another. */
+  constructor(ground: Ground, room: () => Promise<void> = async () => {}) {
     this.#ground = ground;
+    this.#room = room;
   }
 
   /** The default folder, if the client names no others. */
@@ -86,7 +89,7 @@ export class Place {
   async #open(folders = this.#folders): Promise<ServedTools> {
     const { options, notices } = await this.#ground.open(folders);
     for (const notice of notices) this.#note(notice);
-    const tools = new ServedTools(options, this.#tell);
+    const tools = new ServedTools(options, this.#tell, this.#room);
     void tools.discover().then((failures) => {
       for (const failure of failures) this.#note(failure);
     });

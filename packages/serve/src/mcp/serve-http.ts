@@ -119,7 +119,8 @@ class ClientTransport extends WebStandardStreamableHTTPServerTransport {
   override async handleRequest(request: Request, options: HandleRequestOptions = {}): Promise<Response> {
     const sent = [options.parsedBody ?? []].flat();
     const asked = sent.filter((one) => isJSONRPCRequest(one));
-    const again = asked.find(({ id }) => this.#open.has(id));
+    const isTwice = (id: RequestId) => asked.filter((one) => one.id === id).length > 1;
+    const again = asked.find(({ id }) => this.#open.has(id) || isTwice(id));
     if (again !== undefined) return refused(again);
     for (const { id } of asked) this.#open.add(id);
     const response = await super.handleRequest(request, options);

@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { type Ground, untilAborted } from "../ground.ts";
-import { messagesIn, writeLine } from "../message-lines.ts";
+import { messagesIn, untilRead, writeLine } from "../message-lines.ts";
 import { Place } from "./place.ts";
 import { tellOfChanges, toolServer } from "./tool-server.ts";
 
@@ -15,7 +15,7 @@ const MOST_BYTES = 10 * 1024 * 1024;
 
 /** Serves the client at the other end of stdin and stdout until it disconnects or the user interrupts. */
 export async function serveMcp(ground: Ground): Promise<void> {
-  const place = new Place(ground);
+  const place = new Place(ground, () => untilRead(process.stdout));
   const { version, signal, isRootFixed } = ground;
   const serverFor = () => {
     const server = toolServer({ version, place, followsRoots: !isRootFixed });

@@ -45,14 +45,20 @@ export class ServedTools {
   readonly #session: Session | null = null;
   readonly #approvals = new Approvals();
   readonly #outputs = new LongOutputs(burinHome(process.env));
-  readonly #reading = new CallSlots(MOST_READING);
-  readonly #others = new CallSlots(MOST_OTHERS);
+  readonly #reading: CallSlots;
+  readonly #others: CallSlots;
   /** Hears that tools or resources have changed. */
   readonly #changed: (what: "tools" | "resources") => void;
   readonly #calls = new Set<Promise<unknown>>();
 
-  constructor(options: SessionOptions, changed: (what: "tools" | "resources") => void) {
+  constructor(
+    options: SessionOptions,
+    changed: (what: "tools" | "resources") => void,
+    room: () => Promise<void>,
+  ) {
     this.#changed = changed;
+    this.#reading = new CallSlots(MOST_READING, room);
+    this.#others = new CallSlots(MOST_OTHERS, room);
     const settings = ownSettings(options.settings as Settings);
     const { confirm } = this.#approvals;
     this.#toolbox = createToolbox({ ...options, settings, confirm, record: true });
@@ -181,10 +187,12 @@ class ServedTask extends BaseTool<Params> {
 /** Limits how many calls work at once; the others wait for their turn. */
 class CallSlots {
   #free: number;
+  readonly #room: () => Promise<void>;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(most: number) {
+  constructor(most: number, room: () => Promise<void>) {
     this.#free = most;
+    this.#room = room;
   }
 
   /** Starts the work once there is room; work that is cancelled earlier still gets its turn, and sees its signal. */
@@ -192,6 +200,7 @@ class CallSlots {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
+      await this.#room();
       return await work();
     } finally {
       const next = this.#waiting.shift();
