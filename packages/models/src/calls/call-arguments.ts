@@ -80,7 +80,7 @@ function faultOf(text: string): string {
   }
 }
 
-/** Parses the JSON value of the text, and allows for three habits of servers whose meaning is certain. */
+/** Parses the JSON value of the text, and allows for four habits of servers whose meaning is certain. */
 function argumentsValue(text: string): unknown {
   const value = parseJson(text);
   if (typeof value === "string") {
@@ -90,7 +90,11 @@ function argumentsValue(text: string): unknown {
   }
   if (value !== undefined) return value;
   const end = endOfJson(text);
-  if (end === undefined) return undefined;
+  // A server that begins again: what came first is the start of the whole that follows.
+  const again = [...text.matchAll(/(?<=..)\{/gs)].find(({ index }) =>
+    text.startsWith(text.slice(0, index), index),
+  );
+  if (end === undefined) return again && parseJson(text.slice(again.index));
   const first = parseJson(text.slice(0, end));
   const second = parseJson(text.slice(end));
   if (!isRecord(first) || !isRecord(second)) return undefined;

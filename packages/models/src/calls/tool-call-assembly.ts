@@ -83,7 +83,9 @@ export class ToolCallAssembly {
         ending: call === this.#last || (isBare && bareEnding === "open") ? ending : "complete",
         limited: end.ending === "limit",
       });
-      return unwrapped({ name: call.name, ...read }).map((one, place) => {
+      // Kimi's ids hold the name: functions.read_file:0.
+      const name = call.name || (/^functions\.([\w.-]+):\d+$/.exec(call.id)?.[1] ?? "");
+      return unwrapped({ name, ...read }).map((one, place) => {
         const id = place === 0 && call.id !== "" && !used.has(call.id) ? call.id : freshCallId(used);
         used.add(id);
         return { call: { id, ...one }, signature: place === 0 ? call.signature : undefined };

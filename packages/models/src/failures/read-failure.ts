@@ -167,7 +167,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /^model: \S+$|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
+    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
   ],
   [
     "path",
@@ -214,14 +214,15 @@ export function readFailure(told: Told): ReadFailure {
 const FAR_MS = 3_600_000;
 /** How a gateway tells that the service behind it has refused the request, which would be refused again. */
 const BEHIND =
-  /(?:"(?:code|status)\w*\W{1,4}|\b(?:status(?: code)?|client error|error code)\W{1,3}|": |<)(400|413|422|429)\b/i;
+  /(?:"(?:code|status)\w*\W{1,4}|\b(?:status(?: code)?|client error|error code)\W{1,3}|": |<)(400|413|422|429|40[134](?= - ))\b/i;
 
 /** How a gateway tells, under a status for what is refused, that the service behind it failed. */
 const FAULT_BEHIND = /\[server_error\]|upstream request failed: (?:model|endpoint) is unavailable/i;
 
 function statusBehind(status: number, words: string): number {
   if ((status === 400 || status === 403) && FAULT_BEHIND.test(words)) return 502;
-  return status === 424 || status >= 500 ? Number(BEHIND.exec(words)?.[1] ?? status) : status;
+  if (status !== 424 && status < 500) return status;
+  return /API_KEY is not set/.test(words) ? 401 : Number(BEHIND.exec(words)?.[1] ?? status);
 }
 
 const PASSING: ReadonlySet<FailureKind> = new Set(["limit", "lost_model", "malformed_call", "server"]);

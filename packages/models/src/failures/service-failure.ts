@@ -227,5 +227,5 @@ export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
 }
 
 function ended(sentence: string): string {
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+  return /[.!?。！？]$/.test(sentence) ? sentence : `${sentence}.`;
 }

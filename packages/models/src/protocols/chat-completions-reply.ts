@@ -97,8 +97,9 @@ export class ChatCompletionsReply extends ReplyReader {
       const message = `The service broke off its reply (${reason}): try again.`;
       return { type: "server_error", message, isPassing: true };
     }
-    const promisesCalls = reason === "tool_calls" || reason === "function_call";
-    return isEmpty && (reason === "" || promisesCalls) ? this.empty() : undefined;
+    // "load": Ollama has only loaded the model.
+    const isUnfit = /^(?:|tool_calls|function_call|(?:un)?load)$/.test(reason);
+    return isEmpty && isUnfit ? this.empty() : undefined;
   }
 }
 
