@@ -220,10 +220,7 @@ interface Judged {
   readonly rule?: CommandRule;
 }
 
-/**
- * The findings that no rule covers. A rule covers the words that it spells out, and that a program is not known to
- * be read-only.
- */
+/** The findings that no rule covers: a rule covers the words that it spells out, and what program it is. */
 function judgeWords(words: readonly Argument[], judging: Judging): Judged {
   if (words.length === 0) return { findings: [] };
   const launches = launchesOf(words.map(({ value, below }) => (below === undefined ? value : null)));

@@ -4,7 +4,7 @@ import type { SimpleCommand } from "./grammar/command-parts.ts";
 import type { Below, GitUse, Reach, RepositoryFault } from "./programs/finding.ts";
 import { protectedFile } from "./protected-files.ts";
 
-/** Where a command would run, and what is known about that place. */
+/** Where a command would run, and what is known about that place. Without a function only names are judged. */
 export interface CommandPlace {
   /** The real path of the root. */
   readonly root: string;
@@ -12,31 +12,19 @@ export interface CommandPlace {
   readonly includeDirectories?: readonly string[];
   /** The real path of the command's working directory; the root when absent. */
   readonly directory?: string;
-  /**
-   * Whether an absolute path, with its links resolved as the system does, is outside the root; for a pattern,
-   * whether any matching file is. Without this function only names are judged.
-   */
+  /** Whether an absolute path, its links resolved, is outside the root; for a pattern, any matching file. */
   readonly leadsOutside?: (path: string, isPattern: boolean) => boolean;
-  /**
-   * The real location of an absolute path, or of each file that a pattern matches. Without this function only names
-   * are judged.
-   */
+  /** The real location of an absolute path, or of each file that a pattern matches. */
   readonly realPaths?: (path: string, isPattern: boolean) => readonly string[];
   /** The absolute paths of all files below a folder, and of what links there lead to; null when there are too many. */
   readonly filesBelow?: (folder: string) => readonly string[] | null;
   /** What is in the tree below a folder; null when it is too large. */
   readonly treeBelow?: (folder: string) => TreeBelow | null;
-  /**
-   * Those names in git's index there, and in the commits that the words name, that a text-processing program would
-   * misread. null when git does not answer.
-   */
+  /** Names in git's index there, and in the commits of the words, that a program would misread; null when unknown. */
   readonly oddNamesInGit?: (folder: string, words: readonly string[]) => readonly string[] | null;
   /** The absolute paths of everything whose content git keeps, there or in what the words name; null when unknown. */
   readonly pathsInGit?: (folder: string, words: readonly string[]) => readonly string[] | null;
-  /**
-   * The project's folder in which the program would be found if it is nowhere else, or null. Without this function
-   * always null.
-   */
+  /** The project's folder in which the program would be found if it is nowhere else, or null. */
   readonly projectFolderOf?: (program: string) => string | null;
   /** The command is for cmd or PowerShell, whose grammar is not parsed here. */
   readonly isOtherShell?: boolean;
@@ -44,10 +32,7 @@ export interface CommandPlace {
   readonly isPosixShell?: boolean;
   /** The top of the work tree that the folder is in, as git names it; null when it names none. */
   readonly workTreeOf?: (folder: string) => string | null;
-  /**
-   * What git would do in that folder besides what its words say, or null. Without this function only the first
-   * folder is trusted.
-   */
+  /** What git would do there besides what its words say, or null. Without it only the first folder is trusted. */
   readonly repositoryFault?: (directory: string, use: GitUse) => RepositoryFault | null;
 }
 

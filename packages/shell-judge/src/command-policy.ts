@@ -24,10 +24,7 @@ export interface CommandRequest {
   readonly place?: CommandPlace | undefined;
 }
 
-/**
- * Decides whether a command line runs without a question. Every simple command in it must be plain words that a
- * rule covers or that are known to only read inside the root. A deny rule needs to match only one of them.
- */
+/** A line runs unasked if a rule covers each of its commands, or it only reads inside the root; one denied is enough. */
 export function judgeCommand({ command, mode, rules, place }: CommandRequest): Verdict {
   if (place?.isOtherShell) return judgeUnread(command, mode, rules);
   const line = parseShellCommand(command, place?.isPosixShell !== true);
@@ -74,11 +71,11 @@ interface Mention {
 function ruleThatMentions(rules: readonly CommandRule[], line: ShellCommand): Mention | null {
   if (rules.length === 0) return null;
   let possible: Mention | null = null;
-  for (const { words, part } of allCommandWords(line)) {
+  for (const { words, part, isPossible } of allCommandWords(line)) {
     for (const rule of rules) {
       const answer = mentions(rule, words);
-      if (answer === "yes") return { rule, part, isCertain: true };
-      if (answer === "maybe") possible ??= { rule, part, isCertain: false };
+      if (answer === "yes" && isPossible !== true) return { rule, part, isCertain: true };
+      if (answer !== "no") possible ??= { rule, part, isCertain: false };
     }
   }
   return possible;

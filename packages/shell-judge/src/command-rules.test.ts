@@ -256,6 +256,9 @@ describe("a rule that forbids", () => {
     ["rm a", "env rm"],
     ["rm", `export A="\${b[0]}$(date)"`],
     ["rm", "export A='[a] $b'"],
+    ["rm", "i=0; for f in *; do i=$((i+1)); done; git commit -m 'Use `npm test`.'"],
+    ["rm", "read x <<< 'a[$(date)]'; echo $((x))"],
+    ["rm", 'source "$HOME/.cargo/env"; . ~/.nvm/nvm.sh'],
   ])("P22 deny %j says nothing of %j", (rule, command) => {
     expect(judged(command, { deny: [rule], mode: "yolo" }).verdict).toBe("allow");
   });
@@ -276,6 +279,17 @@ describe("a rule that forbids", () => {
     ["rm", "PS4='$(rm a)'; set -x"],
     ["rm", "export 'BASH_ENV=$(rm a)'"],
     ["rm", "[[ -v 'a[$(rm a)]' ]]"],
+    ["rm", "read x <<< 'a[$(rm a)]'; echo $((x))"],
+    ["rm", `x='$(rm a)'; echo "\${x@P}"`],
+    ["rm", "x='a[$(rm a)]'; declare -n y=$x"],
+    ["rm", "for x in 'a[`rm a`]'; do echo $((x)); done"],
+    ["rm", String.raw`x=$'a[\x24(rm a)]'; [[ $x -eq 1 ]]`],
+    ["rm", "x='a[$(rm a)]'; test -v $x"],
+    ["rm", `x='a[$(rm a)]'; echo "\${y:x}"`],
+    ["rm", `x='a[$(rm a)]'; echo "\${!x}"`],
+    ["rm", "bash -c 'echo $(($1))' _ 'a[$(rm a)]'"],
+    ["rm", "env 'PS4=$(rm a)' bash -xc ls"],
+    ["rm", 'source "$x"'],
     ["rm", 'trap "$x" EXIT'],
     ["rm", "alias ls='rm a'"],
     ["rm", "sh < a"],

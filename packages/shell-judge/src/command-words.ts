@@ -7,15 +7,14 @@ export interface CommandWords {
   readonly words: readonly (string | null)[];
   /** The part of the line that contains it. */
   readonly part: string;
+  /** It is text, which only may be evaluated. */
+  readonly isPossible?: boolean;
 }
 
 /** The deepest nesting of shells that is followed; a deeper one counts as unknown. */
 const DEEPEST = 8;
 
-/**
- * Every command that a line may run, also those in substitutions, after wrappers such as `env` or `xargs`, and in
- * the text that is passed to another shell.
- */
+/** Every command that a line may run, also in substitutions, after wrappers such as `env`, and in text for a shell. */
 export function allCommandWords(line: ShellCommand): CommandWords[] {
   const found = linesWords(line, 0, null);
   return line.problems.some((problem) => !problem.includes("`"))
@@ -23,30 +22,36 @@ export function allCommandWords(line: ShellCommand): CommandWords[] {
     : found;
 }
 
-function linesWords(line: ShellCommand, depth: number, part: string | null): CommandWords[] {
-  return line.commands.flatMap((command) => commandWords(command, depth, part ?? command.text));
+function linesWords(
+  { commands, evaluated }: ShellCommand,
+  depth: number,
+  part: string | null,
+): CommandWords[] {
+  const found = commands.flatMap((command) => commandWords(command, depth, part ?? command.text));
+  return [...found, ...evaluated.flatMap((text) => evaluatedWords(text, depth, part ?? ""))];
 }
 
-/** What stands quoted in one of their words may run later: see LATER. */
-const EVALUATES =
-  /^(?:let|declare|typeset|local|readonly|export|unset|read|printf|test|\[|wait|mapfile|readarray)$/;
-/** A command in the brackets of a name runs when the name is calculated, one in these variables when bash reads them. */
-const LATER = /^(?:[^[]*\[|(?:PS\d|BASH_ENV|ENV)=)[\s\S]*?(?:`|\$\()/;
-
-/** The same in the text of an assignment behind `declare` and the like: quoted, so that it does not run at once. */
-const QUOTED_LATER = /^(?=[\s\S]*\[)[\s\S]*?(?:'[^']*|\\)(?:`|\$\()/;
+/** A file by its name, in a folder that is not known. */
+const NAMED_FILE = /\/(?!stdin)[\w.-]*[a-z][\w.-]*"?$/i;
 
 function commandWords(command: SimpleCommand, depth: number, part: string): CommandWords[] {
-  const words = command.words.map(({ value, isGlob }) => (isGlob ? null : value));
-  const evaluated = EVALUATES.test(words[0] ?? "") ? words.slice(1) : [];
-  const kept = [...evaluated, ...command.assignments.map(({ name, value }) => `${name}=${value}`)];
-  const assigned = evaluated.length > 0 ? command.words.filter(({ value }) => value === null) : [];
-  const isLater =
-    kept.some((text) => LATER.test(text ?? "")) || assigned.some(({ text }) => QUOTED_LATER.test(text));
-  const later = isLater ? [{ words: [null], part }] : [];
-  if (words.length === 0) return later;
+  const reads = /^(?:\.|source)$/.test(command.words[0]?.value ?? "");
+  const words = command.words.map(({ value, isGlob, text }) => {
+    if (isGlob) return null;
+    return value === null && reads && NAMED_FILE.test(text) ? text : value;
+  });
+  if (words.length === 0) return [];
   const fed = command.redirections.filter(({ kind }) => kind === "data").map(({ target }) => target);
-  return [...later, ...launchedWords(words, { depth, part, fed })];
+  return launchedWords(words, { depth, part, fed });
+}
+
+/** The commands that run if a text is evaluated as the body of a here-document is, also those that are quoted. */
+function evaluatedWords(text: string, depth: number, part: string): CommandWords[] {
+  if (!/`|\$\(/.test(text) || depth > DEEPEST) return [];
+  const line = parseShellCommand(`: <<E\n${text.replaceAll("\\", "")}\nE`);
+  const found = linesWords({ ...line, commands: line.commands.slice(1) }, depth + 1, part);
+  const all = line.isWhole ? found : [...found, { words: [null], part }];
+  return all.map((one) => ({ ...one, isPossible: true }));
 }
 
 interface Inside {

@@ -19,10 +19,7 @@ interface Hidden {
   readonly covers: (path: string) => boolean;
 }
 
-/**
- * A path that no other tool may read must not be read by a command either, as far as its words show it: as they are
- * spelled, where they lead, and what is below a folder that is searched.
- */
+/** What no other tool may read no command may: as its words are spelled, where they lead, and what is below them. */
 export function hiddenPath(
   line: ShellCommand,
   deny: readonly Rule[],

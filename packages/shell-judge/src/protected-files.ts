@@ -40,10 +40,7 @@ const ENDINGS = [...WHAT.keys()].filter((name) => name.startsWith("*")).map((nam
 /** With what programs load, and not an example of it. */
 const ENVIRONMENT = /^(?!\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$)\.env(?:\..+)?$/;
 
-/**
- * Why a file runs code later or contains keys, or null for any other. Only looks at the name, ignoring case: pass
- * the name to which a path resolves, not that of a link.
- */
+/** Why a file runs code later or contains keys, or null. Looks at the name alone: pass that to which links lead. */
 export function protectedFile(path: string): string | null {
   const segments = path.split(/[\\/]+/);
   const last = segments.length - 1;
@@ -78,10 +75,7 @@ function plainName(name: string): string {
   return /[. ]$|:/.test(small) ? small.replace(/(?:::?\$.*|[. ]+)$/, "") || small : small;
 }
 
-/**
- * The same names as regular expressions over whole paths, for the macOS sandbox, which has no other way to deny
- * what does not exist yet. Git folders are not included.
- */
+/** The same names, without git folders, for the macOS sandbox, which denies what does not exist yet by patterns. */
 export function protectedPaths(): { readonly denied: string; readonly allowed: string } {
   const names = [...WHAT.keys()]
     .filter((name) => !/^(?:\.git\/|git~1\/|\.env|\.env\.\*)$|^\*/.test(name))

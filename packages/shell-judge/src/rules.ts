@@ -42,10 +42,7 @@ export interface RuleTarget {
   readonly subjects: readonly string[];
 }
 
-/**
- * A rule with a pattern is about single subjects. To allow, it must cover every subject of the call; to ask or
- * deny, one is enough.
- */
+/** To allow, a rule with a pattern must cover every subject of the call; to ask or deny, one is enough. */
 export function ruleCovers(rule: Rule, target: RuleTarget, covering: "every" | "some"): boolean {
   if (!globMatcher(rule.tool, { caseSensitive: true })(target.tool)) return false;
   if (rule.pattern === undefined) return true;

@@ -27,10 +27,7 @@ export interface Verdict {
   readonly rule?: string;
   /** For `ask`: the rules that "always" would store; empty when no rule can prevent this question. */
   readonly grants?: readonly string[];
-  /**
-   * For a command line that runs without a question: how much of it only reads, and is limited to that when it
-   * runs.
-   */
+  /** For a command line that runs without a question: how much of it only reads, and is limited to that. */
   readonly reads?: CallContext["reads"];
   /** For a command line: every simple command in it. */
   readonly parts?: readonly PartVerdict[];

@@ -66,4 +66,6 @@ export interface ShellCommand {
   readonly problems: readonly string[];
   /** false when some of it could not be parsed, so that there may be commands that are not listed. */
   readonly isWhole: boolean;
+  /** Texts in it, if something in it may evaluate what is in a variable. */
+  readonly evaluated: readonly string[];
 }

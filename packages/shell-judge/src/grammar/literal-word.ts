@@ -7,10 +7,7 @@ export type Variable =
   | { readonly value: string; readonly isGlob: boolean }
   | { readonly lineOf: SimpleCommand | undefined };
 
-/**
- * What a program will get for a word; or that it is text which may be shown, whatever it is; or why it is known
- * only at run time.
- */
+/** What a program will get for a word, or that it is text which may be shown, or why it is known only at run time. */
 export type WordReading =
   | { readonly value: string; readonly isGlob: boolean; readonly isMany?: boolean }
   | { readonly isAnyText: true; readonly lineOf?: SimpleCommand }

@@ -1,5 +1,14 @@
-import type { Command, ParsedScript, SyntaxNode, TestExpression, While, Word } from "unbash";
+import type {
+  Command,
+  ParameterExpansionPart,
+  ParsedScript,
+  SyntaxNode,
+  TestExpression,
+  While,
+  Word,
+} from "unbash";
 import { forEachChild } from "unbash";
+import { SHELLS } from "../programs/launches.ts";
 import { setOf } from "../tables.ts";
 import type { ShellWord } from "./command-parts.ts";
 import { lastCommand, type Variable } from "./literal-word.ts";
@@ -74,21 +83,41 @@ function isOwnAssignment(node: SyntaxNode): boolean {
   });
 }
 
-/**
- * Whether anything in a script but its loops and these commands may set a variable, so that no variable of them is
- * certain.
- */
+/** Whether anything but its loops and these commands may set a variable, so that none is certain, or evaluate one. */
 export function mayAssign(node: SyntaxNode | undefined, own: ReadonlySet<SyntaxNode>): boolean {
   if (node === undefined || ASSIGNING_NODES.has(node.type)) return true;
   if (node.type === "Command" && !own.has(node) && commandAssigns(node)) return true;
-  if (node.type === "ParameterExpansion" && node.operation?.operator.includes("=")) return true;
-  if (node.type === "ArithmeticExpansion" && /[A-Za-z_]/.test(node.text)) return true;
+  if (node.type === "ParameterExpansion" && expansionEvaluates(node)) return true;
+  if (node.type === "ArithmeticExpansion" && /[A-Za-z_]|\$\d/.test(node.text)) return true;
+  if (node.type === "Assignment" && node.index !== undefined) return true;
+  // Bash evaluates what is in these variables when it shows or reads it.
+  if ((node.type === "Word" || node.type === "Assignment") && /^["']?(?:PS\d|BASH_ENV|ENV)=/.test(node.text))
+    return true;
+  if ("operator" in node && /^-(?:v|eq|ne|l[te]|g[te])$/.test(String(node.operator))) return true;
   const isRead = node.type === "While" && readNames(node) !== null;
   let assigns = false;
   forEachChild(node, (child) => {
     if (!isRead || child !== node.clause) assigns ||= mayAssign(child, own);
   });
   return assigns;
+}
+
+/** What stands in its words and here-documents, without the quotes. */
+export function textsIn(node: SyntaxNode): string[] {
+  const found = node.type === "Word" ? [node.value] : node.type === "HereDocBody" ? [node.text] : [];
+  forEachChild(node, (child) => {
+    found.push(...textsIn(child));
+  });
+  return found;
+}
+
+/** What stands in brackets or is a number runs commands in it, and so does what is shown like a prompt. */
+function expansionEvaluates({ prefix, index, operation }: ParameterExpansionPart): boolean {
+  const numbers = operation?.type === "Slice" ? [operation.offset, operation.length, index] : [index];
+  const isNamed = numbers.some((word) => /[A-Za-z_$]/.test(word?.text ?? ""));
+  return (
+    isNamed || prefix === "!" || operation?.type === "Transform" || operation?.operator.includes("=") === true
+  );
 }
 
 function commandAssigns({ name, prefix, args }: Command): boolean {
@@ -98,6 +127,8 @@ function commandAssigns({ name, prefix, args }: Command): boolean {
   if (program === null || program === undefined) return !/^\[$/.test(name.text);
   if (program === "printf")
     return first === null ? /-/.test(args[0]?.text ?? "") : first?.startsWith("-") === true;
+  if (program === "test" || program === "[") return words.includes("-v");
+  if (SHELLS.has(program)) return words.some((word) => /^-\w*c/.test(word ?? ""));
   if (program === "set") return !/^-[eux]+$/.test(first ?? "");
   if (program === "builtin" || program === "command") return args.length > 0 && !/^-[vV]$/.test(first ?? "");
   return ASSIGNING.has(program);

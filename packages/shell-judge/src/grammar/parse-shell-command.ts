@@ -27,21 +27,22 @@ import {
   ownAssignments,
   readNames,
   testWords,
+  textsIn,
 } from "./loops-and-tests.ts";
 
 /** Longer lines are not parsed, and so never understood. */
 const LONGEST = 100_000;
 
-/**
- * Parses a command line with the grammar of bash. Never throws: what cannot be parsed is a problem, and for another
- * shell so is what only bash reads like this.
- */
+/** Parses with the grammar of bash. Never throws: what cannot be parsed, or what only bash reads so, is a problem. */
 export function parseShellCommand(line: string, isBash = true): ShellCommand {
-  if (line.length > LONGEST) return { commands: [], problems: ["it is too long to be read"], isWhole: false };
+  if (line.length > LONGEST)
+    return { commands: [], problems: ["it is too long to be read"], isWhole: false, evaluated: [] };
   const reader = new Reader(line);
+  const evaluated: string[] = [];
   try {
     const script = parse(line);
     reader.readScript(script, START);
+    if (reader.mayAssign()) evaluated.push(...textsIn(script));
     if (!isBash && isOnlyBash(script)) reader.fail("only bash reads it like this");
   } catch (error) {
     reader.fail(messageOf(error));
@@ -52,7 +53,7 @@ export function parseShellCommand(line: string, isBash = true): ShellCommand {
     reader.problems.push(`it holds the invisible character U+${code}`);
   }
   const { commands, problems, isWhole } = reader;
-  return { commands, problems: [...new Set(problems)], isWhole };
+  return { commands, problems: [...new Set(problems)], isWhole, evaluated };
 }
 
 /** Emoji are joined by it. */
@@ -186,7 +187,7 @@ class Reader {
     if (words === undefined) this.problems.push("`for` goes through words that are not known");
     const rounds = words ?? [];
     this.#rounds += rounds.length;
-    const isFollowed = this.#rounds <= MOST_ROUNDS && !this.#mayAssign();
+    const isFollowed = this.#rounds <= MOST_ROUNDS && !this.mayAssign();
     if (!isFollowed || rounds.length === 0) rounds.splice(0, rounds.length, null);
     for (const [index, round] of rounds.entries()) {
       const isRepeat = position.isRepeat === true || index > 0;
@@ -209,7 +210,7 @@ class Reader {
   /** Only a loop over the lines of its input is known to end. */
   #readWhile(node: While, position: Position): void {
     const names = readNames(node);
-    if (names === null || this.#mayAssign()) {
+    if (names === null || this.mayAssign()) {
       this.#readOther(node);
       return;
     }
@@ -231,7 +232,7 @@ class Reader {
     if (moves && !isOnce) this.problems.push("a loop changes the folder");
   }
 
-  #mayAssign(): boolean {
+  mayAssign(): boolean {
     this.#assigns ??= mayAssign(this.#script, this.#own);
     return this.#assigns;
   }
@@ -292,7 +293,7 @@ class Reader {
         words.push({ text: child.text, value: null, isGlob: false });
         this.#readOther(child);
       } else if (child.type === "Assignment") {
-        assignments.push(this.#readAssignment(child, this.#own.has(node) && !this.#mayAssign()));
+        assignments.push(this.#readAssignment(child, this.#own.has(node) && !this.mayAssign()));
       } else {
         redirections.push(this.#readRedirection(child));
       }

@@ -91,10 +91,7 @@ export function isWrapper(name: string): boolean {
   return Object.hasOwn(HARMLESS_WRAPPING, name);
 }
 
-/**
- * Whether a program does nothing except what it launches, so that judging the launched words is enough. `own` are
- * its own words, without its name.
- */
+/** Whether a program with these words, without its name, does nothing except what it launches. */
 export function isTransparent(name: string, own: readonly string[]): boolean {
   return name === "find" || (isWrapper(name) && HARMLESS_WRAPPING[name]?.test(own.join(" ")) === true);
 }
@@ -123,7 +120,7 @@ export function launchesOf(words: readonly (string | null)[]): readonly Launch[]
     const text = words.includes(null) ? null : words.slice(1).join(" ");
     return [{ kind: "script", text, at: words.length - 1 }];
   }
-  if (/^(?:\.|source)$/.test(name)) return isPipe(words[1]) ? [{ kind: "unseen" }] : [];
+  if (/^(?:\.|source)$/.test(name)) return isPipe(words[1]) || words[1] === null ? [{ kind: "unseen" }] : [];
   if (KEEPS.test(name)) return keptScripts(words);
   return name === "find" ? findLaunches(words) : [];
 }

@@ -11,10 +11,7 @@ export interface OptionTable {
   readonly files?: string;
   /** Letters whose value, if any, is attached. */
   readonly attached?: string;
-  /**
-   * `name`, `name=` with a value, `name=@` with a path, separated by spaces. A plain name may have a value
-   * attached.
-   */
+  /** `name`, with a value attached or none, `name=` with a value, `name=@` with a path; separated by spaces. */
   readonly long?: string;
   /** Options, by name, that follow links in everything below a path. */
   readonly following?: readonly string[];

@@ -44,10 +44,7 @@ export function givesPattern(read: Options): boolean {
   return read.options.some(({ name }) => /^(?:-[ef]|--(?:regexp|file|files|expression))$/.test(name));
 }
 
-/**
- * A program that only reads, with any option except these; every other word may be a path. With an option that
- * `follows` matches it follows links below it.
- */
+/** Only reads, with any option except these; other words are paths. With what `follows` matches it follows links. */
 function reading(letters = "", long: readonly string[] = [], follows?: RegExp): ProgramReader {
   return (words, reach) => {
     const isFollowing = follows !== undefined && words.some(({ value }) => follows.test(value));
