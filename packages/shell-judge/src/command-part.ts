@@ -9,6 +9,7 @@ import type {
   ShellWord,
   SimpleCommand,
 } from "./grammar/command-parts.ts";
+import { SOME_COMMIT } from "./grammar/literal-word.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { printedNames } from "./handed-names.ts";
 import { TAKES_ANY_WORD, takesAnyText } from "./programs/any-text.ts";
@@ -106,7 +107,7 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
     words !== null &&
     around.length === 0 &&
     left.every(isGrantable) &&
-    !words.some(({ isGlob, below }) => isGlob || below !== undefined);
+    !words.some(({ value, isGlob, below }) => isGlob || below !== undefined || value.includes(SOME_COMMIT));
   if (!canBeGranted) return asked;
   return { ...asked, grant: ruleText(words.map(({ value }) => quoteShellWord(value))) };
 }
@@ -298,10 +299,7 @@ function launchedWordsFindings(
   return findings;
 }
 
-/**
- * The launched words with everything that is passed to it in place: twice if there may be several. null when
- * nothing is known about it, and `program` when it would be the program or a part of another word.
- */
+/** With what is passed to it in place, twice if that may be several; `program` when it would be that or part of a word. */
 function handedWords(
   words: readonly Argument[],
   { from, to, isOpen, placeholder }: Extract<Launch, { kind: "words" }>,
@@ -314,9 +312,10 @@ function handedWords(
   const takesAny = TAKES_ANY_WORD.has(launched[0]?.value ?? "");
   if (launched[0]?.value === placeholder || (launched.some(isPart) && !takesAny)) return "program";
   const own = words.slice(1, from).map(({ value }) => value);
-  const below = isOpen ? printedNames(input) : handedByFind(words, from);
+  const byNul = words[0]?.value === "xargs" && own.some((word) => /^(?:-0|--null)$/.test(word));
+  const below = isOpen ? printedNames(input, byNul) : handedByFind(words, from);
   if (below === null) return null;
-  const isWhole = words[0]?.value === "xargs" && own.includes("-0") && input?.words[0]?.value === "find";
+  const isWhole = byNul && input?.words[0]?.value === "find";
   const word = pathBelow(isWhole ? { ...below, isText: false } : below);
   if (placeholder === undefined) return [...launched, word, word];
   const isMany = words[to]?.value === "+";

@@ -99,10 +99,7 @@ function isGiven(wanted: string, given: readonly (string | null)[]): boolean {
   return [...wanted].every((letter) => letters.includes(letter));
 }
 
-/**
- * The plain words of a rule must come first, in order; options may come between, each with or without a value.
- * Tries all readings at once, so that the number of options does not matter.
- */
+/** The plain words of a rule come first, in order; options, with or without a value, may be between. Tries all at once. */
 function agree(wanted: readonly string[], given: readonly (string | null)[]): "yes" | "maybe" | "no" {
   let starts = new Set([0]);
   for (const word of wanted) {

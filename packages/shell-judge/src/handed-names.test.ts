@@ -33,6 +33,9 @@ describe("variables that a line sets for itself", () => {
       "f=a; (cat $f)",
       'VERSION=$(cat a); echo "$VERSION"',
     ],
+    ...['for d in a b; do n=$(wc -l < "$d"); echo "$d $n"; done', "for c in HEAD HEAD~1; do cat $c; done"],
+    ...['find sub | while read -r f; do n=$(wc -l < "$f"); echo "$n $f"; done', 'BASE=a; cat "$BASE"'],
+    ...["for d in a b; do for f in c d; do p=$d/$f; cat $p; done; done", "f=a; set +e; cat $f"],
   ])("P22 are known: %j", (command) => expect(judged(command).verdict).toBe("allow"));
 
   it.each([
@@ -45,6 +48,13 @@ describe("variables that a line sets for itself", () => {
     ],
     ...[
       "false && f=a || cat $f",
+      'for f in a b; do cat "$n"; n=top; done',
+      "n=a; for f in a b; do n=top; done; cat $n",
+      "for f in a b; do n=a; n=top; cat $n; done",
+      "for f in a b; do n=a; done; cat $n",
+      "for f in a b; do ls && n=a; cat $n; done",
+      "for f in a b; do for n in a; do n=top; cat $n; done; done",
+      "for c in 'a *'; do cat $c; done",
       "false && f=a; cat $f",
       "ls || f=a; cat $f",
       "f=a & cat $f",
@@ -167,6 +177,61 @@ describe("names that a command prints for another one", () => {
       "ps -eo pid,environ",
     ],
   ])("P21 asks: %s", (command) => expect(judged(command).verdict).toBe("ask"));
+
+  it.each([
+    ...["cat $(find . -print0)", "for f in $(find sub -print0); do cat $f; done", "cat $(grep -lZ a .)"],
+    ...['find . -print0 -print | while read -r f; do ls "$f"; done', "find sub -name '*.ts' | xargs -0 cat"],
+    ...[
+      "find sub -print -print0 | xargs -0 cat",
+      "find sub -print0 | xargs cat",
+      "git ls-files | xargs -0 cat",
+    ],
+  ])("P21 a NUL that a shell leaves out, or a line that is not ended by one, joins names: %s", (command) => {
+    expect(judged(command).verdict).toBe("ask");
+  });
+
+  it.each([
+    ...["find sub -print0 | xargs -0 cat", "find sub -size +1k -print0 | xargs -r --null wc -l"],
+    ...["grep -rlZ a sub | xargs -0 head -1", "cat $(find sub -size +1k)"],
+  ])("P22 names that are ended as they are read run unasked: %s", (command) => {
+    expect(judged(command).verdict).toBe("allow");
+  });
+
+  const inTree = (command: string) => {
+    const place = { ...PLACE, repositoryFault: () => null, workTreeOf: () => "/project" };
+    return judgeCommand({ command, mode: "default", rules: { allow: [], ask: [], deny: [] }, place });
+  };
+
+  it.each([
+    ...["git diff $(git merge-base HEAD main)...HEAD", 'git show "$(git rev-parse HEAD~1)":a', "rg --help"],
+    ...["BASE=$(git merge-base HEAD main) && git diff $BASE --stat", "wc -l $(find sub | grep '\\.ts$')"],
+    ...['root=$(git rev-parse --show-toplevel); cd "$root" && ls', 'h=$(git rev-parse HEAD); echo "$h"'],
+    'root="$(git rev-parse --show-toplevel)" && cat $root/a',
+  ])("P22 git's own answers may be used, unasked: %s", (command) => {
+    expect(inTree(command).verdict).toBe("allow");
+  });
+
+  it.each([
+    ...[
+      "cat $(git rev-parse HEAD)",
+      "git diff --no-index $(git rev-parse HEAD) a",
+      "cat < $(git rev-parse HEAD)",
+    ],
+    ...["h=$(git rev-parse HEAD); cat $h", "git show $(git rev-parse x)", "git log $(git describe --tags)"],
+    ...["git log $(git rev-list --boundary HEAD)", "git log $(git merge-base a b; echo --output=x)"],
+    ...["git log --output=$(git rev-parse HEAD)", 'wc $(find sub | grep "$(cat a)")'],
+    ...[
+      'root=$(git rev-parse --show-toplevel); cd sub; cat "$root/a"',
+      "root=$(git rev-parse HEAD); cd $root",
+    ],
+    'root=$(git rev-parse --show-toplevel); root=/etc; cd "$root"',
+  ])("P21 but not where they would name a file or an option: %s", (command) => {
+    expect(inTree(command).verdict).toBe("ask");
+  });
+
+  it("P22 a commit that git names is not offered as a rule", () => {
+    expect(inTree("git push a $(git rev-parse HEAD):main").grants).toEqual([]);
+  });
 
   it("P21 what stands for many names is not offered as a rule", () => {
     const wide = 'find sub | while read -r f; do rm "$f"; done';

@@ -57,15 +57,15 @@ const PRINTERS: Readonly<Record<string, Printer>> = {
   },
 };
 
-/** What is known about the names that a command prints, one per line or each ended by a NUL; null when nothing is. */
-export function printedNames(command: SimpleCommand | undefined): Below | null {
-  if (command?.isSplit !== true) return namesOfOutput(command);
-  const below = namesOfOutput(command);
+/** Known names that a command prints, one per line or by NUL; a shell joins what only NULs separate, `.` and `./a`. */
+export function printedNames(command: SimpleCommand | undefined, byNul = false): Below | null {
+  if (command?.isSplit !== true) return namesOfOutput(command, byNul);
+  const below = namesOfOutput(command, byNul);
   // A name that is a pattern becomes others.
   return below && { ...below, names: [], hasLinks: true, isText: true };
 }
 
-function namesOfOutput(command: SimpleCommand | undefined): Below | null {
+function namesOfOutput(command: SimpleCommand | undefined, byNul: boolean): Below | null {
   if (command === undefined) return null;
   const words = command.words.flatMap(({ value }) => value ?? []);
   // An error message is not a name; redirected elsewhere it does not get into the pipe.
@@ -73,7 +73,10 @@ function namesOfOutput(command: SimpleCommand | undefined): Below | null {
   if (isRedirected || words.length < command.words.length) return null;
   const [name = "", ...rest] = words;
   const isFilter = rowOf(FILTERS, name)?.test(rest.join(" ")) === true;
-  if (isFilter && command.input !== undefined) return printedNames(command.input);
+  if (isFilter && command.input !== undefined) return printedNames(command.input, byNul);
+  const endsInNul = name === "find" ? /^-print0$/ : /^-[a-zA-Z]*[zZ]/;
+  if (words.some((word) => endsInNul.test(word)) !== byNul || (byNul && words.includes("-print")))
+    return null;
   if (name === "find") {
     const found = words.map((value) => ({ value, isGlob: false }));
     return command.words.some(({ isGlob }) => isGlob) ? null : printedByFind(found);

@@ -1,10 +1,8 @@
 /**
- * The one list of names that run code later, contain keys, or change what Burin itself may do. No mode but yolo and
- * no "always" covers them, and the sandbox keeps them from being written. Files that only speak to the model, such
- * as AGENTS.md, are ordinary work and not in it, nor is what runs only when a user builds or tests, such as a Makefile:
- * it is for what runs because it is there, when a folder is opened or a program is started in it for something else.
- *
- * In lower case: the last segment of a path, `x/` for a folder with everything in it, `x/y` for segments in a row, `*.x` for an ending.
+ * The one list of names that run code because they are there, contain keys, or change what Burin itself may do. No
+ * mode but yolo and no "always" covers them, and the sandbox keeps them from being written. What only speaks to the
+ * model, such as AGENTS.md, or runs when a user builds or tests, such as a Makefile, is not in it. In lower case:
+ * the last segment of a path, `x/` for a folder with everything in it, `x/y` for segments in a row, `*.x` for an ending.
  */
 export const PROTECTED: Readonly<Record<string, string>> = {
   "inside the repository's own folder": ".git/ git~1/",

@@ -13,7 +13,7 @@ const BLANKS = "\\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u2800\\u3000";
 /** At its ends the neighbors are not known: the text may be a piece of a longer one. */
 const HIDDEN = new RegExp(`[${CONTROLS}${UNSEEN}]|${selectors("|^", "|$")}`, "gu");
 /** Every character that is not seen in a command line for what it is. */
-export const HIDDEN_IN_COMMANDS = new RegExp(`[${CONTROLS}${UNSEEN}${BLANKS}]|${selectors()}`, "gu");
+const HIDDEN_IN_COMMANDS = new RegExp(`[${CONTROLS}${UNSEEN}${BLANKS}]|${selectors()}`, "gu");
 
 /** Text from outside, safe to show: escapes control characters and invisible ones. Keeps tabs and newlines. */
 export function visibleText(text: string): string {
@@ -23,6 +23,14 @@ export function visibleText(text: string): string {
 /** The same for a command, where unusual spaces matter too. */
 export function visibleCommand(text: string): string {
   return text.replace(HIDDEN_IN_COMMANDS, escaped);
+}
+
+/** The first character of a command line that is not seen for what it is; emoji may be joined by one. */
+export function hiddenCharacter(command: string): string | null {
+  const [hidden] = command.replaceAll("\u200d", "").match(HIDDEN_IN_COMMANDS) ?? [];
+  return hidden === undefined
+    ? null
+    : `U+${hidden.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 function escaped(character: string): string {

@@ -5,7 +5,7 @@ import type { ShellWord, SimpleCommand } from "./command-parts.ts";
 /** The value of a loop variable: a word, names that a pattern matches, or the lines that a command prints. */
 export type Variable =
   | { readonly value: string; readonly isGlob: boolean }
-  | { readonly lineOf: SimpleCommand | undefined };
+  | { readonly lineOf: SimpleCommand | undefined; readonly isCommit?: boolean };
 
 /** What a program will get for a word, or that it is text which may be shown, or why it is known only at run time. */
 export type WordReading =
@@ -20,6 +20,8 @@ export interface WordSurroundings {
   readonly variables: Variables;
   /** It is in a place where the shell does not split words or match file names. */
   readonly isWhole?: boolean;
+  /** It is for git, which takes a hash for a commit where any other program would for a file. */
+  readonly takesCommits?: boolean;
 }
 
 const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
@@ -117,7 +119,7 @@ function pieceOf(part: WordPart, around: WordSurroundings): Piece | { readonly p
     case "DoubleQuoted":
       return quotedPiece(part.parts, around);
     default:
-      return expansionPiece(part, around, around.isWhole === true);
+      return commitPiece(part, around) ?? expansionPiece(part, around, around.isWhole === true);
   }
 }
 
@@ -133,7 +135,7 @@ function quotedPiece(
     const piece =
       child.type === "Literal"
         ? { bare: QUOTED, value: child.value, spelled: child.value }
-        : expansionPiece(child, around, true);
+        : (commitPiece(child, around) ?? expansionPiece(child, around, true));
     if ("problem" in piece) return piece;
     pieces.push(piece);
   }
@@ -157,7 +159,7 @@ function expansionPiece(
   const text: Piece = { bare: QUOTED, value: "", spelled: part.text, isAnyText: true };
   switch (part.type) {
     case "CommandExpansion":
-      return isQuoted || printsOneWord(part.script) ? text : problem;
+      return isQuoted || prints(part.script, PRINTS_ONE_WORD) ? text : problem;
     case "ArithmeticExpansion":
       return /^\$\(\([\d\s+*/%()<>=!&|^~?:-]*\)\)$/.test(part.text) ? text : problem;
     case "SimpleExpansion":
@@ -178,8 +180,17 @@ function expansionPiece(
   return variablePiece(variable, text, isSplit) ?? problem;
 }
 
+/** What git takes for a commit, where nothing else is printed. */
+function commitPiece(part: WordPart, { variables, takesCommits }: WordSurroundings): Piece | null {
+  const variable = part.type === "SimpleExpansion" ? variables.get(part.text.slice(1)) : undefined;
+  const isPrinted = part.type === "CommandExpansion" && prints(part.script, PRINTS_HASH);
+  const isCommit = isPrinted || (variable !== undefined && "isCommit" in variable && variable.isCommit);
+  return takesCommits && isCommit ? { bare: QUOTED, value: SOME_COMMIT, spelled: part.text } : null;
+}
+
+/** The shell neither splits it nor takes it for a pattern. */
 function isOneWord(variable: Variable): boolean {
-  return "value" in variable && PLAIN.test(variable.value);
+  return "value" in variable && /^[\w@%+:,./~^{}=!#-]+$/.test(variable.value);
 }
 
 function variablePiece(variable: Variable, text: Piece, isSplit: boolean): Piece | null {
@@ -223,15 +234,21 @@ function hasExpansion(text: string): boolean {
 const PRINTS_ONE_WORD =
   /^(?:wc(?: -[clmw])+|nproc|uname|date \+[%\w:.-]+|git rev-parse (?:--short |--abbrev-ref )?HEAD|git branch --show-current|pwd)$/;
 
-/** Whether a script prints at most one word, so that it needs no quotes. */
-function printsOneWord(script: ParsedScript | undefined): boolean {
+/** Commands that print nothing else. */
+export const PRINTS_HASH =
+  /^git (?:merge-base .*|rev-parse (?:--(?:verify|short) )*(?:HEAD|@)[~^\d]*|rev-list (?:(?:-n ?\d+|-\d+|--all|--(?:max|min)-parents=\d|--no-merges|--reverse|[\w@][\w@~^./]*) ?)+)$/;
+/** Stands for one of them, where git is given it. */
+export const SOME_COMMIT = "0".repeat(40);
+
+/** Whether a script prints only what such commands do. */
+function prints(script: ParsedScript | undefined, commands: RegExp): boolean {
   const last = lastCommand(script);
   // One feeds the command, the other discards its errors.
   const isQuiet = last?.redirects.every(
     (each) => each.operator === "<" || (each.operator === ">" && each.target?.text === "/dev/null"),
   );
   const words = last === undefined ? [] : [last.name, ...last.args].map((word) => word?.text ?? "");
-  return isQuiet === true && PRINTS_ONE_WORD.test(words.join(" "));
+  return isQuiet === true && commands.test(words.join(" "));
 }
 
 /** The last command of a script that is nothing but one pipeline. */

@@ -18,7 +18,7 @@ const LONGEST_RANGE = 50;
 
 /** Names of variables that nothing but the loop reads: no program and no shell looks at them. */
 const NAME =
-  /^(?!(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)(?:[a-z_][a-z0-9_]*|[A-Z]|FILES?|DIRS?|NAME|LINE|WORD|ITEM|KEY|VALUE|ROOT|VERSION|BRANCH|COMMIT|HASH|SHA|COUNT|TOTAL)$/;
+  /^(?!(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)(?:[a-z_][a-z0-9_]*|[A-Z]|FILES?|DIRS?|NAME|LINE|WORD|ITEM|KEY|VALUE|ROOT|VERSION|BRANCH|COMMIT|HASH|SHA|COUNT|TOTAL|BASE|HEAD|REF|TAG|OUT|SRC|LOG|LAST|PREV|FOUND|RESULT)$/;
 
 export function isPlainName(name: string): boolean {
   return NAME.test(name);
@@ -49,7 +49,9 @@ export function bracedWords({ text }: Word): ShellWord[] | null {
 /** An unquoted `$(...)` with nothing in it but one pipeline of plain commands. */
 export function isOnePipeline({ parts, text }: Word): boolean {
   const [only, ...more] = parts ?? [];
-  if (only?.type !== "CommandExpansion" || more.length > 0 || /[$`]|[<>]\(/.test(text.slice(1))) return false;
+  // What stands in single quotes is text, unless something else decides what is a quote.
+  const bare = /"|\\'|<</.test(text) ? text : text.replace(/'[^']*'/g, "");
+  if (only?.type !== "CommandExpansion" || more.length > 0 || /[$`]|[<>]\(/.test(bare.slice(1))) return false;
   return !only.script?.commands[0]?.background && lastCommand(only.script) !== undefined;
 }
 
@@ -64,22 +66,40 @@ const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
   "Function",
 ] as const);
 
-/** The commands of a script that only set variables of its own, and without which nothing that follows them runs. */
+/** What only sets variables of the script, and surely ran before what follows; in a loop if it is set nowhere else. */
 export function ownAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
-  const surely = script.commands.flatMap(({ command, background }) => {
+  const names: string[] = [];
+  const inLoops: SyntaxNode[] = [];
+  const visit = (node: SyntaxNode) => {
+    if (node.type === "Assignment") names.push(node.name);
+    if (node.type === "For" || node.type === "While") {
+      const set = node.type === "For" ? [node.name.text] : readNames(node);
+      names.push(...(set ?? []));
+      if (set !== null) inLoops.push(...surely(node.body));
+    }
+    forEachChild(node, visit);
+  };
+  visit(script);
+  const isOnce = (name: string) => names.filter((other) => other === name).length === 1;
+  const isOwn = (node: SyntaxNode) => isOwnAssignment(node);
+  return new Set([...surely(script).filter(isOwn), ...inLoops.filter((one) => isOwnAssignment(one, isOnce))]);
+}
+
+/** Of commands in a row, those without which the ones after them do not run. */
+function surely({ commands }: Pick<ParsedScript, "commands">): SyntaxNode[] {
+  return commands.flatMap(({ command, background }) => {
     if (background) return [];
     if (command.type !== "AndOr") return [command];
     const end = command.operators.findIndex((operator) => operator !== "&&");
     return end === -1 ? command.commands : command.commands.slice(0, end + 1);
   });
-  return new Set(surely.filter(isOwnAssignment));
 }
 
-function isOwnAssignment(node: SyntaxNode): boolean {
+function isOwnAssignment(node: SyntaxNode, isFit = isPlainName): boolean {
   if (node.type !== "Command" || node.name !== undefined || node.prefix.length === 0) return false;
   return node.prefix.every((each) => {
     if (each.type !== "Assignment" || each.value.type !== "Word") return false;
-    return isPlainName(each.name) && each.text.startsWith(`${each.name}=`);
+    return isPlainName(each.name) && isFit(each.name) && each.text.startsWith(`${each.name}=`);
   });
 }
 
@@ -129,7 +149,7 @@ function commandAssigns({ name, prefix, args }: Command): boolean {
     return first === null ? /-/.test(args[0]?.text ?? "") : first?.startsWith("-") === true;
   if (program === "test" || program === "[") return words.includes("-v");
   if (SHELLS.has(program)) return words.some((word) => /^-\w*c/.test(word ?? ""));
-  if (program === "set") return !/^-[eux]+$/.test(first ?? "");
+  if (program === "set") return !/^[-+][eux]+$/.test(first ?? "");
   if (program === "builtin" || program === "command") return args.length > 0 && !/^-[vV]$/.test(first ?? "");
   return ASSIGNING.has(program);
 }

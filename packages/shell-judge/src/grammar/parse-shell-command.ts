@@ -1,5 +1,5 @@
 import { messageOf } from "@burin/contract/text/error-message";
-import { HIDDEN_IN_COMMANDS } from "@burin/contract/text/visible-text";
+import { hiddenCharacter } from "@burin/contract/text/visible-text";
 import type { AndOr, Assignment, Command, For, Redirection, TestCommand, While } from "unbash";
 import { forEachChild, type ParsedScript, parse, type SyntaxNode, type Word } from "unbash";
 import type {
@@ -11,11 +11,13 @@ import type {
 } from "./command-parts.ts";
 import {
   EMPTY,
+  PRINTS_HASH,
   plainWord,
   readWord,
   type Variable,
   type Variables,
   type WordReading,
+  type WordSurroundings,
 } from "./literal-word.ts";
 import {
   bracedWords,
@@ -47,17 +49,11 @@ export function parseShellCommand(line: string, isBash = true): ShellCommand {
   } catch (error) {
     reader.fail(messageOf(error));
   }
-  const hidden = line.replaceAll(JOINER, "").match(HIDDEN_IN_COMMANDS)?.[0];
-  if (hidden !== undefined) {
-    const code = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    reader.problems.push(`it holds the invisible character U+${code}`);
-  }
+  const hidden = hiddenCharacter(line);
+  if (hidden !== null) reader.problems.push(`it holds the invisible character ${hidden}`);
   const { commands, problems, isWhole } = reader;
   return { commands, problems: [...new Set(problems)], isWhole, evaluated };
 }
-
-/** Emoji are joined by it. */
-const JOINER = "\u200d";
 
 const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
   ArithmeticFor: "`for` is control flow",
@@ -68,8 +64,8 @@ const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
   ArithmeticCommand: "`(( ))` evaluates an expression",
 };
 
-/** Folders of a work tree, as scripts name them from anywhere in it. */
-const BELOW_TOP = /^("?)\$\(git rev-parse --show-toplevel\)((?:\/[\w.@%+-]+)*\/?)\1$/;
+/** Folders of a work tree, as scripts name them from anywhere in it, or below a variable that may be its top. */
+const BELOW_TOP = /^("?)\$(?:\(git rev-parse --show-toplevel\)|\{?(\w+)\}?)((?:\/[\w.@%+-]+)*\/?)\1$/;
 
 type Position = Pick<SimpleCommand, "followsSuccess" | "isApart" | "input" | "isRepeat">;
 
@@ -93,6 +89,8 @@ class Reader {
   /** Its commands that only set variables of its own. */
   #own: ReadonlySet<SyntaxNode> = new Set();
   #variables: Variables = new Map();
+  /** Variables that are the top of a work tree, and how many commands were read before they were set. */
+  readonly #tops = new Map<Variable | undefined, number>();
   #rounds = 0;
   #assigns: boolean | undefined;
 
@@ -152,7 +150,7 @@ class Reader {
         forEachChild(node, (child) => {
           if (child.type !== "Word") this.#read(child, unsure);
           // A word that is only compared decides nothing, because all branches are read anyway.
-          else this.#readWord(child, this.problems, true);
+          else this.#readWord(child, this.problems, { isWhole: true });
         });
         return;
       case "For":
@@ -242,7 +240,7 @@ class Reader {
     for (const { text, operator, operands, problem } of testWords(node.expression, this.#source)) {
       const problems = problem === null ? [] : [problem];
       const index = this.commands.length;
-      const [left, right] = operands.map((word) => this.#readWord(word, problems, true));
+      const [left, right] = operands.map((word) => this.#readWord(word, problems, { isWhole: true }));
       const sign: ShellWord = { text: operator, value: operator, isGlob: false };
       const compared = right === undefined ? [sign, left] : [left, sign, right];
       const words = [{ text: "[[", value: "test", isGlob: false }, ...compared].filter(
@@ -285,9 +283,10 @@ class Reader {
     const assignments: ShellAssignment[] = [];
     const redirections: ShellRedirection[] = [];
     const index = this.commands.length;
+    const takesCommits = node.name?.text === "git" && !node.args.some(({ value }) => value === "--no-index");
     for (const child of [...node.prefix, ...(node.name ? [node.name] : []), ...node.suffix]) {
       if (child.type === "Word") {
-        words.push(...(bracedWords(child) ?? [this.#readWord(child, problems)]));
+        words.push(...(bracedWords(child) ?? [this.#readWord(child, problems, { takesCommits })]));
       } else if (child.type === "Assignment" && words.length > 0) {
         problems.push(`\`${child.text}\` assigns`);
         words.push({ text: child.text, value: null, isGlob: false });
@@ -308,21 +307,28 @@ class Reader {
     this.commands.push({ ...EMPTY, text, redirections, ...position });
   }
 
-  #readWord(word: Word, problems: string[], isWhole = false): ShellWord {
+  #readWord(word: Word, problems: string[], around: Partial<WordSurroundings> = {}): ShellWord {
     const reading: WordReading = this.#isJoined(word)
       ? { problem: "a process substitution" }
-      : readWord(word, { variables: this.#variables, isWhole });
+      : readWord(word, { variables: this.#variables, ...around });
     if (isExpanded(word, reading)) this.#readOther(word);
     const { text } = word;
     if ("value" in reading) return { text, ...reading };
-    const [, , belowTop] = BELOW_TOP.exec(text) ?? [];
-    if (belowTop !== undefined) return { text, value: null, isGlob: false, isAnyText: true, belowTop };
+    const [, , name, belowTop] = BELOW_TOP.exec(text) ?? [];
+    if (belowTop !== undefined && (name === undefined || this.#isTop(name)))
+      return { text, value: null, isGlob: false, isAnyText: true, belowTop };
     if (!("problem" in reading)) return { text, value: null, isGlob: false, ...reading };
     problems.push(`\`${text}\` holds ${reading.problem}`);
     // Of a pipeline that becomes words the last command was read last.
     const printer = isOnePipeline(word) ? this.commands.at(-1) : undefined;
     const lineOf = reading.lineOf ?? (printer && { ...printer, isSplit: true });
     return { text, value: null, isGlob: false, ...(lineOf && { isMany: true, lineOf }) };
+  }
+
+  /** As long as no folder was changed since, it is the top of the tree that the command runs in. */
+  #isTop(name: string): boolean {
+    const later = this.commands.slice(this.#tops.get(this.#variables.get(name)));
+    return later.length < this.commands.length && later.every(({ words: [first] }) => first?.value !== "cd");
   }
 
   /** The parser separates a process substitution from adjacent letters, which the shell joins to one word. */
@@ -340,8 +346,12 @@ class Reader {
     if (!isPlain || isExpanded(value, reading)) this.#readOther(node);
     const known = "value" in reading ? reading.value : null;
     if (!isOwn || "problem" in reading) return { text, name, value: known };
-    const variable: Variable = known === null ? { lineOf: undefined } : { value: known, isGlob: false };
+    const isCommit = PRINTS_HASH.test(/=("?)\$\(([^()$`]*)\)\1$/.exec(text)?.[2] ?? "");
+    const variable: Variable =
+      known === null ? { lineOf: undefined, isCommit } : { value: known, isGlob: false };
     this.#variables = new Map([...this.#variables, [name, variable]]);
+    if (/=("?)\$\(git rev-parse --show-toplevel\)\1$/.test(text))
+      this.#tops.set(variable, this.commands.length);
     return { text, name, value: known, isOwn };
   }
 

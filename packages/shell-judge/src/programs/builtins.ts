@@ -117,7 +117,7 @@ export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
   exit: matching(/^\d{0,3}$/, "its value is not a number"),
   sleep: matching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
   date,
-  set: matching(/^-[eux]+(?:o pipefail)?$|^-o pipefail$/, "it changes the shell"),
+  set: matching(/^[-+][eux]+(?:o pipefail)?$|^[-+]o pipefail$/, "it changes the shell"),
   tput: matching(/^(?:cols|lines|colors)$/, "it may change the terminal"),
   // `environ` shows variables that may hold secrets.
   ps: matching(

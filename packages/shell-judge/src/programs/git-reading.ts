@@ -34,9 +34,6 @@ const LOG: OptionTable = {
   numbers: true,
 };
 
-const GREP_LONG =
-  "line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null";
-
 /** What each reading subcommand allows; a subcommand that is not here changes something. */
 export const GIT_READING: Readonly<Record<string, GitReading>> = {
   ...alike("log show diff whatchanged diff-tree diff-index diff-files range-diff rev-list", LOG),
@@ -105,7 +102,7 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   grep: {
     flags: "inIwvEFGPlLchHopqzWar",
     values: "eABCm",
-    long: `${LONG} ${GREP_LONG} regexp= context= after-context= before-context=`,
+    long: `${LONG} line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null regexp= context= after-context= before-context=`,
     numbers: true,
     operands: "pattern then paths",
   },

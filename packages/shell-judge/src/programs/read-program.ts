@@ -38,10 +38,7 @@ const awk: ProgramReader = (words, reach) => {
   ];
 };
 
-/**
- * What stands in its strings is text; in brackets, before the first action and where nothing is printed `>` compares.
- * Where a string ends is known only if nothing else in the program can hold a quote.
- */
+/** In its strings, in brackets, before the first action and where nothing is printed `>` writes nothing. */
 function withoutComparisons(program: string): string {
   const plain = program.replaceAll(">=", "").replaceAll("||", "");
   if (/[/#]/.test(plain)) return plain;
@@ -101,6 +98,8 @@ const READERS: Readonly<Record<string, ProgramReader>> = {
 export const readProgram: ProgramReader = (words, reach) => {
   const name = words[0]?.value ?? "";
   const reader = rowOf(READERS, name);
+  const isHelp = words.length === 2 && /^--(?:help|version)$/.test(words[1]?.value ?? "");
+  if (reader !== undefined && isHelp) return [];
   const options = words.flatMap(({ value, isGlob }, index) =>
     isGlob && reach.mayBecomeOption(value)
       ? [launchFinding(`\`${value}\` may match a name that begins with a dash`, index)]
