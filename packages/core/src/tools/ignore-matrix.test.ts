@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { textOf } from "@burin/contract/messages/parts";
@@ -199,6 +199,22 @@ describe("one answer of all tools", () => {
     process.env.GIT_CONFIG_GLOBAL = "/dev/null";
     process.env.XDG_CONFIG_HOME = join(home, "xdg");
     expect((await shownBy({ root }, files)).grep).toEqual(["a.log", "c.ts"]);
+  });
+
+  it("P38 P39 the excludes that a repository names count inside it, and are not read anywhere else", async () => {
+    const outside = madeTree({ secret: "*.log\n" });
+    const root = madeTree({ "a.log": "content", "b.tmp": "content", "c.ts": "content", ignored: "*.tmp\n" });
+    execFileSync("git", ["init", "-q"], { cwd: root });
+    symlinkSync(join(outside, "secret"), join(root, "link"));
+    const files = ["a.log", "b.tmp", "c.ts"];
+    for (const [named, shown] of [
+      [join(root, "ignored"), ["a.log", "c.ts"]],
+      [join(outside, "secret"), files],
+      [join(root, "link"), files],
+    ] as const) {
+      execFileSync("git", ["config", "core.excludesFile", named], { cwd: root });
+      expect((await shownBy({ root }, files)).glob, named).toEqual(shown);
+    }
   });
 
   it("P19 P39 a deny rule for a path closes it to every tool that shows content, names may be seen", async () => {

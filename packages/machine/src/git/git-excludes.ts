@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
-import { lstatOf } from "../disk/disk-looks.ts";
+import { lstatOf, realOf } from "../disk/disk-looks.ts";
 import { readText, TOO_LARGE } from "../disk/regular-file.ts";
 import { codeOf } from "../disk/system-error.ts";
 
@@ -48,10 +48,12 @@ export function personalExcludes(top: string | null, environment: NodeJS.Process
   const config = environment.XDG_CONFIG_HOME || join(home, ".config");
   const named = environment.GIT_CONFIG_GLOBAL;
   const files = named === undefined ? [join(config, "git", "config"), join(home, ".gitconfig")] : [named];
-  if (top !== null) files.push(join(top, ".git", "config"));
   let path = join(config, "git", "ignore");
   for (const file of files) path = excludesFileIn(readSmallFile(file, true) ?? "") ?? path;
   if (path.startsWith("~/")) path = join(home, path.slice(2));
+  const own = top === null ? null : excludesFileIn(readSmallFile(join(top, ".git", "config"), true) ?? "");
+  // What a repository names counts only inside it: a folder from elsewhere may name any file.
+  if (own !== null && top !== null && realOf(own)?.startsWith(join(realOf(top) ?? top, "/"))) path = own;
   return isAbsolute(path) ? readSmallFile(path, true) : null;
 }
 

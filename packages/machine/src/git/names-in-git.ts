@@ -4,10 +4,7 @@ import type { ProgramOutput } from "../processes/wait-for-output.ts";
 
 type Ask = (words: readonly string[]) => ProgramOutput;
 
-/**
- * Returns those names in the index, and in commits that the words may name, that a text-processing program would
- * misread. null when git does not answer.
- */
+/** Names in the index, and in commits that the words may name, that a program would misread; null when unknown. */
 export function oddNames(ask: Ask, words: readonly string[]): string[] | null {
   const trees = objectsNamedBy(ask, words);
   if (trees === null) return null;
