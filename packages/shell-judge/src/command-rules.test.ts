@@ -310,6 +310,49 @@ describe("a rule that forbids", () => {
     expect(judged(command, { deny: ["rm"], mode: "yolo" }).verdict).not.toBe("allow");
   });
 
+  it.each([
+    ...[
+      "rlwrap rm a",
+      "torify rm a",
+      "valgrind --tool=memcheck rm a",
+      "gosu root rm a",
+      "choom -n 9 -- rm a",
+    ],
+    ...[
+      "cpulimit -l 50 rm a",
+      "x86_64 rm a",
+      "cross-env A=b rm a",
+      "sudo A=b rm a",
+      "ls | entr rm a",
+      "fd -x rm",
+    ],
+    ...["npx -c 'rm a'", "sg root -c 'rm a'", "at now <<< 'rm a'", "capsh -- -c 'rm a'", "watch 'rm a'"],
+    ...["parallel 'rm {}' ::: a", "hyperfine 'rm a'", "concurrently 'rm a' ls", "npm exec -- rm a"],
+    ...["bundle exec rm a", "uv run rm a", "poetry run -q rm a", "docker exec -it a rm b", "pnpm dlx rm"],
+  ])("P23 a deny rule does not let %j through: it is started by another program", (command) => {
+    expect(judged(command, { deny: ["rm"], mode: "yolo" }).verdict).not.toBe("allow");
+  });
+
+  it.each([
+    ...[
+      "docker rm a",
+      "npm run rm",
+      "apt install rm",
+      "mkdir -p a/rm",
+      "docker exec a ls",
+      "uv run pytest rm",
+    ],
+    ...[
+      "kubectl exec pod -- ls",
+      "hyperfine 'ls a'",
+      "pnpm dlx create-a",
+      "git commit -m 'exec rm'",
+      "make rm",
+    ],
+  ])("P22 a deny rule says nothing of %j, which only names its program", (command) => {
+    expect(judged(command, { deny: ["rm"], mode: "yolo" }).verdict).toBe("allow");
+  });
+
   it("P23 a rule for another grammar counts wherever its program is named, and nothing runs unasked", () => {
     const place = { ...PLACE, isOtherShell: true };
     expect(judged("git push", { place, mode: "yolo", ask: ["git push"] }).verdict).toBe("ask");

@@ -5,7 +5,6 @@ import { gitSubcommand } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
 import type { Rule, Rules } from "./rules.ts";
 
-/** A parsed rule for commands. */
 export interface CommandRule extends CommandPattern {
   readonly text: string;
   /** The pattern is more than words: it allows nothing, and may forbid anything that it could mean. */
@@ -19,7 +18,6 @@ export function allowingRules({ allow, granted = [] }: Rules): CommandRule[] {
   return [...commandRules(allow), ...commandRules(granted).map((rule) => ({ ...rule, isGrant: true }))];
 }
 
-/** The rules for commands. */
 export function commandRules(rules: readonly Rule[]): CommandRule[] {
   return rules
     .filter(({ tool }) => globMatcher(tool, { caseSensitive: true })(SHELL_TOOL))

@@ -54,6 +54,16 @@ function evaluatedWords(text: string, depth: number, part: string): CommandWords
   return all.map((one) => ({ ...one, isPossible: true }));
 }
 
+const STARTS = /^(?!git|find|echo)\S+ (?:exec|dlx)$|^(?:poetry|uv|pipenv|pdm|hatch|rye|conda|mamba) run$/;
+
+/** What many programs start behind such a word, some in a container. */
+function startedWords(words: readonly (string | null)[], part: string): CommandWords[] {
+  const at = words.findIndex((word, index) => index > 0 && STARTS.test(`${words[0]} ${word}`));
+  const started = at === -1 ? [] : words.slice(at + 1).filter((word) => !/^-./.test(word ?? ""));
+  const inside = /^(?:docker|podman|kubectl|oc)$/.test(words[0] ?? "") ? started.slice(1) : [];
+  return [started, inside].map((some) => ({ words: some, part, isPossible: true }));
+}
+
 interface Inside {
   readonly depth: number;
   readonly part: string;
@@ -63,12 +73,14 @@ interface Inside {
 
 function launchedWords(words: readonly (string | null)[], inside: Inside): CommandWords[] {
   const { depth, part, fed } = inside;
-  const found: CommandWords[] = [{ words, part }];
+  const found: CommandWords[] = [{ words, part }, ...startedWords(words, part)];
   if (depth > DEEPEST) return [...found, { words: [null], part }];
   const deeper = { ...inside, depth: depth + 1 };
   for (const launch of launchesOf(words)) {
     if (launch.kind === "words") {
       const launched = words.slice(launch.from, launch.to);
+      // One of them hands what it gets to a shell.
+      if (/\s/.test(launched[0] ?? "")) found.push(...scriptWords(launched[0] ?? "", "sh", deeper));
       found.push(...launchedWords(launch.isOpen ? [...launched, null] : launched, deeper));
     } else {
       const texts = launch.kind === "script" ? [launch.text] : fed.length > 0 ? fed : [null];

@@ -1,7 +1,7 @@
 import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { printedByFind } from "./programs/find.ts";
 import type { Below } from "./programs/finding.ts";
-import { rowOf } from "./tables.ts";
+import { alike, rowOf } from "./tables.ts";
 
 /** They print some of the lines that they read, each unchanged. */
 const FILTERS: Readonly<Record<string, RegExp>> = {
@@ -10,8 +10,7 @@ const FILTERS: Readonly<Record<string, RegExp>> = {
   head: /^(?:-n ?\d+|-\d+)?$/,
   tail: /^(?:-n ?[+-]?\d+|-\d+)?$/,
   sort: /^(?:-[urnVf]+)?$/,
-  uniq: /^$/,
-  cat: /^$/,
+  ...alike("uniq cat", /^$/),
 };
 
 /** A program that prints names, unchanged and relative to the current folder, with no other options than these. */
@@ -36,9 +35,7 @@ const GREP: Printer = {
 const PRINTERS: Readonly<Record<string, Printer>> = {
   // -a would also list the parent folder.
   ls: { options: /^-[1AtrSdR]+$/ },
-  grep: GREP,
-  egrep: GREP,
-  fgrep: GREP,
+  ...alike("grep egrep fgrep", GREP),
   rg: {
     options:
       /^(?:-[lniwFSsHuL.]+|-[egtTm].+|--(?:files|hidden|no-ignore|follow|ignore-case|fixed-strings|word-regexp|smart-case|files-with(?:out)?-match(?:es)?)|--(?:glob|iglob|type|type-not)=.*)$/s,

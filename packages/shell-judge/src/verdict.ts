@@ -2,7 +2,6 @@ import type { CallContext } from "@burin/contract/tools";
 
 /** The verdict on one simple command of a command line. */
 export interface PartVerdict {
-  /** As written. */
   readonly text: string;
   readonly verdict: "allow" | "ask";
   readonly reason: string;

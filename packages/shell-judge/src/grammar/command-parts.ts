@@ -1,6 +1,5 @@
 /** One word of a command. */
 export interface ShellWord {
-  /** As written. */
   readonly text: string;
   /** What the program gets; null when it is known only at run time. */
   readonly value: string | null;
@@ -58,7 +57,6 @@ export interface SimpleCommand {
   readonly problems: readonly string[];
 }
 
-/** A parsed command line. */
 export interface ShellCommand {
   /** Every simple command, including those in substitutions, in the order in which they are written. */
   readonly commands: readonly SimpleCommand[];

@@ -14,7 +14,6 @@ export interface Below {
   readonly folders: readonly string[];
   /** Patterns, all of which match the last segment of each path. */
   readonly names: readonly string[];
-  /** There may be links among them. */
   readonly hasLinks: boolean;
   /** They come as text, which a program splits at spaces and quotes. */
   readonly isText: boolean;

@@ -30,9 +30,12 @@ interface Wrapper {
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   ...alike("command builtin nohup setsid busybox toybox catchsegv", {}),
-  ...alike("chronic linux32 linux64 setarch unbuffer ssh-agent", {}),
+  ...alike("chronic linux32 linux64 i386 x86_64 uname26 setarch unbuffer ssh-agent dbus-launch run0", {}),
+  ...alike("rlwrap torify torsocks proxychains proxychains4 tsocks valgrind firejail grc eatmydata", {}),
+  ...alike("nocache systemd-inhibit entr watchexec cross-env concurrently heaptrack numactl bunx", {}),
   ...alike("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", {}),
-  ...alike("taskset chroot", { before: 1 }),
+  ...alike("taskset chroot gosu su-exec logsave", { before: 1 }),
+  ...alike("aa-exec choom cpulimit cgexec trickle hyperfine", { values: "pnlegduwtmrsS" }),
   env: { values: "uCS", long: "--unset --chdir --split-string" },
   nice: { values: "n", long: "--adjustment" },
   timeout: { values: "ks", long: "--kill-after --signal", before: 1 },
@@ -122,7 +125,7 @@ export function launchesOf(words: readonly (string | null)[]): readonly Launch[]
   }
   if (/^(?:\.|source)$/.test(name)) return isPipe(words[1]) || words[1] === null ? [{ kind: "unseen" }] : [];
   if (KEEPS.test(name)) return keptScripts(words);
-  return name === "find" ? findLaunches(words) : [];
+  return /^(?:find|fd|fdfind)$/.test(name) ? findLaunches(words) : [];
 }
 
 /** Builtins that are given a command line to run later. */
@@ -166,7 +169,8 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
 
 /** A setting of env, or the architecture, which setarch takes before its options. */
 function isOwnWord(name: string, word: string, at: number): boolean {
-  return name === "env" ? /^(?:\w+=|-$)/.test(word) : name === "setarch" && at === 1;
+  if (/^(?:env|sudo|cross-env)$/.test(name)) return /^(?:\w+=|-$)/.test(word);
+  return name === "setarch" && at === 1;
 }
 
 function takesNext(option: string, { values = "", long = "" }: Wrapper): boolean {
@@ -205,18 +209,22 @@ function isPipe(word: string | null | undefined): boolean {
 /** flock has it only right behind its file. */
 function isScriptOption(name: string, words: readonly (string | null)[]): boolean {
   const own = words.slice(1, -3).every((word) => /^(?:-|\d)/.test(word ?? ""));
-  return /^(?:su|script|runuser)$/.test(name) || (name === "flock" && words.at(-2) === "-c" && own);
+  if (name === "npx") return /^(?:-c|--call)$/.test(words[1] ?? "");
+  return (
+    /^(?:su|sg|script|runuser|capsh|at|batch)$/.test(name) ||
+    (name === "flock" && words.at(-2) === "-c" && own)
+  );
 }
 
 function scriptOption(words: readonly (string | null)[]): Launch[] {
-  const at = words.findIndex((word) => /^-[a-zA-Z]*c$/.test(word ?? ""));
+  const at = words.findIndex((word) => /^(?:-[a-zA-Z]*c|--call)$/.test(word ?? ""));
   return at === -1 ? [{ kind: "unseen" }] : [{ kind: "script", text: words[at + 1] ?? null, at: at + 1 }];
 }
 
 function findLaunches(words: readonly (string | null)[]): Launch[] {
   const launches: Launch[] = [];
   for (let index = 1; index < words.length; index += 1) {
-    if (!/^-(?:exec|ok)(?:dir)?$/.test(words[index] ?? "")) continue;
+    if (!/^-(?:(?:exec|ok)(?:dir)?|[xX]|-exec(?:-batch)?)$/.test(words[index] ?? "")) continue;
     const to = endOfLaunch(words, index);
     launches.push({ kind: "words", from: index + 1, to, isOpen: false, placeholder: "{}" });
     index = to;
