@@ -33,6 +33,9 @@ const SHARP = [
     '"$MY_SECRET"',
     '"$(cat a.txt)"',
     "$(cat lists/names.txt)",
+    "$(git rev-parse HEAD)",
+    "$(find src -print0)",
+    '"$(git rev-parse --show-toplevel)/src"',
     "<(sort a.txt)",
     "<(cat link.txt)",
     "'a b'",
@@ -211,7 +214,10 @@ function compound(random, depth) {
     isLucky(random, 0.6)
       ? reader(random, oneOf(random, ['"$f"', "$f", '"src/$f"', '"$f.x"']))
       : line(random, depth + 1);
-  switch (Math.floor(random() * 7)) {
+  const set = () =>
+    oneOf(random, [path(random), "$f", `"$(${names(random)})"`, `$(${names(random)} | head -1)`]);
+  const used = () => reader(random, oneOf(random, ['"$n"', "$n", '"$n/a.ts"', '"$f"']));
+  switch (Math.floor(random() * 11)) {
     case 0:
       return `for f in ${paths(random, 3)}; do ${body()}; done`;
     case 1:
@@ -224,6 +230,14 @@ function compound(random, depth) {
       return `case ${path(random)} in *.txt) ${line(random, depth + 1)} ;; *) ${simple(random, depth)} ;; esac`;
     case 5:
       return `(cd ${path(random)} && ${line(random, depth + 1)})`;
+    case 6:
+      return `for f in ${paths(random, 3)}; do ${oneOf(random, ["", `${used()}; `, "true && "])}n=${set()}; ${used()}; done`;
+    case 7:
+      return `n=${set()}${oneOf(random, ["; ", " && ", " || "])}${used()}`;
+    case 8:
+      return `${names(random)} | while read -r f; do n=${set()}; ${used()}; done; ${used()}`;
+    case 9:
+      return `n=$(git rev-parse ${oneOf(random, ["HEAD", "--show-toplevel"])}); ${oneOf(random, ["cd $n", 'cd "$n/src"', "git show $n", "true"])} && ${used()}`;
     default:
       return `while read -r f; do ${body()}; done < ${path(random)}`;
   }
