@@ -135,25 +135,21 @@ function withContext(text: string, from: number, to: number): [start: number, en
   return [start, end];
 }
 
-/** Whole blocks are compared at once, which is many times faster than unit by unit. */
-const BLOCK = 4096;
-
-export function equalStart(one: string, other: string, most: number): number {
+/** Whole blocks are compared at once, then ever smaller ones, which is many times faster than unit by unit. */
+function equalUnits(most: number, isEqual: (from: number, to: number) => boolean): number {
   let same = 0;
-  while (same + BLOCK <= most && one.slice(same, same + BLOCK) === other.slice(same, same + BLOCK))
-    same += BLOCK;
-  while (same < most && one.charCodeAt(same) === other.charCodeAt(same)) same += 1;
+  for (const block of [4096, 512, 64, 8, 1])
+    while (same + block <= most && isEqual(same, same + block)) same += block;
   return same;
 }
 
+export function equalStart(one: string, other: string, most: number): number {
+  return equalUnits(most, (from, to) => one.slice(from, to) === other.slice(from, to));
+}
+
 export function equalEnd(one: string, other: string, most: number): number {
-  let same = 0;
-  const block = (text: string) => text.slice(text.length - same - BLOCK, text.length - same);
-  while (same + BLOCK <= most && block(one) === block(other)) same += BLOCK;
-  while (same < most && one.charCodeAt(one.length - 1 - same) === other.charCodeAt(other.length - 1 - same)) {
-    same += 1;
-  }
-  return same;
+  const atEnd = (text: string, from: number, to: number) => text.slice(text.length - to, text.length - from);
+  return equalUnits(most, (from, to) => atEnd(one, from, to) === atEnd(other, from, to));
 }
 
 /**
