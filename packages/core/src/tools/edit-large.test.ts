@@ -271,4 +271,15 @@ describe("approval of an edit of a file too large to be held", () => {
     expect((await box.call("write_file", { file_path: path, content })).error).toBeUndefined();
     expect(text() === content.replaceAll("\n", "\r\n")).toBe(true);
   });
+
+  it("P2 P3 overwrites it with long texts one after the other, each of which counts as known", async () => {
+    const path = madeFile(root, "big.log", around("old\n"));
+    const box = toolbox({ overwriteUnread: true });
+    for (const content of [around("d\u00e9j\u00e0 \u{1f600}\n"), around("\u4e2d\n"), around("short\n")]) {
+      const { error, returnDisplay } = await box.call("write_file", { file_path: path, content });
+      expect(error).toBeUndefined();
+      expect((returnDisplay as FileDiff).newContent === content).toBe(true);
+      expect(text() === content).toBe(true);
+    }
+  });
 });

@@ -35,7 +35,7 @@ export function encodeText(text: string, encoding: string): Buffer | Unencodable
   if (position >= 0) return { character: text.charAt(position), position };
   switch (encoding) {
     case "utf-8":
-      return utf8Of(text);
+      return Buffer.from(text);
     case "utf-16le":
       return Buffer.from(text, "utf16le");
     case "utf-16be":
@@ -48,17 +48,22 @@ export function encodeText(text: string, encoding: string): Buffer | Unencodable
   }
 }
 
-/** In a longer text, counting the bytes takes longer than writing them. */
-const MOST_COUNTED = 64 * 1024;
+const PART_CHARACTERS = 4 * 1024 * 1024;
 
-function utf8Of(text: string): Buffer {
-  const start = text.slice(0, 1000);
-  if (text.length <= MOST_COUNTED || Buffer.byteLength(start) > start.length)
-    return Buffer.from(text, "utf8");
-  const bytes = Buffer.allocUnsafeSlow(text.length);
-  const { read, written } = new TextEncoder().encodeInto(text, bytes);
-  const head = bytes.subarray(0, written);
-  return read === text.length ? head : Buffer.concat([head, Buffer.from(text.slice(read), "utf8")]);
+/** The same in UTF-8. A long text comes in parts, each only until the next: getting so much memory takes longest. */
+export function encodeLong(text: string): Buffer | Iterable<Buffer> | Unencodable {
+  if (text.length < PART_CHARACTERS || loneSurrogate(text) >= 0) return encodeText(text, "utf-8");
+  return {
+    *[Symbol.iterator]() {
+      const buffer = Buffer.allocUnsafeSlow(3 * PART_CHARACTERS);
+      for (let [at, end] = [0, 0]; at < text.length; at = end) {
+        end = at + PART_CHARACTERS;
+        // Both halves of a character are encoded together.
+        if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
+        yield buffer.subarray(0, buffer.write(text.slice(at, end)));
+      }
+    },
+  };
 }
 
 export function isUnicode(encoding: string): boolean {

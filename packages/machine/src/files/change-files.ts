@@ -26,7 +26,7 @@ const LARGE_BYTES = 10 * 1024 * 1024;
 
 const MOST_KNOWN = 50;
 /** Of what was just written. */
-const MOST_KEPT_BYTES = 2 * 1024 * 1024;
+const MOST_KEPT_CHARACTERS = 2 * 1024 * 1024;
 
 /**
  * Changes files, each change based on the file's content when the change was prepared. Loaded with the first
@@ -95,10 +95,10 @@ export class FileChanges {
     let whole = current.hash;
     let bytes: Buffer | undefined;
     const meanwhile = () => {
-      whole = hashOf(...after);
-      const [only, ...others] = after;
-      if (after.reduce((sum, { length }) => sum + length, 0) > MOST_KEPT_BYTES) return;
-      bytes = others.length === 0 ? only : Buffer.concat(after);
+      whole = hashOf(after);
+      if (current.part !== null || content.length > MOST_KEPT_CHARACTERS) return;
+      const pieces = [...after];
+      bytes = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
     };
     const { roots, environment } = this.#access;
     const keep = this.#onChange;

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import type { ChangedText } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { decodeBytes, encodeText, type Unencodable, unitBytes } from "../encodings/encodings.ts";
+import { decodeBytes, encodeLong, encodeText, type Unencodable, unitBytes } from "../encodings/encodings.ts";
 import { formatOf, type TextFormat } from "../encodings/text-format.ts";
 import { bytesOf, isPlain, lineEnd, piecesAround } from "./kept-bytes.ts";
 import { hashOf } from "./read-record.ts";
@@ -12,8 +12,8 @@ interface FileHeld extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
 
 interface Rewritten {
   readonly content: string;
-  /** The bytes of the whole file, in order. */
-  readonly pieces: readonly Buffer[];
+  /** The bytes of the whole file, in order, each piece only until the next. */
+  readonly pieces: Iterable<Buffer>;
   /** The file already has these bytes. */
   readonly isSame: boolean;
   readonly text: string;
@@ -106,7 +106,8 @@ export class HeldFile {
     const format = this.#formatHere();
     const isAsGiven = body === null || format === null || isPlain(body, format, content);
     const kept = isAsGiven && body !== null ? piecesAround(body, this.text, content) : null;
-    const bytes = kept ?? (isAsGiven ? encodeText(content, "utf-8") : bytesOf(content, body, format));
+    const encoded = () => (this.part === null ? encodeLong(content) : encodeText(content, "utf-8"));
+    const bytes = kept ?? (isAsGiven ? encoded() : bytesOf(content, body, format));
     if ("character" in bytes) throw unencodable(file, content, { ...format, ...bytes });
     const own = Buffer.isBuffer(bytes) ? [bytes] : bytes;
     const around = this.part === null ? null : this.bytes;

@@ -90,11 +90,11 @@ export class ReadRecord {
   }
 }
 
-export function hashOf(...pieces: readonly Uint8Array[]): string {
+export function hashOf(bytes: Uint8Array | Iterable<Uint8Array>): string {
   // Loaded with the first hash: it takes as long as all the rest of a first call that only reads.
   const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256");
-  for (const piece of pieces) hash.update(piece);
+  for (const piece of bytes instanceof Uint8Array ? [bytes] : bytes) hash.update(piece);
   return hash.digest("base64");
 }
 

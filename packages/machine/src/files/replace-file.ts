@@ -225,17 +225,16 @@ async function assertUnchanged(target: string, { file, content }: Replacement): 
 /** Content in memory that replaces content in memory. */
 export function heldContent(
   before: Buffer | null,
-  after: readonly Buffer[],
+  after: Iterable<Buffer>,
   signal: AbortSignal,
 ): Pick<NewContent, "writeTo" | "isOf"> {
   return {
     writeTo: async (descriptor) => {
-      signal.throwIfAborted();
       for (const piece of after) {
         for (let at = 0; at < piece.length; at += PART_BYTES) {
-          if (at > 0) await nextTurn();
           signal.throwIfAborted();
           writeFileSync(descriptor, piece.subarray(at, at + PART_BYTES));
+          if (piece.length >= PART_BYTES) await nextTurn();
         }
       }
     },
