@@ -70,6 +70,27 @@ describe("a placeholder in new_string", () => {
     expect(match.status).toBe("omission");
   });
 
+  const beside = (old: string, newText: string) =>
+    findEdit({ content: `top\n${old}\nbottom\n`, oldText: old, newText, expected: 1 }).status;
+
+  it.each([
+    ["a line whose next ones come again behind new ones", "fi\n#end\n`;", "fi\n...\nb = `\n#end\n`;"],
+    ["a line whose last ones come again before new ones", "a1\nb1\nc1", "a1\nb1\nd1\n# ...\nc1"],
+    ["the last of all lines", "one();\ntwo();", "one();\ntwo();\nthree();\n..."],
+    ["the head of a body that old_string does not have", "def a(b):", "def a(b, c):\n    ..."],
+    ["the head of a body that goes on behind it", "a();", "a();\nif (b) {\n  // ..."],
+  ])("P2 is seen beside %s", (_, old, newText) => {
+    expect(beside(old, newText)).toBe("omission");
+  });
+
+  it.each([
+    ["between others", "a = 1\nb = 2\n\ndef c():", "a = 3\nb = 2\n\ndef d():\n    ...\n\ndef c():"],
+    ["at the end", "class A:\n    b: int", "class A:\n    b: int\n\n    def c(self) -> int:\n        ..."],
+    ["behind one like it", "def a():\n    ...\n\nb()", "def a():\n    ...\n\ndef c():\n    ...\n\nb()"],
+  ])("P2 is content as the body of a new head %s", (_, old, newText) => {
+    expect(beside(old, newText)).toBe("matched");
+  });
+
   it("P2 is content when old_string has it as well", () => {
     const content = "a();\n// ... existing code ...\nb();\n";
     const oldText = "a();\n// ... existing code ...\nb();";

@@ -234,4 +234,14 @@ describe("what only the file has is kept", () => {
       content.replace("d(4)", "d(44)"),
     );
   });
+
+  it.each([
+    ["replaced, though only one line is meant", "a(1);\n...\nc(3);\nd(4);", "a(1);\nx();\nc(3);\nd(4);"],
+    ["removed, though only one line is meant", "a(1);\n...\nc(3);\nd(4);", "a(1);\nc(3);\nd(4);"],
+    ["moved from above all lines between them", "...\nc(3);\nd(4);", "c(3);\n...\nd(4);"],
+    ["moved from below all lines between them", "a(1);\nb(2);\n// ...", "a(1);\n// ...\nb(2);"],
+  ])("P2 P31 refuses when dots of the old text are %s", (_, oldText, newText) => {
+    const content = "a(1);\nb(2);\nc(3);\nd(4);\n";
+    expect(findEdit({ content, oldText, newText, expected: 1 }).status).toBe("none");
+  });
 });

@@ -152,7 +152,7 @@ function restoredAt(
 
 /** If lines differ in the file, the result must be clear from the new text. */
 function isClear(sides: Sides, { blocks, newFrom, newTo }: Hunk): boolean {
-  if (blocks.every(isOneToOne)) return true;
+  if (blocks.every(isOneLine)) return true;
   const there = blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo));
   const fresh = sides.newLines.slice(newFrom, newTo);
   return there.length === fresh.length && there.every((line, at) => line === fresh[at]);
@@ -235,7 +235,9 @@ function movedFrom({ sides: { blocks, oldLines }, newOf }: Shown, fresh: string)
   );
 }
 
-function isUnclear({ depth, fileLines }: Sides, fresh: string): boolean {
+function isUnclear({ depth, fileLines, oldLines, blocks }: Sides, fresh: string): boolean {
+  // Dots that moved would be written.
+  if (blocks.some(({ isElided, oldFrom }) => isElided && oldLines[oldFrom] === fresh)) return true;
   // A string with a line break that lost its escape may continue at the beginning of the next line.
   const isRest = /^\S/.test(fresh) && !fileLines.some((line) => /^\S/.test(line));
   return depth === "escapes" && (isRest || ['"', "'", "`"].some((quote) => isHalf(fresh, quote)));

@@ -126,11 +126,11 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
   const [oldLines, newLines] = [filledLines(oldText), filledLines(newText)];
   const found = placeholdersIn(newLines, dotsOrOmission);
   if (found.length === 0) return undefined;
-  const old = oldLines.map((line) => line.trim());
   const texts = { oldLines, newLines };
   // Of several equal lines either may be the kept one.
   const isMeant = ({ at, isCertain }: Placeholder) =>
     isCertain || keptLines(texts).some((kept) => standsForLines(texts, kept, at));
+  const old = oldLines.map((line) => line.trim());
   return newOnes(found, old).find(isMeant)?.line;
 }
 
@@ -138,32 +138,30 @@ function filledLines(text: string): string[] {
   return text.split("\n").flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
 }
 
-const openBrackets = (lines: readonly string[]) => countIn(lines, /[[({]/g) - countIn(lines, /[\])}]/g);
-const countIn = (lines: readonly string[], signs: RegExp) => lines.join("\n").match(signs)?.length ?? 0;
+/** What the lines of a body stand under. */
+const OPENS = /[:{([]$/;
 
 /**
- * Dots stand for lines that are gone between the kept lines around them, or anywhere next to a kept line. If the
- * new text leaves other brackets open, they stand for the missing ones, if these can be among the lines that are
- * gone.
+ * Dots are content only where they can stand for nothing: no line is gone between the kept lines around them, and they
+ * are the body of a new head, or not beside a line of the old text that has another one there.
  */
 function standsForLines({ oldLines, newLines }: Texts, kept: Int32Array | undefined, at: number): boolean {
   if (kept === undefined) return true;
-  const stays = new Set(kept);
-  const gone = oldLines.filter((_, index) => !stays.has(index));
-  if (gone.length === oldLines.length) return gone.length >= LEAST_GONE;
-  // A body of only dots comes after its head: at the edge of several lines, dots stand for what is beyond.
-  const isLast = at === newLines.length - 1 && gone.length > 0 && !/[:{(]$/.test(newLines[at - 1] ?? "");
-  if (newLines.length > 1 && (at === 0 || isLast)) return true;
-  const mayLack = gone.length === 0 || countIn(gone, /[[\](){}]/g) > 0;
-  if (mayLack && openBrackets(oldLines) !== openBrackets(newLines)) return true;
-  // Lines between those around the dots may also come again further on.
-  const places = placesOf(oldLines);
-  const above = places.get(newLines[at - 1] ?? "")?.at(-1) ?? Number.NaN;
-  const [below = Number.NaN] = places.get(newLines[at + 1] ?? "") ?? [];
-  if (below - above > 1) return true;
+  const [above = "", dots = "", below] = [newLines[at - 1], newLines[at], newLines[at + 1]];
+  const isNewHead = OPENS.test(above) && !oldLines.includes(above) && indentOf(dots) > indentOf(above);
+  // Under the last line the file may have a body.
+  const isOpen = below === undefined && (!above.endsWith(":") || OPENS.test(oldLines.at(-1) ?? ""));
+  const isBody = isNewHead && !isOpen;
+  const isAtEdge = at === 0 || below === undefined;
+  if (newLines.length > 1 && isAtEdge && !isBody) return true;
   const isKept = (line = -1) => line >= 0;
-  if (isKept(kept[at - 1]) || isKept(kept[at + 1])) return gone.length > 0;
+  const gone = oldLines.length - kept.filter(isKept).length;
+  if (gone === oldLines.length) return gone >= LEAST_GONE;
   const from = kept.slice(0, at).findLast(isKept) ?? -1;
   const to = kept.slice(at).find(isKept) ?? oldLines.length;
-  return to - from > 1;
+  if (to - from > 1) return true;
+  const isOther = (line?: string) => gone > 0 || ![above, below, dots].includes(line);
+  const isBeside = (line: string, old: number) =>
+    (line === above && isOther(oldLines[old + 1])) || (line === below && isOther(oldLines[old - 1]));
+  return !isBody && oldLines.some(isBeside);
 }
