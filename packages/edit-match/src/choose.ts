@@ -71,9 +71,9 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
 }
 
 /**
- * Whether a line at the edge of what is written is already next to the place, and the place has another one there:
- * then the old text lacks a line. So it does if a line that it left out, and that the file has once, comes again. The
- * same of the sign behind a part of a line.
+ * Whether a line at the edge of what is written is already next to the place, and the place has another one there: then
+ * the old text lacks a line. So it does if its own line there is, and lines come beyond it, or if a line that it left out,
+ * and that the file has once, comes again. The same of the sign behind a part of a line.
  */
 function doublesLine(content: string, { start, end, sides }: Place, merged: readonly MergedLine[]): boolean {
   const filled = (lines: readonly string[]) =>
@@ -81,8 +81,12 @@ function doublesLine(content: string, { start, end, sides }: Place, merged: read
   const above = filled(content.slice(Math.max(0, start - 1000), start).split("\n")).at(-1);
   const below = filled(content.slice(end, end + 1000).split("\n"))[0];
   const [file, lines] = [filled(sides.fileLines), filled(merged.map(({ text }) => text))];
-  const isDoubled = (beside: string | undefined, edge: number) =>
-    beside !== undefined && lines.at(edge) === beside && file.at(edge) !== beside;
+  const old = filled(sides.oldLines);
+  const texts = old.some((line) => file.includes(line)) ? [lines, old] : [lines];
+  const isDoubled = (beside: string | undefined, edge: number) => {
+    const isSame = file.at(edge) === beside || file.at(edge) === lines.at(edge);
+    return beside !== undefined && !isSame && texts.some((text) => text.at(edge) === beside);
+  };
   const isBack = sides.blocks.some(({ oldFrom, oldTo, fileFrom }) => {
     const line = oldFrom === oldTo ? (sides.fileLines[fileFrom] ?? "").trimEnd() : "";
     const isOnly = /\w/.test(line) && content.split(line).length === 2;

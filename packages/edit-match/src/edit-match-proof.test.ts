@@ -99,6 +99,42 @@ const UNPROVEN: readonly Row[] = [
     old: "  a(1);\n  b(2);\n\n\n  c(3);",
     new: "  a(1);\n  b(22);\n  \n  c(3);",
   },
+  {
+    what: "lines come behind a last line that the file has with a sign more",
+    content: "  throw a;\n}\nstored.status = nextStatus;\nd();\n",
+    old: "\tthrow a;\n}\nstored.status = nextStatus",
+    new: "\tthrow a;\n}\nstored.status = nextStatus\ne: 1,",
+  },
+  {
+    what: "lines come behind dots at the end, which stand for nobody knows how many",
+    content: "one(1);\ntwo(2);\nthree(3);\nfour(4);\n",
+    old: "one(1);\ntwo(2);\n...",
+    new: "one(1);\ntwo(2);\n...\nlast(0);",
+  },
+  {
+    what: "dots moved between lines that have nothing between them",
+    content: "one(1);\ntwo(2);\nthree(3);\n",
+    old: "one(1);\n...\ntwo(2);\nthree(3);",
+    new: "one(1);\ntwo(2);\n...\nthree(3);",
+  },
+  {
+    what: "lines come behind a bracket that is either one shifted, or the next one",
+    content: "class A {\n  get() {\n    return { a };\n  }\n}\n",
+    old: "    return { a };\n}",
+    new: "    return { a };\n}\nexport { A };",
+  },
+  {
+    what: "the text begins with a line break, and the only one there is half of a line end",
+    content: "/** One. */\r\none;\r\n/** One. */\r\n",
+    old: "\n/** One. */",
+    new: "two;\n\n/** One. */",
+  },
+  {
+    what: "quotes of a new line are curly, and nothing shows whether they stand for plain ones as an ellipsis does",
+    content: "join(...all);\nend();\n",
+    old: "join(…all);\nend();",
+    new: "join(…all);\nadd(“one”);\nend();",
+  },
 ];
 
 const PROVEN: readonly Required<Row>[] = [
@@ -213,6 +249,13 @@ const PROVEN: readonly Required<Row>[] = [
     old: "   1: \n   2: use one;\n   3: \n   4: // last",
     new: "   1: use two;\n   2: \n   3: use one;\n   4: \n   5: // last",
     result: "use two;\n\nuse one;\n\n// last\n",
+  },
+  {
+    what: "lines come behind a bracket that is shifted with all others, and looks like the next one",
+    content: "class A {\n  get() {\n    return 1;\n  }\n}\n",
+    old: "get() {\n  return 1;\n}",
+    new: "get() {\n  return 1;\n}\n\nset() {\n}",
+    result: "class A {\n  get() {\n    return 1;\n  }\n\n  set() {\n  }\n}\n",
   },
 ];
 

@@ -1,14 +1,9 @@
 /**
- * Finds where an edit belongs, or says why that is uncertain. Pure strings. This file has the order:
- *
- * 1. A new text with a placeholder (`// ... existing code ...`) for lines of the old one would delete them: refused.
- * 2. If the old text is in the file exactly as often as expected, it is replaced, and nothing else is tried.
- * 3. Otherwise both texts are *read* without mistakes that affect a whole text (reading.ts), and searched for by the
- *    STEPS below. Each step ignores more than the one before, and adds the places that no earlier step has found.
- * 4. The places with the fewest mistakes must be as many as expected (choose.ts). The edit is made in the file's own
- *    lines (merge.ts): a kept line has the file's bytes; a changed or new one is written as in the new text, with one
- *    map that was learned from the whole edit (learned.ts). If the texts contradict themselves, or the readings
- *    disagree, nothing is written.
+ * Finds where an edit belongs, or says why that is uncertain. Pure strings; docs/edit-matching.md has the rules. If the old
+ * text is not exactly in the file, both texts are *read* without mistakes that affect a whole text (reading.ts), and
+ * searched for by the STEPS below. Each ignores more than the one before, and adds the places that no earlier one has found.
+ * Those with the fewest mistakes must be as many as expected (choose.ts). The edit is made in the file's own lines
+ * (merge.ts), with what was learned from the whole edit (learned.ts).
  *
  * Every mistake is a rule with a name. `leaveOut` switches rules off, so that the bench can measure their effect.
  */

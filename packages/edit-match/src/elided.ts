@@ -12,8 +12,12 @@ function isDots(line: string, content: string): boolean {
 /** The place of an old text with dots instead of some lines: each part of it must be in the file once, in order. */
 export function findElided(search: Search): Place[] {
   const { content } = search.file;
-  const { oldLines } = search.said;
+  const { oldLines, newLines } = search.said;
   if (!oldLines.some((line) => isDots(line, content))) return [];
+  // What comes beyond dots at an edge may belong anywhere.
+  const isKept = (at: number) =>
+    !isDots(oldLines.at(at) ?? "", content) || newLines.at(at) === oldLines.at(at);
+  if (!isKept(0) || !isKept(-1)) return [];
   const parts = partsBetween(oldLines, content);
   const found = parts.map(({ from, to }) => {
     const part = { ...search.said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };

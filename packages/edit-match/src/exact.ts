@@ -5,7 +5,9 @@ import { ambiguous, lineEndAt, lineEndOf, matched, withLineEnd } from "./write.t
 /** The edit if the old text occurs exactly; no result if it does not occur at all. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
   const { content, expected, oldText } = request;
-  const all = startsOf(content, oldText);
+  // Nothing begins inside a line end.
+  const isWhole = (start: number) => !oldText.startsWith("\n") || content[start - 1] !== "\r";
+  const all = startsOf(content, oldText).filter(isWhole);
   if (all.length === 0) return undefined;
   const starts = withoutOverlaps(all, oldText.length);
   const fromEnd = withoutOverlaps(all.toReversed(), oldText.length).reverse();

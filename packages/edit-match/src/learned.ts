@@ -198,7 +198,7 @@ class SignMap {
       addTo(this.#known, written, inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
-      if (isLookAlike(written.replace(/^\\+/, "")) && PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
+      if (isLookAlike(written.replace(/^\\+/, "")) && !isLookAlike(inFile)) this.#plain.add(inFile);
       if (inFile.length > written.length && inFile.includes("\\")) {
         this.#lost.add(PATTERN);
         // One backslash stands for two.

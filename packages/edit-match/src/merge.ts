@@ -50,10 +50,11 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
 }
 
-/** A line that both texts have, anywhere, must have the file's bytes. */
+/** A line that both texts have, anywhere, must have the file's bytes; dots have none. */
 function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }: MergedLine): boolean {
   if (isBlank(fresh)) return true;
-  const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
+  const isIt = (block: Block) => (isOneToOne(block) || block.isElided) && oldLines[block.oldFrom] === fresh;
+  const same = blocks.filter(isIt);
   return same.length === 0 || same.some(({ fileFrom }) => fileLines[fileFrom] === text);
 }
 
@@ -235,9 +236,7 @@ function movedFrom({ sides: { blocks, oldLines }, newOf }: Shown, fresh: string)
   );
 }
 
-function isUnclear({ depth, fileLines, oldLines, blocks }: Sides, fresh: string): boolean {
-  // Dots that moved would be written.
-  if (blocks.some(({ isElided, oldFrom }) => isElided && oldLines[oldFrom] === fresh)) return true;
+function isUnclear({ depth, fileLines }: Sides, fresh: string): boolean {
   // A string with a line break that lost its escape may continue at the beginning of the next line.
   const isRest = /^\S/.test(fresh) && !fileLines.some((line) => /^\S/.test(line));
   return depth === "escapes" && (isRest || ['"', "'", "`"].some((quote) => isHalf(fresh, quote)));

@@ -134,9 +134,9 @@ function withinLine(
   { isFromStart, isToEnd }: { isFromStart: boolean; isToEnd: boolean },
 ): Said | undefined {
   const [oldLines, newLines] = [[...said.oldLines], [...said.newLines]];
+  // A part of a line does not show how further lines must be indented, or before which of them its rest belongs.
+  if (newLines.length > oldLines.length) return undefined;
   if (!isFromStart) {
-    // A part of a line does not show how further lines must be indented.
-    if (newLines.length > oldLines.length) return undefined;
     for (const lines of [oldLines, newLines]) lines[0] = lines[0]?.trimStart() ?? "";
   }
   if (!isToEnd) {

@@ -148,12 +148,11 @@ const OPENS = /[:{([]$/;
 function standsForLines({ oldLines, newLines }: Texts, kept: Int32Array | undefined, at: number): boolean {
   if (kept === undefined) return true;
   const [above = "", dots = "", below] = [newLines[at - 1], newLines[at], newLines[at + 1]];
-  const isNewHead = OPENS.test(above) && !oldLines.includes(above) && indentOf(dots) > indentOf(above);
+  const isHead = OPENS.test(above) && !oldLines.includes(above) && indentOf(dots) > indentOf(above);
   // Under the last line the file may have a body.
-  const isOpen = below === undefined && (!above.endsWith(":") || OPENS.test(oldLines.at(-1) ?? ""));
-  const isBody = isNewHead && !isOpen;
-  const isAtEdge = at === 0 || below === undefined;
-  if (newLines.length > 1 && isAtEdge && !isBody) return true;
+  const isClosed = below !== undefined || (above.endsWith(":") && !OPENS.test(oldLines.at(-1) ?? ""));
+  const isBody = isHead && isClosed;
+  if (newLines.length > 1 && (at === 0 || below === undefined) && !isBody) return true;
   const isKept = (line = -1) => line >= 0;
   const gone = oldLines.length - kept.filter(isKept).length;
   if (gone === oldLines.length) return gone >= LEAST_GONE;

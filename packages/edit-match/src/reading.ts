@@ -84,17 +84,15 @@ function unescaping(signs: string): Read {
  * the new one.
  */
 function inEscapes(signs: string): Repair {
-  return [
-    "escapes",
-    (texts) => {
-      const escaped = new Set(texts.oldText.match(ESCAPES));
-      const shown = [...signs].filter((sign) => escaped.has(`\\${sign}`)).join("");
-      if (shown === "" || (signs.includes("n") && isOfSeveralLines(texts.oldText))) return [];
-      return [...new Set([shown, signs])]
-        .map((some) => inSigns(texts, unescaping(shown)(texts.oldText), unescaping(some)))
-        .filter((one) => !splitsString(texts.oldText, one));
-    },
-  ];
+  const read = (texts: EditTexts) => {
+    const escaped = new Set(texts.oldText.match(ESCAPES));
+    const shown = [...signs].filter((sign) => escaped.has(`\\${sign}`)).join("");
+    if (shown === "" || (signs.includes("n") && isOfSeveralLines(texts.oldText))) return [];
+    return [...new Set([shown, signs])]
+      .map((some) => inSigns(texts, unescaping(shown)(texts.oldText), unescaping(some)))
+      .filter((one) => !splitsString(texts.oldText, one));
+  };
+  return ["escapes", read];
 }
 
 const REPAIRS: readonly Repair[] = [
