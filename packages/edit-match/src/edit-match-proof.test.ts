@@ -135,6 +135,12 @@ const UNPROVEN: readonly Row[] = [
     old: "join(…all);\nend();",
     new: "join(…all);\nadd(“one”);\nend();",
   },
+  {
+    what: "a line is left out, and the blank line above it as well",
+    content: "ready(() => {\n  check(a);\n\n  extra(b);\n  inject(c);\n  done(1);\n});\n",
+    old: "ready(() => {\n  check(a);\n  inject(c);\n  done(1);\n});",
+    new: "ready(() => {\n  check(a);\n  inject(c);\n  done(2);\n});",
+  },
 ];
 
 const PROVEN: readonly Required<Row>[] = [

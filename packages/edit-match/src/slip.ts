@@ -126,7 +126,7 @@ function mistypedWord(given: string, there: string): readonly string[] {
   return apart < 2 || isSwapped ? [word, right] : [];
 }
 
-/** The lines before the one left out, and those after it, must be the file's; blank lines may be more or fewer. */
+/** The lines before the one left out, and those after it, must be the file's; so must the blank lines around it. */
 function leftOut(search: Search, tried: Try, at: number): Place | undefined {
   const stretch = stretchOf(tried, tried.wanted.length + 1);
   if (tried.wanted.length < 3 || stretch === undefined) return undefined;
@@ -135,13 +135,10 @@ function leftOut(search: Search, tried: Try, at: number): Place | undefined {
   const fileAt = filledAt(fileLines, at);
   const [above, below] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at + 1)];
   const oldAbove = filledAt(said.oldLines, at - 1) + 1;
-  // Blank lines around a left-out line, if they are all there.
-  const blanks = filledAt(said.oldLines, at) - oldAbove === below - above - 1 ? fileAt - above : 0;
-  const [oldAt, fileEnd] = [oldAbove + blanks, above + blanks];
-  const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileEnd, fileTo: fileAt };
+  if (filledAt(said.oldLines, at) - oldAbove !== below - above - 1) return undefined;
+  const oldAt = oldAbove + fileAt - above;
   const slip = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileAt, fileTo: fileAt + 1 };
-  const apart = fileAt > fileEnd ? [gap, slip] : [slip];
-  return placeAround(search, stretch, { apart, slips: ["a line left out"] });
+  return placeAround(search, stretch, { apart: [slip], slips: ["a line left out"] });
 }
 
 /** The index of a line, not counting blank ones. */
