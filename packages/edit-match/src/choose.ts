@@ -82,7 +82,8 @@ function doublesLine(content: string, { start, end, sides }: Place, merged: read
   const below = filled(content.slice(end, end + 1000).split("\n"))[0];
   const [file, lines] = [filled(sides.fileLines), filled(merged.map(({ text }) => text))];
   const old = filled(sides.oldLines);
-  const texts = old.some((line) => file.includes(line)) ? [lines, old] : [lines];
+  const there = new Set(file);
+  const texts = old.some((line) => there.has(line)) ? [lines, old] : [lines];
   const isDoubled = (beside: string | undefined, edge: number) => {
     const isSame = file.at(edge) === beside || file.at(edge) === lines.at(edge);
     return beside !== undefined && !isSame && texts.some((text) => text.at(edge) === beside);
