@@ -141,6 +141,12 @@ const UNPROVEN: readonly Row[] = [
     old: "ready(() => {\n  check(a);\n  inject(c);\n  done(1);\n});",
     new: "ready(() => {\n  check(a);\n  inject(c);\n  done(2);\n});",
   },
+  {
+    what: "the old text has a blank line more above than the new one, and both have more than the file",
+    content: "one(1);\n\ntwo(2);\nthree(3);\n",
+    old: "\n\n\ntwo(2);\nthree(3);",
+    new: "\n\ntwo(22);\nthree(3);",
+  },
 ];
 
 const PROVEN: readonly Required<Row>[] = [

@@ -30,7 +30,7 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   return {
     ...known,
     newLines: [...more, ...fresh.lines, ...further],
-    above: above > fresh.above.length ? above : 0,
+    above: Math.max(0, above - fresh.above.length),
     below: oldTail > newTail ? Math.max(1, oldTail - 1) : 0,
     takesEnd: false,
   };
