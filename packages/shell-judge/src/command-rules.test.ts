@@ -295,6 +295,7 @@ describe("a rule that forbids", () => {
     ["rm", "sh < a"],
     ["rm", `sh -c "echo 'a"`],
     ["rm", NESTED],
+    ["rm", `read x; ${"echo $(read x; ".repeat(200)}ls${")".repeat(200)}`],
   ])("P23 deny %j asks about %j, of which the words are known only when it runs", (rule, command) => {
     const { verdict, reason } = judged(command, { deny: [rule], mode: "yolo" });
     expect(verdict).toBe("ask");

@@ -5,30 +5,30 @@ import { launchesOf, readsAsBash } from "./programs/launches.ts";
 /** The words of one command that would run, as far as they are known; null stands for any number of words. */
 export interface CommandWords {
   readonly words: readonly (string | null)[];
-  /** The part of the line that contains it. */
   readonly part: string;
   /** It is text, which only may be evaluated. */
   readonly isPossible?: boolean;
 }
 
+const UNKNOWN: CommandWords = { words: [null], part: "" };
 /** The deepest nesting of shells that is followed; a deeper one counts as unknown. */
 const DEEPEST = 8;
 
 /** Every command that a line may run, also in substitutions, after wrappers such as `env`, and in text for a shell. */
 export function allCommandWords(line: ShellCommand): CommandWords[] {
   const found = linesWords(line, 0, null);
-  return line.problems.some((problem) => !problem.includes("`"))
-    ? [...found, { words: [null], part: "" }]
-    : found;
+  return line.problems.some((problem) => !problem.includes("`")) ? [...found, UNKNOWN] : found;
 }
 
-function linesWords(
-  { commands, evaluated }: ShellCommand,
-  depth: number,
-  part: string | null,
-): CommandWords[] {
-  const found = commands.flatMap((command) => commandWords(command, depth, part ?? command.text));
-  return [...found, ...evaluated.flatMap((text) => evaluatedWords(text, depth, part ?? ""))];
+function linesWords(line: ShellCommand, depth: number, part: string | null): CommandWords[] {
+  const found = line.commands.flatMap((command) => commandWords(command, depth, part ?? command.text));
+  const texts = [...new Set(line.evaluated)].filter((text) => /`|\$\(/.test(text));
+  // Much such text is not read, and so not known.
+  const later =
+    texts.join("").length > 20_000
+      ? [UNKNOWN]
+      : texts.flatMap((text) => evaluatedWords(text, depth, part ?? ""));
+  return [...found, ...later];
 }
 
 /** A file by its name, in a folder that is not known. */
@@ -47,9 +47,9 @@ function commandWords(command: SimpleCommand, depth: number, part: string): Comm
 
 /** The commands that run if a text is evaluated as the body of a here-document is, also those that are quoted. */
 function evaluatedWords(text: string, depth: number, part: string): CommandWords[] {
-  if (!/`|\$\(/.test(text) || depth > DEEPEST) return [];
+  if (depth > 2) return [];
   const line = parseShellCommand(`: <<E\n${text.replaceAll("\\", "")}\nE`);
-  const found = linesWords({ ...line, commands: line.commands.slice(1) }, depth + 1, part);
+  const found = linesWords({ ...line, commands: line.commands.slice(1), evaluated: [] }, depth + 1, part);
   const all = line.isWhole ? found : [...found, { words: [null], part }];
   return all.map((one) => ({ ...one, isPossible: true }));
 }

@@ -36,7 +36,7 @@ export function hiddenPath(
   const reach = new CommandReach(place);
   let found = foundIn(allCommandWords({ ...line, commands: [] }), hidden, reach);
   for (const command of reach.inTurn(line.commands)) {
-    const words = allCommandWords({ ...line, commands: [command], problems: [] });
+    const words = allCommandWords({ ...line, commands: [command], problems: [], evaluated: [] });
     found ??= foundIn([...words, ...fed(command)], hidden, reach);
   }
   if (found === undefined) return null;
