@@ -52,6 +52,11 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#server?.input;
     if (this.#isClosed || input === undefined || !input.writable) throw new Error("it has ended");
+    if (input.writableLength > MOST_MESSAGE_BYTES) {
+      this.#garbage = "questions, and it reads no answers";
+      void this.close();
+      throw new Error("it reads nothing");
+    }
     await new Promise<void>((resolve, reject) => {
       input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
     });

@@ -262,6 +262,12 @@ describe("what a hostile server does", () => {
     },
   );
 
+  it("P12 P28 a server that asks without end and reads no answer is ended, and with it the call", async () => {
+    const { error } = await openOne("unread", { timeout: 60_000 }).call("evil__echo", {});
+    expect(error?.type).toBe("mcp_connection_lost");
+    expect(error?.message).toContain("it reads no answers");
+  });
+
   it("R8 who answers a server's questions is asked all of them", async () => {
     const confirm = () => Promise.resolve({ outcome: "filled", values: { name: "Ada" } } as const);
     const toolbox = openOne("asks", { args: fixture("asks", "one-by-one").args }, { ...yolo, confirm });

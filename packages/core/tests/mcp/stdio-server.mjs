@@ -256,7 +256,7 @@ function heard({ action }) {
   asked = actions.length = 0;
 }
 
-createInterface({ input: process.stdin }).on("line", (line) => {
+const lines = createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params, result: answered } = JSON.parse(line);
   if (mode === "asks" && answered !== undefined) return heard(answered);
   if (mode === "asks" && method === "tools/call") {
@@ -267,6 +267,16 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (id === undefined || method === undefined || mode === "no-protocol") return;
   if (mode === "unsound" && method === "tools/call") {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},${unsound[params.arguments.text]}}\n`);
+    return;
+  }
+  if (mode === "unread" && method === "tools/call") {
+    lines.pause();
+    process.stdin.pause();
+    const flood = () => {
+      for (let n = 0; n < 20; n += 1) say({ id: `${asked++}${"x".repeat(100_000)}`, method: "ping" });
+      setTimeout(flood, 5);
+    };
+    flood();
     return;
   }
   if (mode === "late" && method === "tools/call") {
