@@ -314,6 +314,13 @@ const KNOWN: readonly Row[] = [
     result: "one();\nmake('c');\nend();\n",
   },
   {
+    what: "a dash for two hyphens",
+    content: '"a": "run --one",\n"b": 1,\n',
+    old: '"a": "run —one",\n"b": 1,',
+    new: '"a": "run —one",\n"c": "run —two",',
+    result: '"a": "run --one",\n"c": "run --two",\n',
+  },
+  {
     what: "plain quotes in new lines where only old_string has curly ones",
     content: "load('a');\nnext();\n",
     old: "load(‘a’);\nnext();",

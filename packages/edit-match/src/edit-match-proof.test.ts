@@ -4,10 +4,10 @@ import { findEdit } from "./edit-match.ts";
 
 const UNPROVEN: readonly Row[] = [
   {
-    what: "a dash for two hyphens",
-    content: '"a": "run --one",\n"b": 1,\n',
-    old: '"a": "run —one",\n"b": 1,',
-    new: '"a": "run —one",\n"c": "run —two",',
+    what: "the text begins with the second of two hyphens amid a very long line",
+    content: `let html = "<!--foo--!><b>one</b>"; ${"go(on); ".repeat(30)}\n`,
+    old: "-!&gt;&lt;b&gt;one&lt;/b&gt;",
+    new: "-!&gt;&lt;b&gt;two&lt;/b&gt;",
   },
   {
     what: "a lost escape beside new words that have the letter",
@@ -151,11 +151,18 @@ const UNPROVEN: readonly Row[] = [
 
 const PROVEN: readonly Required<Row>[] = [
   {
-    what: "the text begins with the second of two hyphens amid a very long line",
-    content: `let html = "<!--foo--!><b>one</b>"; ${"go(on); ".repeat(30)}\n`,
-    old: "-!&gt;&lt;b&gt;one&lt;/b&gt;",
-    new: "-!&gt;&lt;b&gt;two&lt;/b&gt;",
-    result: `let html = "<!--foo--!><b>two</b>"; ${"go(on); ".repeat(30)}\n`,
+    what: "items of a list behind the hyphens of a diff",
+    content: "- one\n- two\n- three\n",
+    old: " - one\n-- two\n - three",
+    new: " - one\n+- two (2)\n - three",
+    result: "- one\n- two (2)\n- three\n",
+  },
+  {
+    what: "two hyphens are a dash, and a copy elsewhere has them, but another indentation",
+    content: "one(); // a — b\ntwo();\n\n  one(); // a -- b\n  two();\n",
+    old: "one(); // a -- b\ntwo();",
+    new: "one(); // a -- c\ntwo();",
+    result: "one(); // a — c\ntwo();\n\n  one(); // a -- b\n  two();\n",
   },
   {
     what: "only new lines have the mark of a diff, beside another mistake",

@@ -6,10 +6,7 @@ export interface EditRequest {
   readonly oldText: string;
   readonly newText: string;
   readonly expected: number;
-  /**
-   * Whether the content has changed since the model saw it: then an extra line or a different word is not a slip of
-   * the model.
-   */
+  /** The content has changed since the model saw it: an extra line or another word may come from that change. */
   readonly isOutdated?: boolean;
   /** Whether the file is a text in which code stands in fences; if absent, its own fences say so. */
   readonly isMarkdown?: boolean;

@@ -4,6 +4,7 @@ export type Depth = "signs" | "backslashes" | "escapes" | "entities";
 const BLANK = 0x20;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
+const HYPHEN = 0x2d;
 
 const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
   ["‘’‚‛′", "'"],
@@ -53,6 +54,14 @@ function isBlankCode(code: number): boolean {
   return code === BLANK || (code >= 9 && code <= 13);
 }
 
+/** Two hyphens are a dash, except at the start of a line: there one may be a diff marker. */
+function dashEnd(source: string, at: number): number {
+  if (source[at - 1] === "-" || source[at + 1] !== "-" || source[at + 2] === "-") return at + 1;
+  let before = at - 1;
+  while (source[before] === " " || source[before] === "\t") before -= 1;
+  return before < 0 || source[before] === "\n" ? at + 1 : at + 2;
+}
+
 /**
  * A text in a normalized form: without white space (except for one space that separates two words), with plain
  * characters for look-alike ones, letters separate from their accents. Each unit knows its source, so that a match
@@ -80,7 +89,7 @@ export class Folded {
       if (code === BACKSLASH && (depth === "backslashes" || depth === "escapes")) {
         at = this.#takeEscape(at, depth);
       } else if (code === AMPERSAND && depth === "entities") at = this.#takeEntity(at);
-      else at = this.#take(code, at, at + 1);
+      else at = this.#take(code, at, code === HYPHEN ? dashEnd(source, at) : at + 1);
     }
   }
 

@@ -68,10 +68,7 @@ function wrapsShifted(parts: readonly Triple[], freshParts: readonly LineParts[]
 /** Whether the new text is written like the old one, or like the file. */
 type Manner = "as old" | "as file" | "mixed";
 
-/**
- * The manner that the first and the last line with evidence agree on: between them an edit may move lines on
- * purpose.
- */
+/** What the first and the last line with evidence agree on: between them an edit may move lines on purpose. */
 function mannerOf(parts: readonly Triple[], part: "indent" | "body"): Manner | undefined {
   const votes = parts.flatMap(({ old, file, fresh }): Manner[] => {
     if (old.body === "" || fresh === undefined || old[part] === file[part]) return [];
@@ -167,16 +164,14 @@ function rescaled(indent: string, from: string, to: string): string | undefined 
 }
 
 function addTo(map: Map<string, Set<string>>, key: string, value: string): void {
-  const known = map.get(key);
-  if (known === undefined) map.set(key, new Set([value]));
-  else known.add(value);
+  map.set(key, (map.get(key) ?? new Set()).add(value));
 }
 
 const BACKSLASH = /\\/;
 /** Places where characters have more often lost an escape. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|?{}]\s*\/(?!\*)/;
 
-const PLAIN_SIGN = /^[!-~]$/;
+const PLAIN_SIGN = /^(?:[!-~]|--)$/;
 
 /** How the file spells what the model writes, learned for each character. */
 class SignMap {
