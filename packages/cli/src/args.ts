@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { messageOf } from "@burin/core";
-import { allOptions } from "./request/option-table.ts";
+import { OPTIONS } from "./request/option-table.ts";
 import { type CommonOptions, commonOptions } from "./request/options.ts";
 import type { SubcommandRequest } from "./request/subcommand.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
@@ -22,11 +22,10 @@ export type Request =
     };
 
 /** The options of every command, as `parseArgs` wants them. */
-const OPTIONS: NonNullable<ParseArgsConfig["options"]> = {};
-for (const { long, short, value, meaning } of allOptions()) {
-  const type = value === undefined ? "boolean" : "string";
-  const multiple = meaning.endsWith("may be repeated");
-  OPTIONS[long.slice(2)] = { type, multiple, ...(short === undefined ? {} : { short: short.slice(1) }) };
+const PARSED: NonNullable<ParseArgsConfig["options"]> = {};
+for (const { long, short, value, isRepeatable } of OPTIONS) {
+  const form = { type: value === undefined ? "boolean" : "string", multiple: isRepeatable } as const;
+  PARSED[long.slice(2)] = short === undefined ? form : { ...form, short: short.slice(1) };
 }
 
 /** Throws UsageError, with what to write instead, for an invalid command line. */
@@ -44,7 +43,7 @@ function request(argv: readonly string[]): Request {
   if (found !== null) return subcommandRequest(argv, found);
   const { values, positionals } = parseArgs({
     args: withoutId(argv),
-    options: OPTIONS,
+    options: PARSED,
     allowPositionals: true,
   });
   const [first, topic] = positionals;
@@ -70,7 +69,7 @@ function withoutId(argv: readonly string[]): string[] {
 function subcommandOf(argv: readonly string[]): SubcommandName | null {
   const { values, positionals } = parseArgs({
     args: withoutId(argv),
-    options: OPTIONS,
+    options: PARSED,
     allowPositionals: true,
     strict: false,
   });
@@ -80,7 +79,7 @@ function subcommandOf(argv: readonly string[]): SubcommandName | null {
 
 function subcommandRequest(argv: readonly string[], name: SubcommandName): Request {
   const { ownOptions = {}, takesWords } = SUBCOMMANDS[name];
-  const options = { ...OPTIONS, ...ownOptions };
+  const options = { ...PARSED, ...ownOptions };
   const end = literalStart(argv, name, options);
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
   if (values.help) return { mode: "help", topic: name };

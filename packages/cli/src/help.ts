@@ -1,5 +1,5 @@
 import { nearNames } from "@burin/core";
-import { allOptions, OPTIONS } from "./request/option-table.ts";
+import { OPTIONS, optionsHelp } from "./request/option-table.ts";
 import { COMMANDS, ENVIRONMENT, helpOn, type Usage } from "./request/usages.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
@@ -45,7 +45,7 @@ function wholeHelp(topic: string | undefined): string {
       ...COMMANDS.flatMap((command) => command.forms),
     ];
     const lines = forms.map(([form, meaning]) => `       burin ${inColumn(form)}${meaning}\n`);
-    return `Usage: burin [options] [prompt]\n${lines.join("")}\n${OPTIONS}\n${ENVIRONMENT}`;
+    return `Usage: burin [options] [prompt]\n${lines.join("")}\n${optionsHelp(OPTIONS)}\n${ENVIRONMENT}`;
   }
   if (!isSubcommand(topic)) throw unknownCommand(topic);
   const { forms, options } = helpOn(topic);
@@ -77,10 +77,9 @@ export function optionFault(message: string, command: SubcommandName | null): Us
   const see = `See burin ${command === null ? "--help" : `help ${command}`}.`;
   const [, unknown, lacking] =
     /^Unknown option '(.+?)'|^Option '(?:-\w, )?(-[\w-]+).*' argument/.exec(message) ?? [];
-  const options = allOptions();
   if (unknown !== undefined) {
     const names = [
-      ...options.map(({ long }) => long),
+      ...OPTIONS.map(({ long }) => long),
       ...Object.keys((command && SUBCOMMANDS[command].ownOptions) ?? {}).map((name) => `--${name}`),
     ];
     const [near] = unknown.startsWith("--") ? nearNames(unknown, names) : [];
@@ -91,7 +90,7 @@ export function optionFault(message: string, command: SubcommandName | null): Us
       `there is no option ${unknown}${meant ? `; did you mean ${meant}?` : "."}${quoted} ${see}`,
     );
   }
-  const known = options.find(({ long, short }) => long === lacking || short === lacking);
+  const known = OPTIONS.find(({ long, short }) => long === lacking || short === lacking);
   if (known?.value === undefined) return new UsageError(`${message}. ${see}`);
   return new UsageError(`${lacking} needs a value: ${lacking} ${known.value}  ${known.meaning}. ${see}`);
 }

@@ -1,4 +1,4 @@
-import { allOptions, OPTIONS } from "./option-table.ts";
+import { OPTIONS, optionsHelp } from "./option-table.ts";
 
 /** The variables that count in addition. */
 export const ENVIRONMENT = `Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service, or the same with ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
@@ -84,8 +84,7 @@ export const COMMANDS = TABLE.trim()
 export function helpOn(command: string): { readonly forms: Usage; readonly options: string } {
   const { forms = [], options = [] } = COMMANDS.find(({ name }) => name === command) ?? {};
   const counts = new Set([...options, "no-color", "help"]);
-  const lines = OPTIONS.split("\n").filter((line) => counts.has(/--([a-z-]+)/.exec(line)?.[1] ?? ""));
-  return { forms, options: `Options:\n${lines.join("\n")}\n` };
+  return { forms, options: optionsHelp(OPTIONS.filter(({ long }) => counts.has(long.slice(2)))) };
 }
 
 /** The commands and options of the help, for shell completion, and what can follow a command's name. */
@@ -94,8 +93,8 @@ export function completedWords() {
     const ways = forms.flatMap(([form]) => form.slice(name.length + 1).split(" | "));
     const actions = ways.flatMap((way) => /^[a-z|]+/.exec(way)?.[0].split("|") ?? []);
     const named = forms.flat().flatMap((text) => text.match(/--[a-z-]+/g) ?? []);
-    const own = named.filter((option) => !OPTIONS.includes(` ${option} `));
+    const own = named.filter((option) => OPTIONS.every(({ long }) => long !== option));
     return { name, meaning: forms[0]?.[1] ?? "", actions, own: [...new Set(own)] };
   });
-  return { commands, options: allOptions() };
+  return { commands, options: OPTIONS };
 }
