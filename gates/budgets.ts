@@ -11,11 +11,11 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   models: 6190,
   testing: 1210,
   web: 2020,
-  mcp: 2260,
-  core: 13870,
-  serve: 2160,
+  mcp: 2410,
+  core: 13880,
+  serve: 2190,
   fleet: 3990,
-  cli: 13350,
+  cli: 13370,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
