@@ -8,7 +8,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2400,
   "shell-judge": 4170,
   machine: 11530,
-  models: 6190,
+  models: 6200,
   testing: 1210,
   web: 2020,
   mcp: 2410,

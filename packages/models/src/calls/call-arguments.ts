@@ -90,11 +90,12 @@ function argumentsValue(text: string): unknown {
   }
   if (value !== undefined) return value;
   const end = endOfJson(text);
-  // A server that begins again: what came first is the start of the whole that follows.
-  const again = [...text.matchAll(/(?<=..)\{/gs)].find(({ index }) =>
-    text.startsWith(text.slice(0, index), index),
-  );
-  if (end === undefined) return again && parseJson(text.slice(again.index));
+  if (end === undefined) {
+    // A server that began again: what came first is the start of the whole that follows.
+    const found = [...text.matchAll(/(?<=..)\{/gs)];
+    const again = found.find(({ index }) => text.startsWith(text.slice(0, index), index));
+    return again && parseJson(text.slice(again.index));
+  }
   const first = parseJson(text.slice(0, end));
   const second = parseJson(text.slice(end));
   if (!isRecord(first) || !isRecord(second)) return undefined;
