@@ -7,78 +7,172 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or r
 
 export type Usage = readonly (readonly [form: string, meaning: string])[];
 
-const OUTPUT = "output-format json";
-const PLACE = "root settings";
-const RULES = "include-directories approval-mode yes sandbox allow deny";
-const RUN = "model max-turns budget check quiet";
+const OUTPUT = ["output-format", "json"];
+const PLACE = ["root", "settings"];
+const RULES = ["include-directories", "approval-mode", "yes", "sandbox", "allow", "deny"];
+const RUN = ["model", "max-turns", "budget", "check", "quiet"];
 
-/** Each command with the options that it uses beside those of every command, and its forms and what they do. */
-const TABLE = `
-call: ${OUTPUT} ${PLACE} ${RULES}
-  call <tool> [json|-]                  runs one tool with all its checks, without a model
-tools: ${OUTPUT} ${PLACE} include-directories
-  tools [--json]                        the tools that the model is offered
-models: ${OUTPUT} ${PLACE} model
-  models [--online] [--json]            the models that can be asked; --online: what their services offer
-explain: ${OUTPUT} ${PLACE} ${RULES}
-  explain '<command>'                   whether a shell command would run unasked, and why; runs nothing
-grants: ${OUTPUT} root
-  grants                                what "always" has allowed, in this project and elsewhere
-  grants revoke <number|rule>           takes one back
-sessions: ${OUTPUT} ${PLACE} ${RULES} ${RUN}
-  sessions list [--all]                 the sessions of this folder, or of all folders
-  sessions show <id>                    everything that happened in a session
-  sessions answer <id> yes|no|always [words]  answers what a session was parked with, and goes on
-  sessions rm <id>...                   removes the records of sessions
-replay: ${OUTPUT} ${PLACE} ${RULES} ${RUN}
-  replay <id> [--tools]                 replays a session without its model; --tools: makes the calls in a copy of the folder
-  replay <id> --fork N [-m NAME]        continues from turn N in a new session
-undo: ${OUTPUT} root
-  undo [N] [--session ID]               takes back the last change of a file, the last N, or those of a session
-  undo --list                           what can be taken back
-trust: ${OUTPUT} root
-  trust                                 what this folder's own settings would run; runs nothing
-  trust yes|no|forget                   follows them, never follows them, or asks again
-  trust list                            the folders that you trusted or refused
-mcp: ${OUTPUT} ${PLACE}
-  mcp add [...] <alias> <command|url>   adds an MCP server; --scope, --env, --header, --transport, --trust, --replace
-  mcp list | remove <alias>             lists servers and whether they can be reached; removes one
-  mcp test [alias]                      connects to servers and lists what they offer
-  mcp login <alias>                     logs in to a server that requires it
-serve: ${PLACE} ${RULES} ${RUN}
-  serve mcp [--http] [--port N]         Burin's tools for any MCP client, over stdio or HTTP on this computer
-  serve acp                             the agent of an editor that speaks the Agent Client Protocol
-fleet: ${OUTPUT} ${PLACE} ${RULES} ${RUN}
-  fleet run <tasks.jsonl> [--database URL]  works on many tasks, each in a session of its own; --concurrency N, --no-follow, --budget AMOUNT
-  fleet worker [--concurrency N] [--per-model N]  works on tasks together with other workers; also --per-provider N, --per-tenant N
-  fleet status | results [run]          progress and results of a run; --json, --patches DIR, --predictions FILE
-  fleet logs <task> [-f]                everything that happened in a task
-  fleet questions [run] | answer <task> yes|no [words]  what tasks wait for; answers a question
-  fleet cancel | retry <task|run>...    cancels tasks; retries those that did not end well
-  fleet serve [--port N]                shows all of it as a web page on this computer
-import: ${OUTPUT} root
-  import [--from claude|codex|gemini|qwen]  lists what can be imported from another agent; changes nothing
-  import --from NAME --apply [--all] [--project]  imports it; --all: sessions of all folders; --project: also rules that lie in this one
-plugins: ${OUTPUT}
-  plugins add <folder|url|site|marketplace> [name]  shows what a plugin holds and would run; --apply installs it
-  plugins update [name]                 lists updates of installed plugins; --apply installs them
-  plugins list | remove <name>          lists installed plugins; removes one
-doctor: ${OUTPUT} ${PLACE} model sandbox
-  doctor [--online] [--json]            checks what works here; --online also contacts services
-completion:
-  completion bash|zsh|fish              a script that completes commands and options in that shell
-demo:
-  demo                                  shows everything in ten seconds, no model needed
-`;
+interface CommandWords {
+  readonly name: string;
+  /** Those that it uses beside those of every command. */
+  readonly options: readonly string[];
+  readonly forms: Usage;
+}
 
-export const COMMANDS = TABLE.trim()
-  .split(/\n(?! )/)
-  .map((rows) => {
-    const [head = "", ...forms] = rows.split(/\n +/);
-    const [, name = "", options = ""] = /^(\w+):(.*)$/.exec(head) ?? [];
-    const usage: Usage = forms.map((row) => row.split(/ {2,}/) as [form: string, meaning: string]);
-    return { name, options: options.match(/\S+/g) ?? [], forms: usage };
-  });
+/** Each command, its options, and its forms with what they do. */
+export const COMMANDS: readonly CommandWords[] = [
+  {
+    name: "call",
+    options: [...OUTPUT, ...PLACE, ...RULES],
+    forms: [["call <tool> [json|-]", "runs one tool with all its checks, without a model"]],
+  },
+  {
+    name: "tools",
+    options: [...OUTPUT, ...PLACE, "include-directories"],
+    forms: [["tools [--json]", "the tools that the model is offered"]],
+  },
+  {
+    name: "models",
+    options: [...OUTPUT, ...PLACE, "model"],
+    forms: [
+      ["models [--online] [--json]", "the models that can be asked; --online: what their services offer"],
+    ],
+  },
+  {
+    name: "explain",
+    options: [...OUTPUT, ...PLACE, ...RULES],
+    forms: [["explain '<command>'", "whether a shell command would run unasked, and why; runs nothing"]],
+  },
+  {
+    name: "grants",
+    options: [...OUTPUT, "root"],
+    forms: [
+      ["grants", 'what "always" has allowed, in this project and elsewhere'],
+      ["grants revoke <number|rule>", "takes one back"],
+    ],
+  },
+  {
+    name: "sessions",
+    options: [...OUTPUT, ...PLACE, ...RULES, ...RUN],
+    forms: [
+      ["sessions list [--all]", "the sessions of this folder, or of all folders"],
+      ["sessions show <id>", "everything that happened in a session"],
+      ["sessions answer <id> yes|no|always [words]", "answers what a session was parked with, and goes on"],
+      ["sessions rm <id>...", "removes the records of sessions"],
+    ],
+  },
+  {
+    name: "replay",
+    options: [...OUTPUT, ...PLACE, ...RULES, ...RUN],
+    forms: [
+      [
+        "replay <id> [--tools]",
+        "replays a session without its model; --tools: makes the calls in a copy of the folder",
+      ],
+      ["replay <id> --fork N [-m NAME]", "continues from turn N in a new session"],
+    ],
+  },
+  {
+    name: "undo",
+    options: [...OUTPUT, "root"],
+    forms: [
+      ["undo [N] [--session ID]", "takes back the last change of a file, the last N, or those of a session"],
+      ["undo --list", "what can be taken back"],
+    ],
+  },
+  {
+    name: "trust",
+    options: [...OUTPUT, "root"],
+    forms: [
+      ["trust", "what this folder's own settings would run; runs nothing"],
+      ["trust yes|no|forget", "follows them, never follows them, or asks again"],
+      ["trust list", "the folders that you trusted or refused"],
+    ],
+  },
+  {
+    name: "mcp",
+    options: [...OUTPUT, ...PLACE],
+    forms: [
+      [
+        "mcp add [...] <alias> <command|url>",
+        "adds an MCP server; --scope, --env, --header, --transport, --trust, --replace",
+      ],
+      ["mcp list | remove <alias>", "lists servers and whether they can be reached; removes one"],
+      ["mcp test [alias]", "connects to servers and lists what they offer"],
+      ["mcp login <alias>", "logs in to a server that requires it"],
+    ],
+  },
+  {
+    name: "serve",
+    options: [...PLACE, ...RULES, ...RUN],
+    forms: [
+      [
+        "serve mcp [--http] [--port N]",
+        "Burin's tools for any MCP client, over stdio or HTTP on this computer",
+      ],
+      ["serve acp", "the agent of an editor that speaks the Agent Client Protocol"],
+    ],
+  },
+  {
+    name: "fleet",
+    options: [...OUTPUT, ...PLACE, ...RULES, ...RUN],
+    forms: [
+      [
+        "fleet run <tasks.jsonl> [--database URL]",
+        "works on many tasks, each in a session of its own; --concurrency N, --no-follow, --budget AMOUNT",
+      ],
+      [
+        "fleet worker [--concurrency N] [--per-model N]",
+        "works on tasks together with other workers; also --per-provider N, --per-tenant N",
+      ],
+      [
+        "fleet status | results [run]",
+        "progress and results of a run; --json, --patches DIR, --predictions FILE",
+      ],
+      ["fleet logs <task> [-f]", "everything that happened in a task"],
+      ["fleet questions [run] | answer <task> yes|no [words]", "what tasks wait for; answers a question"],
+      ["fleet cancel | retry <task|run>...", "cancels tasks; retries those that did not end well"],
+      ["fleet serve [--port N]", "shows all of it as a web page on this computer"],
+    ],
+  },
+  {
+    name: "import",
+    options: [...OUTPUT, "root"],
+    forms: [
+      [
+        "import [--from claude|codex|gemini|qwen]",
+        "lists what can be imported from another agent; changes nothing",
+      ],
+      [
+        "import --from NAME --apply [--all] [--project]",
+        "imports it; --all: sessions of all folders; --project: also rules that lie in this one",
+      ],
+    ],
+  },
+  {
+    name: "plugins",
+    options: [...OUTPUT],
+    forms: [
+      [
+        "plugins add <folder|url|site|marketplace> [name]",
+        "shows what a plugin holds and would run; --apply installs it",
+      ],
+      ["plugins update [name]", "lists updates of installed plugins; --apply installs them"],
+      ["plugins list | remove <name>", "lists installed plugins; removes one"],
+    ],
+  },
+  {
+    name: "doctor",
+    options: [...OUTPUT, ...PLACE, "model", "sandbox"],
+    forms: [["doctor [--online] [--json]", "checks what works here; --online also contacts services"]],
+  },
+  {
+    name: "completion",
+    options: [],
+    forms: [["completion bash|zsh|fish", "a script that completes commands and options in that shell"]],
+  },
+  { name: "demo", options: [], forms: [["demo", "shows everything in ten seconds, no model needed"]] },
+];
 
 /** What the help says about one command. */
 export function helpOn(command: string): { readonly forms: Usage; readonly options: string } {
