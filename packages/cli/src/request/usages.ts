@@ -141,7 +141,7 @@ export const COMMANDS: readonly CommandWords[] = [
     forms: [
       [
         "import [--from claude|codex|gemini|qwen]",
-        "lists what can be imported from another agent; changes nothing",
+        "lists what another agent has that can be imported; changes nothing",
       ],
       [
         "import --from NAME --apply [--all] [--project]",
