@@ -6,7 +6,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
   "edit-match": 2400,
-  "shell-judge": 4170,
+  "shell-judge": 4210,
   machine: 11530,
   models: 6200,
   testing: 1210,

@@ -21,7 +21,11 @@ export interface Below {
   readonly inGit?: readonly string[];
 }
 
-/** Why a command needs an approval: for `unknown` it is not known to only read, for `launch` a word starts more. */
+/**
+ * Why a command needs an approval. `unknown`: it is not known to be read-only. `launch`: a word can make the
+ * program start or write something else. `outside`: it reaches out of the root. `destructive`: it may destroy work
+ * that cannot be restored. `protected`: it writes a file that runs code later.
+ */
 export interface Finding {
   readonly nature: "unknown" | "launch" | "outside" | "destructive" | "protected";
   readonly what: string;

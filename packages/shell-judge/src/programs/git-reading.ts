@@ -12,8 +12,19 @@ export interface GitReading extends OptionTable {
 }
 
 /** Options of the reading subcommands that print, select or format, and do nothing else. */
-const LONG =
-  "patch no-patch stat numstat shortstat dirstat name-only name-status summary raw oneline graph decorate no-decorate decorate-refs= all branches tags remotes glob= since= until= after= before= author= committer= grep= max-count= skip= format= pretty abbrev-commit no-abbrev-commit abbrev color no-color word-diff word-diff-regex= color-words color-moved cached staged merge-base unified= minimal patience histogram diff-algorithm= ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol no-ext-diff no-textconv no-renames find-renames find-copies diff-filter= quiet exit-code check full-index binary text relative no-prefix src-prefix= dst-prefix= merges no-merges first-parent reverse topo-order date-order author-date-order follow full-history simplify-merges ancestry-path left-right cherry-pick cherry-mark left-only right-only date= relative-date pickaxe-regex pickaxe-all full-diff source no-notes invert-grep regexp-ignore-case extended-regexp fixed-strings perl-regexp walk-reflogs boundary parents children line-prefix= inter-hunk-context= function-context count cc not objects no-walk no-commit-id max-parents= min-parents= no-index";
+const LONG = `
+  patch no-patch stat numstat shortstat dirstat name-only name-status summary raw oneline graph decorate
+  no-decorate decorate-refs= all branches tags remotes glob= since= until= after= before= author=
+  committer= grep= max-count= skip= format= pretty abbrev-commit no-abbrev-commit abbrev color no-color
+  word-diff word-diff-regex= color-words color-moved cached staged merge-base unified= minimal patience
+  histogram diff-algorithm= ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines
+  ignore-cr-at-eol no-ext-diff no-textconv no-renames find-renames find-copies diff-filter= quiet
+  exit-code check full-index binary text relative no-prefix src-prefix= dst-prefix= merges no-merges
+  first-parent reverse topo-order date-order author-date-order follow full-history simplify-merges
+  ancestry-path left-right cherry-pick cherry-mark left-only right-only date= relative-date
+  pickaxe-regex pickaxe-all full-diff source no-notes invert-grep regexp-ignore-case extended-regexp
+  fixed-strings perl-regexp walk-reflogs boundary parents children line-prefix= inter-hunk-context=
+  function-context count cc not objects no-walk no-commit-id max-parents= min-parents= no-index`;
 
 const LOG: OptionTable = {
   flags: "puswbazRriEFPgcmvt",
@@ -22,6 +33,9 @@ const LOG: OptionTable = {
   long: LONG,
   numbers: true,
 };
+
+const GREP_LONG =
+  "line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null";
 
 /** What each reading subcommand allows; a subcommand that is not here changes something. */
 export const GIT_READING: Readonly<Record<string, GitReading>> = {
@@ -91,7 +105,7 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   grep: {
     flags: "inIwvEFGPlLchHopqzWar",
     values: "eABCm",
-    long: `${LONG} line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null regexp= context= after-context= before-context=`,
+    long: `${LONG} ${GREP_LONG} regexp= context= after-context= before-context=`,
     numbers: true,
     operands: "pattern then paths",
   },

@@ -81,42 +81,68 @@ export function attachedValue(word: Argument): Argument | null {
   return value === undefined ? null : { ...word, value };
 }
 
+const GREP_LONG = `
+  extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp
+  line-regexp null-data no-messages invert-match version help byte-offset line-number line-buffered
+  with-filename no-filename only-matching quiet silent text recursive dereference-recursive
+  files-without-match files-with-matches count initial-tab null color colour binary regexp= max-count=
+  label= binary-files= directories= devices= include= exclude= exclude-dir= before-context=
+  after-context= context= file=@ exclude-from=@ group-separator= no-group-separator`;
 const GREP = listed("pattern then paths", {
   flags: "EFGPivwxzsVbnHhoqaIrRLlcTZUuy",
   following: ["-R", "--dereference-recursive"],
   values: "emABCdD",
   files: "f",
-  long: "extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match version help byte-offset line-number line-buffered with-filename no-filename only-matching quiet silent text recursive dereference-recursive files-without-match files-with-matches count initial-tab null color colour binary regexp= max-count= label= binary-files= directories= devices= include= exclude= exclude-dir= before-context= after-context= context= file=@ exclude-from=@ group-separator= no-group-separator",
+  long: GREP_LONG,
   numbers: true,
 });
 
+const RG_LONG = `
+  after-context= before-context= context= color= colors= encoding= engine= glob= iglob= max-columns=
+  max-count= max-depth= max-filesize= path-separator= regexp= replace= sort= sortr= threads= type=
+  type-not= context-separator= field-match-separator= regex-size-limit= dfa-size-limit= file=@
+  ignore-file=@ binary block-buffered byte-offset case-sensitive column count count-matches crlf files
+  files-with-matches files-without-match fixed-strings glob-case-insensitive heading no-heading follow
+  no-follow hidden no-hidden ignore-case include-zero invert-match json line-buffered line-number
+  line-regexp max-columns-preview multiline multiline-dotall no-config no-filename no-ignore
+  no-ignore-dot no-ignore-exclude no-ignore-files no-ignore-global no-ignore-parent no-ignore-vcs
+  no-line-number no-messages null null-data one-file-system only-matching passthru pcre2 pretty quiet
+  smart-case stats stop-on-nonmatch text trim type-list unrestricted vimgrep with-filename word-regexp
+  version`;
 const RG = listed("pattern then paths", {
   flags: "acFHiIlLnNoPpqsSuUvwx0.bV",
   following: ["-L", "--follow"],
   values: "ABCEegMmrTtjd",
   files: "f",
-  long: "after-context= before-context= context= color= colors= encoding= engine= glob= iglob= max-columns= max-count= max-depth= max-filesize= path-separator= regexp= replace= sort= sortr= threads= type= type-not= context-separator= field-match-separator= regex-size-limit= dfa-size-limit= file=@ ignore-file=@ binary block-buffered byte-offset case-sensitive column count count-matches crlf files files-with-matches files-without-match fixed-strings glob-case-insensitive heading no-heading follow no-follow hidden no-hidden ignore-case include-zero invert-match json line-buffered line-number line-regexp max-columns-preview multiline multiline-dotall no-config no-filename no-ignore no-ignore-dot no-ignore-exclude no-ignore-files no-ignore-global no-ignore-parent no-ignore-vcs no-line-number no-messages null null-data one-file-system only-matching passthru pcre2 pretty quiet smart-case stats stop-on-nonmatch text trim type-list unrestricted vimgrep with-filename word-regexp version",
+  long: RG_LONG,
 });
 
+const FD_LONG = `
+  hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob regex
+  fixed-strings absolute-path full-path follow print0 max-depth= min-depth= exact-depth= exclude= type=
+  extension= size= changed-within= changed-before= max-results= color= threads= prune quiet
+  one-file-system strip-cwd-prefix path-separator= show-errors version`;
 const FD = listed("pattern then paths", {
   flags: "HIusiFgapL01qV",
   following: ["-L", "--follow"],
   values: "detESj",
-  long: "hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob regex fixed-strings absolute-path full-path follow print0 max-depth= min-depth= exact-depth= exclude= type= extension= size= changed-within= changed-before= max-results= color= threads= prune quiet one-file-system strip-cwd-prefix path-separator= show-errors version",
+  long: FD_LONG,
 });
+
+const SORT_LONG = `
+  reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort ignore-case
+  general-numeric-sort month-sort random-sort check stable zero-terminated dictionary-order
+  ignore-leading-blanks ignore-nonprinting merge parallel= buffer-size=`;
+
+const JQ_LONG = `
+  null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys color-output
+  monochrome-output tab indent= exit-status stream seq`;
 
 /** Fields may have such names, variables and functions may not. What stands before a colon is a field in braces alone. */
 const JQ_REACHES =
   /\b(?:import|include|modulemeta|get_search_list|__prog_\w+)\b|(?<![.\w])(?:env|ENV)\b(?!(?<=\{[^[{$]*)\s*:)/;
 
-const JQ = listed(
-  "pattern then paths",
-  {
-    flags: "nrjaSscCMeR",
-    long: "null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys color-output monochrome-output tab indent= exit-status stream seq",
-  },
-  jqFilter,
-);
+const JQ = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
 
 /** Two programs have this name, and both take a file as well where the expression stands. */
 const YQ = listed(
@@ -225,11 +251,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...alike("grep egrep fgrep", GREP),
   rg: RG,
   ...alike("fd fdfind", FD),
-  sort: listed("paths", {
-    flags: "bdfghiMnRrVcCmsuz",
-    values: "ktS",
-    long: "reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort ignore-case general-numeric-sort month-sort random-sort check stable zero-terminated dictionary-order ignore-leading-blanks ignore-nonprinting merge parallel= buffer-size=",
-  }),
+  sort: listed("paths", { flags: "bdfghiMnRrVcCmsuz", values: "ktS", long: SORT_LONG }),
   uniq: listed(
     "paths",
     {
