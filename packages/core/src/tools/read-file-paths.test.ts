@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -109,6 +109,24 @@ describe("paths", () => {
       await expect(read(path), path).rejects.toMatchObject({ code: "outside_root" });
     }
     await expect(read(`${root}/a\0b`)).rejects.toMatchObject({ code: "invalid_path" });
+  });
+
+  it("R48 P38 are judged anew where a file was read a moment ago", async () => {
+    const outside = temporaryFolder();
+    for (const name of ["a", "b"]) writeFileSync(join(outside, name), "secret");
+    mkdirSync(join(root, "folder"));
+    for (const name of ["a", "b"]) writeFileSync(join(root, "folder", name), "own");
+    symlinkSync(join(outside, "b"), join(root, "folder/link"));
+    const path = join(root, "folder/a");
+    expect((await read(path)).llmContent).toBe("own");
+    for (const other of ["link", "../../a", "none"])
+      await expect(read(`${root}/folder/${other}`)).rejects.toThrow(/outside|does not exist/);
+    expect((await read(path)).llmContent).toBe("own");
+    renameSync(join(root, "folder"), join(root, "moved"));
+    symlinkSync(outside, join(root, "folder"));
+    for (const name of ["a", "b"])
+      await expect(read(join(root, "folder", name))).rejects.toMatchObject({ code: "outside_root" });
+    expect((await read(join(root, "moved/a"))).llmContent).toBe("own");
   });
 
   it("R48 may go through a link that stays inside", async () => {

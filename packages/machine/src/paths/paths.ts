@@ -92,7 +92,11 @@ export async function locate(path: string, roots: readonly string[]): Promise<Lo
 const ANSWERING_SECONDS = 1;
 
 /** `at` is a `process.uptime()`: the first use of `performance` loads as much as a whole read. */
-let lastAnswer = { folder: "", at: 0 };
+let lastAnswer = { folder: "", isReal: false, at: 0 };
+
+function isAnswering(folder: string): boolean {
+  return folder === lastAnswer.folder && process.uptime() - lastAnswer.at < ANSWERING_SECONDS;
+}
 
 /**
  * Resolves on another thread, which may wait for a disk that does not answer. Right after it has answered, that
@@ -100,9 +104,8 @@ let lastAnswer = { folder: "", at: 0 };
  */
 async function realOf(path: string): Promise<string> {
   const folder = dirname(path);
-  const isAnswering = folder === lastAnswer.folder && process.uptime() - lastAnswer.at < ANSWERING_SECONDS;
-  const real = isAnswering ? realpathSync.native(path) : await realpath(path);
-  lastAnswer = { folder, at: process.uptime() };
+  const real = isAnswering(folder) ? realpathSync.native(path) : await realpath(path);
+  lastAnswer = { folder, isReal: real === path, at: process.uptime() };
   return real;
 }
 
@@ -139,26 +142,45 @@ export interface Opened {
 
 /** Opens something to read that must exist and be inside. The caller closes the descriptor. */
 export async function openWithin(path: string, roots: readonly string[]): Promise<Opened> {
+  const direct = openDirectly(path, roots);
+  if (direct !== null) return judgeOpened(direct, path, roots);
   const located = await locate(path, roots);
   const opened = await openLocated(located, roots);
   if (opened === null) throw notFound(located, roots);
   return opened;
 }
 
+/** Never waits for a FIFO. */
+const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
+
 /**
- * Opens something to read, then checks what was opened, so that replacing a folder with a link in between does not
- * help an attacker. Returns null when it does not exist. Never waits for a FIFO. The caller closes the descriptor.
+ * Opens what is in a folder to which no link led a moment ago, without looking it up again: what was opened is judged
+ * all the same. Returns null for all else, also for a link and for what does not exist.
+ */
+function openDirectly(path: string, roots: readonly string[]): number | null {
+  const isPlain = isAnswering(dirname(path)) && lastAnswer.isReal && isWithinAny(path, roots);
+  if (!NAMES_DESCRIPTORS || !isPlain || resolve(path) !== path) return null;
+  return orElse(null, () => openSync(path, TO_READ | constants.O_NOFOLLOW));
+}
+
+/**
+ * Opens something to read. Returns null when it does not exist. The caller closes the descriptor.
  *
  * After the lookup the system has the path in memory, and opening takes less time than asking another thread.
  */
 export async function openLocated({ absolute }: Located, roots: readonly string[]): Promise<Opened | null> {
   let descriptor: number;
   try {
-    descriptor = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
+    descriptor = openSync(absolute, TO_READ);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw asWorkspaceError(error, absolute);
   }
+  return judgeOpened(descriptor, absolute, roots);
+}
+
+/** Checks what was opened, so that replacing a folder with a link before that does not help an attacker. */
+async function judgeOpened(descriptor: number, absolute: string, roots: readonly string[]): Promise<Opened> {
   try {
     const realPath = await realPathOf(descriptor, absolute);
     if (!isWithinAny(realPath, roots)) throw outside(absolute, roots);
