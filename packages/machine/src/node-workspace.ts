@@ -29,10 +29,16 @@ export function openWorkspace(
   return {
     root: real,
     roots,
-    relative: (path) => relative(real, resolve(real, path)).split(sep).join("/") || ".",
+    relative: (path) => fromRoot(real, resolve(real, path)),
     ...lazily(files, METHODS),
     ...lazily(async () => (await files()).changes(), CHANGING),
   };
+}
+
+/** Most paths are in the root; then the slower comparison of segments is not needed. */
+function fromRoot(root: string, absolute: string): string {
+  const inner = absolute.startsWith(root + sep) ? absolute.slice(root.length + 1) : relative(root, absolute);
+  return (sep === "/" ? inner : inner.split(sep).join("/")) || ".";
 }
 
 /** Returns the real path of a folder to work in. Throws when it does not exist. */
