@@ -5,14 +5,14 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
-  "edit-match": 2400,
+  "edit-match": 2460,
   "shell-judge": 4210,
-  machine: 11530,
+  machine: 11560,
   models: 6200,
   testing: 1210,
   web: 2020,
   mcp: 2410,
-  core: 13880,
+  core: 13890,
   serve: 2190,
   fleet: 3990,
   cli: 13470,

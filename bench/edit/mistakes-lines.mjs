@@ -102,6 +102,16 @@ export function outerNewlines(draft, random) {
   return { ...made, open: draft.open || open };
 }
 
+/** Whole lines, with the last line break in old_string alone, which is as it is in the file. @type {Mistake} */
+export function breakInOldAlone(draft) {
+  const [old, fresh] = [draft.rows.map(({ said }) => said), draft.rows.map(({ meant }) => meant)];
+  const isOver = (/** @type {(string | null)[]} */ lines) =>
+    isFilled(lines.findLast((line) => line !== null) ?? "");
+  // A blank line behind them may be what is to go.
+  if (!isOver(old) || !isOver(fresh) || !isFilled(draft.tail[0] ?? "")) return undefined;
+  return { ...shapedAs({ ...draft, end: "" }, (text) => `${text}\n`, "old"), exactToo: true };
+}
+
 /** @type {Mistake} */
 export function otherLineEnds(draft, random) {
   const isCrlf = draft.fileShape !== same;

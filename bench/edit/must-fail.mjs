@@ -69,6 +69,17 @@ export function alreadyApplied({ draft, random }) {
   return ifNowhere({ ...withPlace(draft, done), oldText, newText });
 }
 
+/** Only lines come, and they are there already: old_string is there, too. @param {Source} source */
+export function addedAlready({ draft }) {
+  if (draft.rows.some(({ kind }) => kind === "old") || draft.rows.every(({ kind }) => kind === "keep"))
+    return undefined;
+  const made = withPlace(
+    draft,
+    draft.rows.map(({ text }) => text),
+  );
+  return made.file.split(made.oldText).length === 2 && made.oldText.trim() !== "" ? made : undefined;
+}
+
 /** Somebody has changed what the edit is about, or a line of its context, since the model saw it. @param {Source} source */
 export function stale({ draft, random }) {
   const old = draft.rows.flatMap(({ kind, text }, at) =>

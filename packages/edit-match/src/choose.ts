@@ -1,5 +1,5 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { isBlank, isOneToOne, placesOf } from "./lines.ts";
+import { filledBeside, filledLines, isOneToOne, placesOf } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
 import { mostPlaces, type Place } from "./place.ts";
 import type { Reading } from "./reading.ts";
@@ -76,17 +76,17 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
  * and that the file has once, comes again. The same of the sign behind a part of a line.
  */
 function doublesLine(content: string, { start, end, sides }: Place, merged: readonly MergedLine[]): boolean {
-  const filled = (lines: readonly string[]) =>
-    lines.flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
-  const above = filled(content.slice(Math.max(0, start - 1000), start).split("\n")).at(-1);
-  const below = filled(content.slice(end, end + 1000).split("\n"))[0];
-  const [file, lines] = [filled(sides.fileLines), filled(merged.map(({ text }) => text))];
-  const old = filled(sides.oldLines);
+  const [above, below] = filledBeside(content, start, end);
+  const [file = [], lines = [], old = []] = [
+    sides.fileLines,
+    merged.map(({ text }) => text),
+    sides.oldLines,
+  ].map((given) => filledLines(given.join("\n")));
   const there = new Set(file);
   const texts = old.some((line) => there.has(line)) ? [lines, old] : [lines];
-  const isDoubled = (beside: string | undefined, edge: number) => {
+  const isDoubled = (beside: string, edge: number) => {
     const isSame = file.at(edge) === beside || file.at(edge) === lines.at(edge);
-    return beside !== undefined && !isSame && texts.some((text) => text.at(edge) === beside);
+    return beside !== "" && !isSame && texts.some((text) => text.at(edge) === beside);
   };
   const isBack = sides.blocks.some(({ oldFrom, oldTo, fileFrom }) => {
     const line = oldFrom === oldTo ? (sides.fileLines[fileFrom] ?? "").trimEnd() : "";

@@ -163,6 +163,58 @@ describe("edits that must fail", () => {
     expect(edit(again, before, after)).toMatchObject({ alreadyApplied: true });
   });
 
+  const ADDED = "start();\n\none(1);\ntwo(2);\nend();\n\nlast();\n";
+
+  it.each([
+    { what: "the line above comes", old: "two(2);", new: "one(1);\ntwo(22);", line: "one(1);" },
+    { what: "it comes behind a blank line", old: "\ntwo(2);", new: "\none(1);\ntwo(22);", line: "one(1);" },
+    { what: "the line below comes", old: "two(2);\n", new: "two(22);\nend();\n", line: "end();" },
+    { what: "it comes beyond a blank line", old: "end();\n", new: "end(9);\n\nlast();\n", line: "last();" },
+  ])("P1 refuses an exact old text when $what: it would be there twice", ({ old, line, new: newText }) => {
+    expect(edit(ADDED, old, newText)).toEqual({ status: "doubled", line });
+  });
+
+  it.each([
+    ["above", "two(2);", "one(1);\ntwo(2);"],
+    ["below", "one(1);\n", "one(1);\ntwo(2);\nend();\n"],
+    ["on both sides", "two(2);", "start();\n\none(1);\ntwo(2);\nend();"],
+    ["in the line", "two", "two(2)"],
+  ])("P1 adds nothing a second time: %s", (_, oldText, newText) => {
+    expect(edit(ADDED, oldText, newText)).toEqual({ status: "no_change" });
+  });
+
+  it("P1 repeats a line that the old text has, or another one", () => {
+    expect(
+      applied({ content: ADDED, oldText: "one(1);\ntwo(2);", newText: "one(1);\none(1);\ntwo(2);" }),
+    ).toBe(ADDED.replace("one(1);", "one(1);\none(1);"));
+    expect(applied({ content: ADDED, oldText: "end();\n", newText: "end();\n\n" })).toBe(
+      ADDED.replace("end();\n", "end();\n\n"),
+    );
+    const gone = "a(1);\nb(2);\na(1);\n";
+    expect(applied({ content: gone, oldText: "a(1);\nb(2);", newText: "a(1);" })).toBe("a(1);\na(1);\n");
+  });
+
+  it.each([
+    { where: "behind", old: "two(2);\n", written: "two(22);\n" },
+    { where: "before", old: "\ntwo(2);", written: "\ntwo(22);" },
+  ])(
+    "P31 keeps the line break $where whole lines, of which the new text says nothing",
+    ({ old, written }) => {
+      const result = ADDED.replace(old, written);
+      expect(applied({ content: ADDED, oldText: old, newText: "two(22);" })).toBe(result);
+      const [content, crlf] = [ADDED, result].map((text) => text.replaceAll("\n", "\r\n"));
+      expect(applied({ content: content ?? "", oldText: old, newText: "two(22);" })).toBe(crlf);
+    },
+  );
+
+  it("P31 takes a line break away where that is all, or where the new text ends with a space", () => {
+    expect(applied({ content: ADDED, oldText: "one(1);\n", newText: "one(1);" })).toContain("one(1);two(2);");
+    expect(applied({ content: ADDED, oldText: "one(1);\n", newText: "one(1), " })).toContain(
+      "one(1), two(2);",
+    );
+    expect(applied({ content: ADDED, oldText: "one(1);\n", newText: "" })).toContain("start();\n\ntwo(2);");
+  });
+
   it("P31 does not take a like place elsewhere when the change is already there", () => {
     const content =
       "f {\n  new(1, 2);\n  next();\n}\n      f {\n        old(1, 2);\n        next();\n      }\n";

@@ -1,4 +1,5 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
+import { filledBeside, filledLines } from "./lines.ts";
 import { startsOf } from "./windows.ts";
 import { ambiguous, lineEndAt, lineEndOf, matched, withLineEnd } from "./write.ts";
 
@@ -16,9 +17,15 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     const found = starts.length === expected ? all.length : starts.length;
     return ambiguous(content, found, starts);
   }
+  for (const start of starts) {
+    if (isThere(request, start)) return { status: "no_change" };
+    const line = doubledLine(request, start);
+    if (line !== undefined) return { status: "doubled", line };
+  }
   const lineEnd = lineEndOf(content);
-  const replacements = starts.map((start) => replaced(request, start, lineEnd));
-  return matched(content, stage, replacements);
+  const replacements = starts.map((start) => replaced(withBreaks(request, start), start, lineEnd));
+  const isMended = starts.some((start) => withBreaks(request, start) !== request);
+  return matched(content, isMended ? "line endings" : stage, replacements);
 }
 
 function withoutOverlaps(starts: readonly number[], length: number): number[] {
@@ -27,6 +34,39 @@ function withoutOverlaps(starts: readonly number[], length: number): number[] {
     if (Math.abs(start - (apart.at(-1) ?? Number.NEGATIVE_INFINITY)) >= length) apart.push(start);
   }
   return apart;
+}
+
+/**
+ * A line that the new text begins or ends with, and that is next to the old text in the file already: it would be there
+ * twice. Either the edit is done, or the old text lacks that line.
+ */
+function doubledLine({ content, oldText, newText }: EditRequest, start: number): string | undefined {
+  const [first, last] = [start + oldText.search(/\S|$/), start + oldText.trimEnd().length];
+  const from = content.slice(0, first).lastIndexOf("\n") + 1;
+  const end = content.indexOf("\n", last) === -1 ? content.length : content.indexOf("\n", last);
+  const whole = content.slice(from, start) + newText + content.slice(start + oldText.length, end);
+  const [was = [], is = []] = [content.slice(from, end), whole].map(filledLines);
+  const count = (lines: readonly string[], line: string) => lines.filter((other) => other === line).length;
+  return filledBeside(content, from, end).find(
+    (line, at) => line !== "" && is.at(-at) === line && count(is, line) > count(was, line),
+  );
+}
+
+/** Whether the new text only adds to the old one, and what it adds stands around that already. */
+function isThere({ content, oldText, newText }: EditRequest, start: number): boolean {
+  const at = newText.indexOf(oldText);
+  const added = newText.slice(0, at) + newText.slice(at + oldText.length);
+  return at >= 0 && at <= start && /\w/.test(added) && content.startsWith(newText, start - at);
+}
+
+/** The edit with the line breaks at the ends of the old text that the new one lacks: two lines would become one. */
+function withBreaks(request: EditRequest, start: number): EditRequest {
+  const { content, oldText, newText } = request;
+  const [before, after] = [content.charAt(start - 1), content.charAt(start + oldText.length)];
+  const lead = /[^\n]/.test(before) && /^\S/.test(newText) ? /^\r?\n/.exec(oldText) : null;
+  const trail = /[^\r\n]/.test(after) && /\S$/.test(newText) ? /\r?\n$/.exec(oldText) : null;
+  const whole = `${lead ?? ""}${newText}${trail ?? ""}`;
+  return whole === newText || whole === oldText ? request : { ...request, newText: whole };
 }
 
 /** New lines end as the file's do; in a file that has both kinds, only those inside one line of it. */

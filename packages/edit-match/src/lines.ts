@@ -14,6 +14,20 @@ export function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
+/** The lines that are not blank, without spaces at their ends. */
+export function filledLines(text: string): string[] {
+  return text.split("\n").flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
+}
+
+/** How far from a place a line can be next to it. */
+const NEAR = 1000;
+
+/** The nearest lines above and below that are not blank; empty where there is none. */
+export function filledBeside(content: string, start: number, end: number): [above: string, below: string] {
+  const above = filledLines(content.slice(Math.max(0, start - NEAR), start)).at(-1);
+  return [above ?? "", filledLines(content.slice(end, end + NEAR))[0] ?? ""];
+}
+
 /** Whether one of the quotes has no counterpart in the line; apostrophes do not count. */
 export function isHalf(line: string, quote: string): boolean {
   return line.replace(/\w'\w/g, "").split(quote).length % 2 === 0;

@@ -27,6 +27,8 @@ export function failureReport({ match, expected, isOutdated }: FailedMatch): Too
       return { type: "wrong_count", message: wrongCount(match, expected) + again };
     case "omission":
       return { type: "omission", message: omission(match.placeholder) + again };
+    case "doubled":
+      return { type: "doubled_line", message: doubled(match.line) + again };
     case "none":
       return { type: "no_occurrence", message: noOccurrence(match) + again };
   }
@@ -36,6 +38,10 @@ function omission(placeholder: string): string {
   return placeholder.startsWith("```")
     ? "Failed to edit, new_string is one code fence, which may be meant or not. Nothing was written. Leave the fence out, or put a line next to it that stays into both strings."
     : `Failed to edit, new_string has "${placeholder}" in place of lines of old_string: they would be deleted. Nothing was written. Write the lines out in new_string, or leave them out of both strings.`;
+}
+
+function doubled(line: string): string {
+  return `Failed to edit, new_string adds a line that is already next to old_string in the file: ${shownLine(line)}. Nothing was written. If the change is done already, go on; otherwise put that line into old_string too.`;
 }
 
 function wrongCount(match: Extract<EditMatch, { status: "ambiguous" }>, expected: number): string {

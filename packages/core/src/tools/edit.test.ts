@@ -183,6 +183,16 @@ describe("edit: when it fails", () => {
     expect(llmContent).toContain("seems to be done");
   });
 
+  it("P1 says which line would be there twice, and writes nothing", async () => {
+    const text = "one(1);\ntwo(2);\nend();\n";
+    await writeFile(file, text);
+    const { error } = await edit({ old: "two(2);", new: "one(1);\ntwo(22);" });
+    expect(error?.type).toBe("doubled_line");
+    expect(error?.message).toContain('already next to old_string in the file: "one(1);"');
+    expect((await edit({ old: "two(2);", new: "two(2);\nend();" })).error?.type).toBe("no_change");
+    expect(await content()).toBe(text);
+  });
+
   it("P25 takes what differs for a slip only in a file that nobody has changed since it was read", async () => {
     const slip = { old: "alpha(1);\nbeta(2);\nomgea(3);", new: "alpha(1);\nbeta(22);\nomgea(3);" };
     const box = toolbox();

@@ -196,9 +196,8 @@ export class Edit extends PreparingTool<EditParams> {
     const failure = failureReport({ match, expected: edit.expected, isOutdated });
     if (before.firstLine !== undefined) return ofLarge(failure);
     if (before.text === "") return ofEmpty(failure);
-    if (match.status === "no_change" || match.status === "omission" || this.#correctEdit === undefined)
-      return failure;
-    if (match.status === "none" && match.alreadyApplied) return failure;
+    if (match.status !== "none" && match.status !== "ambiguous") return failure;
+    if (this.#correctEdit === undefined || (match.status === "none" && match.alreadyApplied)) return failure;
     const isSeveral = match.status === "ambiguous";
     const line = (isSeveral ? match.lines[0] : match.closest?.startLine) ?? 1;
     const places = isSeveral ? { places: match.lines.length === match.found ? match.lines : [] } : {};
