@@ -18,6 +18,13 @@ const KNOWN: readonly Required<Row>[] = [
     result: "/*\n * one\n * more\n * two\n */\n",
   },
   {
+    what: "diff markers before two hyphens of the file",
+    content: ".dark {\n  --back-one: var(--b);\n  --text: var(--r);\n}\n",
+    old: " .dark {\n-  --back-one: var(--b);",
+    new: " .dark {\n+  --back-two: var(--b);",
+    result: ".dark {\n  --back-two: var(--b);\n  --text: var(--r);\n}\n",
+  },
+  {
     what: "a diff in which lines only go",
     content: "one();\ntwo();\nthree();\n",
     old: " one();\n-two();\n three();",

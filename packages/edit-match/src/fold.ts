@@ -54,11 +54,12 @@ function isBlankCode(code: number): boolean {
   return code === BLANK || (code >= 9 && code <= 13);
 }
 
-/** Two hyphens are a dash, except at the start of a line: there one may be a diff marker. */
+/** Two hyphens are a dash, except at the start of a line, also behind a diff marker: there one may be that marker. */
 function dashEnd(source: string, at: number): number {
   if (source[at - 1] === "-" || source[at + 1] !== "-" || source[at + 2] === "-") return at + 1;
   let before = at - 1;
   while (source[before] === " " || source[before] === "\t") before -= 1;
+  if (source[before] === "-" || source[before] === "+") before -= 1;
   return before < 0 || source[before] === "\n" ? at + 1 : at + 2;
 }
 
