@@ -91,10 +91,11 @@ function argumentsValue(text: string): unknown {
   if (value !== undefined) return value;
   const end = endOfJson(text);
   if (end === undefined) {
-    // A server that began again: what came first is the start of the whole that follows.
+    // A server that began again: what came first is the start of the whole that follows, and does not just hold it.
     const found = [...text.matchAll(/(?<=..)\{/gs)];
     const again = found.find(({ index }) => text.startsWith(text.slice(0, index), index));
-    return again && parseJson(text.slice(again.index));
+    const isHeld = ["}", "]}", "}}"].some((end) => parseJson(text + end) !== undefined);
+    return again && !isHeld ? parseJson(text.slice(again.index)) : undefined;
   }
   const first = parseJson(text.slice(0, end));
   const second = parseJson(text.slice(end));

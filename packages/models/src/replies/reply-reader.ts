@@ -61,8 +61,11 @@ export abstract class ReplyReader {
     this.hadMore = false;
     // Some services pass on comments of others as data: ": keepalive". Gateways may send the last chunk twice.
     if (this.failure || text === "" || text.startsWith(":") || text === this.#ending) return [];
-    this.isOver ||= text === "[DONE]";
     const parsed = parseJson(data);
+    const lines = parsed === undefined ? text.split("\n") : [];
+    // Some services put no empty line between their events.
+    if (lines[1] && isRecord(parseJson(lines[0] ?? ""))) return lines.flatMap((line) => this.read(line));
+    this.isOver ||= text === "[DONE]";
     // Some services send one chunk, or the whole stream, as a list.
     const all: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
     const chunks = all.filter((chunk) => !this.isOver || (isRecord(chunk) && this.comesLate(chunk)));
