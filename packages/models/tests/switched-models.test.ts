@@ -43,7 +43,8 @@ const thought = (provider: keyof typeof signedBy, word: string): Part => ({
 });
 
 describe("P36 after a switch of models", () => {
-  // openai/codex#17541, anomalyco/opencode#48805, rowboatlabs/rowboat#832, tailcallhq/forgecode#2363
+  // openai/codex#17541, anomalyco/opencode#48805, rowboatlabs/rowboat#832, tailcallhq/forgecode#2363,
+  // can1357/oh-my-pi#41
   it.each<[keyof typeof signedBy, number, string]>([
     [
       "openai-responses",
@@ -51,6 +52,11 @@ describe("P36 after a switch of models", () => {
       "The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
     ],
     ["openai-responses", 400, "reasoning `encrypted_content` was not issued to this caller"],
+    [
+      "openai-responses",
+      404,
+      "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.",
+    ],
     [
       "openai",
       404,

@@ -30,7 +30,7 @@ export function learn(
   if (OTHER_FAULTS.has(type)) return undefined;
   // In a stream there is no status, only the message. A null in it says nothing about what was sent.
   const reason = (refusal ?? message).replace(/\\*"\w+\\*"\s*:\s*null\b/g, "");
-  const isRefusal = refusal === undefined ? type === "bad_request" : REFUSALS.has(status);
+  const isRefusal = type === "bad_request" || (refusal !== undefined && REFUSALS.has(status));
   const isTooLarge = status === 413;
   if (type === "context_length" && !isTooLarge) return undefined;
   if (!isRefusal && !FAULTS.has(status)) return undefined;
@@ -76,7 +76,7 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
 }
 
 const FOREIGN_SIGNATURE =
-  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model/i;
+  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|item with id 'rs_/i;
 
 /** The model goes on thinking, and what it thinks from now on goes back. */
 function signatureLesson({ lessons, sent }: Lesson, reason: string) {

@@ -85,7 +85,7 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
     "model",
     /^(?:model_(?:not_found|not_available|not_supported|decommissioned)|(?:invalid|unknown|unavailable|unsupported)_?model|1211|1221)$|\w\.?NotFound|^InvalidEndpoint/i,
   ],
-  ["path", /not_found|unknown_url|^NOT_?FOUND$/i],
+  ["path", /(?<!response_)not_found|unknown_url|^NOT_?FOUND$/i],
   ["limit", /rate_?limit|too_many_requests|^RESOURCE_EXHAUSTED$|^Throttling|slow_down/i],
   ["server", /overloaded|^(?:server_error|api_error|internal_error|UNAVAILABLE|INTERNAL)$|capacity_exceeded/],
   ["request", /^(?:invalid_?(?:request|argument|parameter)|bad_?request|context_?length)/i],
@@ -221,6 +221,7 @@ const FAULT_BEHIND = /\[server_error\]|upstream request failed: (?:model|endpoin
 
 function statusBehind(status: number, words: string): number {
   if ((status === 400 || status === 403) && FAULT_BEHIND.test(words)) return 502;
+  if (status === 404 && /\b(?:item|response) with id\b/i.test(words)) return 400;
   if (status !== 424 && status < 500) return status;
   return /API_KEY is not set/.test(words) ? 401 : Number(BEHIND.exec(words)?.[1] ?? status);
 }
