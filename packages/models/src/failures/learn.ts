@@ -6,6 +6,7 @@ import type { ModelProvider } from "@burin/contract/settings/settings";
 import type { Lessons } from "../request/lessons.ts";
 import type { PreparedRequest } from "../request/prepare-request.ts";
 import { learnedQuirk } from "../request/quirks.ts";
+import { MOST_OUTPUT_TOKENS } from "../request/tuning.ts";
 import { wordSet } from "../request/word-set.ts";
 
 export interface Lesson {
@@ -24,7 +25,7 @@ const OTHER_FAULTS: ReadonlySet<string> = new Set(["quota", "rate_limited", "una
 /** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
 export function learn(
   lesson: Lesson,
-  { status, type, message }: ModelFailure,
+  { status, type, message, contextWindow }: ModelFailure,
   refusal: string | undefined,
 ): string | undefined {
   if (OTHER_FAULTS.has(type)) return undefined;
@@ -32,7 +33,7 @@ export function learn(
   const reason = (refusal ?? message).replace(/\\*"\w+\\*"\s*:\s*null\b/g, "");
   const isRefusal = type === "bad_request" || (refusal !== undefined && REFUSALS.has(status));
   const isTooLarge = status === 413;
-  if (type === "context_length" && !isTooLarge) return undefined;
+  if (type === "context_length" && !isTooLarge) return outputLesson(lesson, (contextWindow ?? 0) / 4);
   if (!isRefusal && !FAULTS.has(status)) return undefined;
   const quirk = () => quirkLesson(lesson, isRefusal, reason);
   // Behind some gateways each request meets another key: then no reasoning goes back at all, if that is known to help.
@@ -41,6 +42,7 @@ export function learn(
     imagesLesson(lesson, reason) ??
     (isAgain ? quirk() : undefined) ??
     signatureLesson(lesson, reason) ??
+    outputLesson(lesson, Number(MOST_OUTPUT.exec(reason)?.[1])) ??
     quirk() ??
     (isRefusal ? (toolLesson(lesson, reason) ?? mediaLesson(lesson, isTooLarge, reason)) : undefined)
   );
@@ -81,6 +83,17 @@ const FOREIGN_SIGNATURE =
 /** The model goes on thinking, and what it thinks from now on goes back. */
 function signatureLesson({ lessons, sent }: Lesson, reason: string) {
   return FOREIGN_SIGNATURE.test(reason) && lessons.refuseSignatures(sent.history) ? "" : undefined;
+}
+
+const MOST_OUTPUT =
+  /(?:max_(?:completion_|output_)?tokens[^\n]{0,120}?(?:>(?!=)|at most|less than or equal to|<=|limited to|max_\w*=|\[\d+,)\D{0,20}?|maximum tokens you requested exceeds? the model limit of )(\d+)/i;
+
+/** What the reply may have is less than the service gives, and leaves most of a window to what is sent. */
+function outputLesson({ lessons, sent, model, protocol }: Lesson, most: number): string | undefined {
+  const asked = sent.tuning?.maxOutput ?? (protocol === "anthropic" ? MOST_OUTPUT_TOKENS : 0);
+  if (!(most >= 1 && most < asked)) return undefined;
+  lessons.mostOutput = Math.floor(most);
+  return `A reply of the model ${model} may have only ${lessons.mostOutput} tokens; it is asked for no more.`;
 }
 
 /** A chat template reports what it does not accept as a server error. */

@@ -6,7 +6,7 @@ import { cacheMark } from "../request/cache-mark.ts";
 import type { TunedRequest, Tuning } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { signatureOf } from "../request/thought-signature.ts";
-import { budgetOf, effortOf, mergedBody } from "../request/tuning.ts";
+import { budgetOf, effortOf, MOST_OUTPUT_TOKENS, mergedBody } from "../request/tuning.ts";
 import { inTurns, isShownImage, isShownImageOrPdf, userItems } from "../request/user-items.ts";
 import { wireJson } from "../request/wire-json.ts";
 import { wireId } from "../request/wire-names.ts";
@@ -22,8 +22,6 @@ interface WireMessage {
   readonly content: Block[];
 }
 
-/** The service requires a limit; this is the lowest of its current models' maximums. */
-const MOST_OUTPUT_TOKENS = 32_000;
 /** Thinking counts as output; this much is left for the answer itself. */
 const LEAST_ANSWER_TOKENS = 8_000;
 
@@ -47,12 +45,10 @@ function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): st
 
 /** The limits of output and thinking. While the model thinks, it accepts no sampling options. */
 function generation(
-  { reasoning, temperature, topP: top_p, maxOutput = MOST_OUTPUT_TOKENS }: Tuning,
+  { reasoning, temperature, topP: top_p, maxOutput: max_tokens = MOST_OUTPUT_TOKENS }: Tuning,
   quirks: Quirks,
   messages: readonly WireMessage[],
 ): JsonRecord {
-  const told = [...quirks].flatMap((quirk) => Number(/^max-tokens:(\d+)$/.exec(quirk)?.[1]) || []);
-  const max_tokens = Math.min(maxOutput, ...told);
   if (reasoning === undefined || quirks.has("no-thinking")) return { max_tokens, temperature, top_p };
   const budget = budgetOf(reasoning);
   if (budget === 0) return { thinking: { type: "disabled" }, max_tokens, temperature, top_p };

@@ -63,7 +63,7 @@ export abstract class ReplyReader {
     if (this.failure || text === "" || text.startsWith(":") || text === this.#ending) return [];
     const parsed = parseJson(data);
     const lines = parsed === undefined ? text.split("\n") : [];
-    // Some services put no empty line between their events.
+    // Some services put no empty line between their events, or send mere lines of JSON.
     if (lines[1] && isRecord(parseJson(lines[0] ?? ""))) return lines.flatMap((line) => this.read(line));
     this.isOver ||= text === "[DONE]";
     // Some services send one chunk, or the whole stream, as a list.

@@ -279,12 +279,20 @@ describe("P36 reasoning that must go back, or must not", () => {
 
 describe("other habits", () => {
   it.each<[Provider, string, (body: Record<string, unknown>) => unknown, unknown[]]>([
-    [
-      "anthropic",
+    ...[
       "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens",
+      "max_tokens is too large: 32000. This model supports at most 8192 completion tokens, not 32000.",
+      "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]",
+      "max_tokens=32000cannot be greater than max_model_len=max_total_tokens=8192.",
+      // A window that the reply alone would fill: a quarter of it is left to the reply.
+      "'max_tokens' is too large: 32000. This model's maximum context length is 32768 tokens and your request has 900 input tokens (32000 > 32768 - 900).",
+      "This model's maximum context length is 32768 tokens. However, you requested about 33000 tokens (1000 of text input, 32000 in the output).",
+    ].map((words): [Provider, string, (body: Record<string, unknown>) => unknown, unknown[]] => [
+      "anthropic",
+      words,
       (body) => body.max_tokens,
       [32000, 8192],
-    ],
+    ]),
     [
       "anthropic",
       "system.0.cache_control: Extra inputs are not permitted",
@@ -362,6 +370,14 @@ describe("other habits", () => {
     ];
     expect((await readAll(model, { tools, history })).at(-1)).toMatchObject({ reason: "stop" });
     expect(server.requests.map(({ body }) => look(body))).toEqual(wanted);
+  });
+
+  it("a limit of output from the settings is lowered, too, and the user hears of it", async () => {
+    const words = "max_tokens is too large: 90000. This model supports at most 16384 completion tokens.";
+    const { baseUrl, requests } = await serve(refused(words), { text: "ok" });
+    const model = openModel({ provider: "openai", name: "m", baseUrl, tuning: { maxOutput: 90_000 } });
+    expect(JSON.stringify(await readAll(model))).toContain("may have only 16384 tokens");
+    expect(requests.map(({ body }) => body.max_completion_tokens)).toEqual([90_000, 16_384]);
   });
 
   it("a refusal that teaches nothing ends the request", async () => {

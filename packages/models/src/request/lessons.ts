@@ -11,6 +11,8 @@ export class Lessons {
   readonly tools = new Set<string>();
   /** The longest description of a tool. */
   mostDescription = Number.POSITIVE_INFINITY;
+  /** In tokens. */
+  mostOutput: number | undefined;
   makesCalls = false;
   showsNoImages = false;
   /** Removes from a schema what the service does not accept; set when there is something to remove. */

@@ -69,8 +69,17 @@ export async function prepareRequest(
     tools.push({ name, description: tool.description.slice(0, lessons.mostDescription), parameters });
   }
   const history = request.history.map((message) => preparedMessage(message, lessons, taker));
+  const { mostOutput: maxOutput } = lessons;
+  const limit = maxOutput === undefined ? {} : { tuning: { ...request.tuning, maxOutput } };
   const conversation = request.history;
-  return { ...request, history, tools, conversation, ownName: (name) => ownNames.get(name) ?? name };
+  return {
+    ...request,
+    ...limit,
+    history,
+    tools,
+    conversation,
+    ownName: (name) => ownNames.get(name) ?? name,
+  };
 }
 
 /** The schemas of our own tools need no change for most services. */

@@ -26,7 +26,7 @@ const ROWS = {
     // Nothing goes back of what another service gave to get back.
     [
       "no-extras",
-      /(?:reasoning_details|extra_content)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content)/i,
+      /(?:reasoning_details|extra_content|reasoning_opaque)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content|reasoning_opaque)/i,
     ],
     // Instructions stand at the start of the first message.
     [
@@ -54,10 +54,6 @@ const ROWS = {
     OPTION,
   ],
   anthropic: [
-    [
-      "max-tokens:$1",
-      /(?:max_tokens\D{0,40}\d+\s*>|maximum tokens you requested exceeds? the model limit of)\s*(\d+)/,
-    ],
     ...CACHE,
     // Where nothing is signed, what was thought goes back all the same, also that of another model.
     ["thinking-wanted", /\bpassed back\b|reasoning_content is missing/i],

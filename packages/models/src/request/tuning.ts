@@ -2,6 +2,9 @@ import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-js
 import type { Reasoning, Tuning } from "./prepare-request.ts";
 import type { Quirks } from "./quirks.ts";
 
+/** Anthropic's protocol requires a limit; this is the lowest of its current models' maximums. */
+export const MOST_OUTPUT_TOKENS = 32_000;
+
 /** The token budgets for the words that name an amount of thinking. */
 const BUDGETS: Readonly<Record<string, number>> = {
   off: 0,
