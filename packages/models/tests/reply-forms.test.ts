@@ -355,12 +355,18 @@ describe("P36 what a compatible service wants back with a reply", () => {
     function: { name: "read_file", arguments: '{"path": "a"}' },
   };
 
-  it("Gemini's thought signatures go back with the call", async () => {
-    const extra_content = { google: { thought_signature: "c2ln" } };
-    const body = sse(delta({ tool_calls: [{ ...call, extra_content }] }), delta({}, "tool_calls"));
-    const { read, requests } = await open([raw(body), { text: "ok" }]);
+  const extra_content = { google: { thought_signature: "c2ln" } };
+  // microsoft/vscode-copilot-chat#2178, anomalyco/opencode#8900
+  it.each([
+    ["Gemini's thought signatures go back with the call", { extra_content }, {}],
+    ["Copilot's opaque reasoning goes back with the message", {}, { reasoning_opaque: "c2ln" }],
+  ])("%s", async (_title, ofCall, ofMessage) => {
+    const told = delta({ tool_calls: [{ ...call, ...ofCall }], ...ofMessage });
+    const { read, requests } = await open([raw(sse(told, delta({}, "tool_calls"))), { text: "ok" }]);
     await read({ history: kept(await read()) });
-    expect(JSON.stringify(requests[1]?.body)).toContain(JSON.stringify({ extra_content }).slice(1, -1));
+    expect(requests[1]?.body.messages).toContainEqual(
+      expect.objectContaining({ ...ofMessage, tool_calls: [expect.objectContaining(ofCall)] }),
+    );
   });
 
   it("OpenRouter's reasoning_details go back as they came, and to nobody who refuses them", async () => {

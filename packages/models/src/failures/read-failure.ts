@@ -102,7 +102,7 @@ const TOOLS =
 const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   [
     "malformed_call",
-    /failed to call a function|tool call validation failed|failed_generation|(?:error|failed to) pars(?:e|ing) (?:tool.?call|function.?call|input at pos)/i,
+    /failed to call a function|tool call validation failed|failed_generation|response did not respect the required format|(?:error|failed to) pars(?:e|ing) (?:tool.?call|function.?call|input at pos)/i,
   ],
   [
     "protocol",
@@ -167,7 +167,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
+    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?(?:currently )?loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
   ],
   [
     "path",
@@ -180,7 +180,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ["request", /^invalid (?:params?|parameters?|request)\b|^request validation failed/im],
 ];
 /** Only where nobody says when it will be over. */
-const SPENT = /(?:per[-_ ]?|\/ ?)(?:day|month)|daily|monthly|\b[RT]PD\b|tomorrow/i;
+const SPENT = /(?:per[-_ ]?|\/ ?|By)(?:day|month)|daily|monthly|\b[RT]PD\b|tomorrow/i;
 /** Where a limit of a minute would have another status. */
 const USED_UP = /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|exceeded|reached|depleted)/i;
 /** Under the name of a limit, with a hint beside it: a model that the plan does not have, money that is spent. */

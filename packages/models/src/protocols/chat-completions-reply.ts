@@ -19,8 +19,9 @@ export class ChatCompletionsReply extends ReplyReader {
   #isInPieces = false;
   /** Usage alone is told when all else is; some tell it with each piece. */
   #isUsageLast = false;
-  /** Sent back with the message as a whole. */
+  /** Sent back with the message as a whole: by Gemini, and by Copilot. */
   #extra: unknown;
+  #opaque: unknown;
 
   protected get isLimited(): boolean {
     return LIMITED.test(this.finishReason);
@@ -60,6 +61,7 @@ export class ChatCompletionsReply extends ReplyReader {
     const signature = signed({
       reasoning_details: this.#details.length > 0 ? this.#details : undefined,
       extra_content: this.#extra,
+      reasoning_opaque: this.#opaque,
     });
     return signature === undefined ? [] : [{ type: "thought", text: "", signature }];
   }
@@ -81,6 +83,7 @@ export class ChatCompletionsReply extends ReplyReader {
     const thought = named ?? (thinkingIn(delta.content) || detailed);
     if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
     this.#extra = delta.extra_content ?? this.#extra;
+    this.#opaque = delta.reasoning_opaque ?? this.#opaque;
     // The words of a reply that is sound.
     const spoken = isRecord(delta.audio) ? delta.audio.transcript : "";
     const text = textIn(delta.content) || textIn(delta.refusal) || textIn(spoken);

@@ -99,7 +99,9 @@ export class GeminiReply extends ReplyReader {
     }
     if (reason !== "" && !FINE_REASONS.has(reason)) return withheld(reason, this.#why);
     // The service is known to end normally without saying anything.
-    return isEmpty && reason !== "MAX_TOKENS" ? this.empty() : undefined;
+    if (!isEmpty || reason === "MAX_TOKENS") return undefined;
+    const message = `The service ended its reply with nothing in it (${reasonWith(reason, this.#why)}).`;
+    return this.#why === undefined ? this.empty() : { type: "bad_reply", message, isPassing: true };
   }
 }
 
