@@ -110,7 +110,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against|due to)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:unsafe|sensitive) (?:or sensitive )?(?:content|information)|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against|due to)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:(?:was|has been) )?flagged|inappropriate content|(?:unsafe|sensitive) (?:or sensitive )?(?:content|information)|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
   ],
   [
     "no_tools",
@@ -125,7 +125,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "key",
-    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ ){0,2}(?:api.?key|token\b|credential|authorization)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|no api.?key|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was |has |has been )?(?:not match|invalid|revoked|expired)|user not found|reported as leaked/i,
+    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ ){0,2}(?:api.?key|token\b|credential|authorization)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|no api.?key|not authenticated|security token[^.\n]{0,40}(?:expired|invalid)|login fail|(?:authentication|certification) failed|token (?:is |was |has |has been )?(?:not match|invalid|revoked|expired)|user not found|reported as leaked/i,
   ],
   [
     "channel",

@@ -253,7 +253,8 @@ function toldIn(unreadable = ""): ModelFailure | undefined {
 
 /** A reply whose rest the service keeps to itself, by its rules; some say more of why. */
 export function withheld(reason: string, more?: unknown): ModelFailure {
-  const message = `The service withheld the rest of the reply (${reasonWith(reason, more)}).`;
+  const why = reasonWith(reason, more);
+  const message = `The service withheld the rest of the reply (${why}): say it in other words, or choose another model.`;
   return { type: "bad_reply", message };
 }
 

@@ -51,6 +51,7 @@ const ROWS = {
     // Some demand that reasoning comes back, others refuse a request that holds it.
     ["reasoning-wanted", REASONING],
     ["reasoning-refused", REASONING],
+    ["without:reasoning_effort", /not support thinking/i],
     OPTION,
   ],
   anthropic: [

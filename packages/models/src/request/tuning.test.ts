@@ -62,6 +62,7 @@ describe("how a model is asked", () => {
     ["anthropic", "`temperature` is deprecated for this model.", /"temperature"/],
     ["gemini", "Thinking level is not supported for this model.", /"thinkingConfig"/],
     ["gemini", "Budget 0 is invalid. This model only works in thinking mode.", /"thinkingConfig"/],
+    ["openai", '"gemma3:4b" does not support thinking', /reasoning/],
   ])("P36 an option that a model of %s refuses is left out: %s", async (provider, refusal, option) => {
     const isThought = provider !== "anthropic";
     const tuning = {
