@@ -125,7 +125,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "key",
-    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ ){0,2}(?:api.?key|token\b|credential|authorization)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|no api.?key|not authenticated|security token[^.\n]{0,40}(?:expired|invalid)|login fail|(?:authentication|certification) failed|token (?:is |was |has |has been )?(?:not match|invalid|revoked|expired)|user not found|reported as leaked/i,
+    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ ){0,2}(?:api.?key|token\b|credential|authorization)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|no api.?key|not authenticated|security token[^.\n]{0,40}(?:expired|invalid)|login fail|(?:authentication|certification) failed|token (?:is |was |has |has been )?(?:not match|invalid|revoked|expired)|user not found|reported as leaked|^unauthorized\.?$/im,
   ],
   [
     "channel",
