@@ -110,7 +110,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against|due to)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:(?:was|has been) )?flagged|inappropriate content|(?:unsafe|sensitive) (?:or sensitive )?(?:content|information)|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against|due to)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:unsafe|sensitive) (?:or sensitive )?(?:content|information)|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
   ],
   [
     "no_tools",
@@ -167,7 +167,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?(?:currently )?loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
+    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
   ],
   [
     "path",

@@ -160,7 +160,7 @@ function adviceFor(kind: FailureKind, { status, answer, model, hasKey }: Refused
   if (!hasKey && ["key", "permission", "refused"].includes(kind)) {
     return "The service requires an API key, and none is set.";
   }
-  const isFull = /overload|(?:no|maximum|tier|insufficient) capacity/i.test(answer);
+  const isFull = /overload|(?:no|maximum|tier) capacity/i.test(answer);
   if ((kind === "server" && (status === 503 || status === 529)) || (kind === "limit" && isFull)) {
     return "The service is overloaded or down: try again later.";
   }
