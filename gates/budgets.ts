@@ -8,7 +8,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2460,
   "shell-judge": 4210,
   machine: 11560,
-  models: 6200,
+  models: 6230,
   testing: 1210,
   web: 2020,
   mcp: 2410,

@@ -1,3 +1,4 @@
+import { parseJson } from "@burin/contract/messages/untrusted-json";
 import { createParser } from "eventsource-parser";
 
 /** A server that never ends a line or an event must not fill the memory. */
@@ -22,10 +23,13 @@ export async function* readServerSentEvents(
   yield* splitter.take();
 }
 
+/** If no line has ended by then, the body does not consist of lines. */
+const MOST_FIRST_LINE = 1024 * 1024;
+
 class BodySplitter {
-  #kind: "unknown" | "events" | "whole" = "unknown";
-  /** A body without events, so far. */
-  #whole = "";
+  #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
+  /** Of a body without events: what has not been passed on, as a whole or the line that has not ended. */
+  #rest = "";
   #ready: string[] = [];
   #isBroken = false;
   #hasEvents = false;
@@ -48,8 +52,9 @@ class BodySplitter {
   add(text: string): void {
     if (this.#kind === "unknown") this.#kind = kindOf(text);
     if (this.#kind === "events") this.#parser.feed(text);
-    if (this.#kind === "whole") this.#whole += text;
-    if (this.#isBroken || this.#whole.length > MOST_BUFFERED_CHARACTERS) {
+    if (this.#kind === "lines") this.#readLines(text);
+    if (this.#kind === "whole") this.#keep(text);
+    if (this.#isBroken || this.#rest.length > MOST_BUFFERED_CHARACTERS) {
       throw new Error(`The answer has more than ${MOST_BUFFERED_CHARACTERS} characters without an end`);
     }
   }
@@ -57,13 +62,30 @@ class BodySplitter {
   /** A body may end without the empty line that closes its last event. */
   end(): void {
     if (this.#kind === "events") this.#parser.feed("\n\n");
-    if (this.#kind === "whole") this.#ready.push(this.#whole);
+    if (this.#kind === "whole") this.#ready.push(this.#rest);
+    if (this.#kind === "lines") this.#readLines("\n");
   }
 
   take(): string[] {
     const taken = this.#ready;
     this.#ready = [];
     return taken;
+  }
+
+  #readLines(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    this.#ready.push(...lines.filter((line) => line.trim() !== ""));
+  }
+
+  #keep(text: string): void {
+    const mayBeLines = this.#rest.length < MOST_FIRST_LINE && text.includes("\n");
+    this.#rest += text;
+    const [first = ""] = mayBeLines ? this.#rest.trimStart().split("\n", 1) : [];
+    // The first line of a document with several lines is not a complete one.
+    if (!first.startsWith("{") || parseJson(first) === undefined) return;
+    this.#kind = "lines";
+    this.#readLines("");
   }
 }
 
