@@ -25,6 +25,13 @@ const KNOWN: readonly Required<Row>[] = [
     result: ".dark {\n  --back-two: var(--b);\n  --text: var(--r);\n}\n",
   },
   {
+    what: "a diff in which lines only come, with line numbers",
+    content: "a {\n  one(1);\n}\n",
+    old: "  2→   one(1);\n  3→ }",
+    new: "  2→   one(1);\n  3→ }\n  4→+\n  5→+b {\n  6→+}",
+    result: "a {\n  one(1);\n}\n\nb {\n}\n",
+  },
+  {
     what: "a diff in which lines only go",
     content: "one();\ntwo();\nthree();\n",
     old: " one();\n-two();\n three();",

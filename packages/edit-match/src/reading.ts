@@ -128,14 +128,15 @@ export function withoutForeign(content: string, { oldText, newText }: EditTexts)
 
 /** The texts as they are, and without each mistake that the old one has; also without two at once. */
 export function readingsOf(first: Reading, leaveOut: readonly string[]): Reading[] {
-  const readings: Reading[] = [leaveOut.includes("diff markers") ? first : withoutPluses(first)];
+  const plain = (one: Reading) => (leaveOut.includes("diff markers") ? one : withoutPluses(one));
+  const readings: Reading[] = [plain(first)];
   const isKnown = ({ oldText, newText }: Reading) =>
     readings.some((known) => known.oldText === oldText && known.newText === newText);
   for (const one of readings) {
     if (one.repairs.length === 2) break;
     const open = REPAIRS.filter(([name]) => !leaveOut.includes(name) && !one.repairs.includes(name));
     const further = open.flatMap(([name, read]) =>
-      read(one).map((texts) => ({ ...texts, repairs: [...one.repairs, name] })),
+      read(one).map((texts) => plain({ ...texts, repairs: [...one.repairs, name] })),
     );
     for (const fresh of further.filter(({ oldText }) => oldText !== one.oldText && !isBlank(oldText))) {
       if (readings.length < MOST_READINGS && !isKnown(fresh)) readings.push(fresh);
