@@ -74,7 +74,8 @@ describe("a question", () => {
     await terminal.enter("\u001b", "y yes");
     await terminal.enter("w", /allow +ls/, /ask +touch made\.txt +\(/);
     expect(terminal.text().split("is not known to be").length).toBe(2);
-    await terminal.shows('"always" would allow: run_shell_command(touch made.txt)');
+    expect(terminal.text()).toContain("a always: run_shell_command(touch made.txt)");
+    expect(terminal.text().match(/always/g)).toHaveLength(1);
     terminal.type("w");
     await terminal.until(() => !/allow +ls/.test(terminal.text()), "the question alone");
     await answer(terminal, "y", "Run this command?");

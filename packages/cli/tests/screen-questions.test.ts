@@ -97,6 +97,18 @@ describe("a question", () => {
     await terminal.shows(/● Read a\.txt[\s\S]*Done\./);
   });
 
+  it("P11 leaves calls in words that were not begun when escape stopped the run", async () => {
+    const [first, second] = ["one", "two"].map((name) => ({
+      name: "run_shell_command",
+      args: { command: `touch ${name}.txt` },
+    }));
+    const terminal = await room.open([{ calls: [first, second] } as FakeReply]);
+    await terminal.enter("go\r", "Run this command?");
+    await answer(terminal, "\u001b", "Run this command?");
+    await terminal.shows("Stopped.");
+    expect(terminal.all()).toContain("✗ Run shell command");
+  });
+
   it("is refused with words, which the model reads", async () => {
     const terminal = await room.open([running("rm a.txt"), { text: "All right." }]);
     await terminal.enter("go\r", "Run this command?");
@@ -125,6 +137,20 @@ describe("a question", () => {
     expect(terminal.text()).toContain("For how long?");
   });
 
+  it("P22 is whole in a low window, and its rules are there before they are stored", async () => {
+    const command = 'node x.js "" && node x.js "two words" && touch made.txt';
+    const terminal = await room.open([running(command)], { columns: 40, rows: 12 });
+    await terminal.enter("go\r", "┌ Run this command?", "│ node x.js");
+    expect(terminal.text()).toContain("a always: …");
+    await terminal.until(() => {
+      terminal.type("\u001b[6~");
+      return terminal.text().includes("not known to be");
+    }, "the reason");
+    await answer(terminal, "a", "y yes");
+    expect(terminal.text()).toContain("│ run_shell_command(touch made.txt)");
+    expect(terminal.text()).toContain("┌ Run this command?");
+  });
+
   it("that is long stays where the user has scrolled to while a reason for the no is written", async () => {
     const lines = LINES.map((line) => `echo '${line}'`).join("\n");
     const terminal = await room.open([running(`touch made.txt\n${lines}`)]);
@@ -137,17 +163,17 @@ describe("a question", () => {
     expect(terminal.text()).toContain("echo 'line 39'");
   });
 
-  it("says its reason once under w, also a reason that was shortened", async () => {
+  it("says its reason once under w, also a reason that was shortened, and what always would allow", async () => {
     const terminal = await room.open([running(`touch ${"n".repeat(700)} && touch made.txt`)], {
       columns: 150,
       rows: 50,
     });
     await terminal.enter("go\r", "│ `touch");
     await answer(terminal, "w", "│ `touch");
-    await terminal.shows('"always" would allow');
+    await terminal.shows("ask   touch made.txt  (`touch` is not known to be read-only)");
     expect(terminal.text().split("`touch` is")).toHaveLength(3);
     expect(terminal.text()).not.toContain("needs an approval");
-    expect(terminal.text()).toContain("ask   touch made.txt  (`touch` is not known to be read-only)");
+    expect(terminal.text().split("run_shell_command(touch made.txt)")).toHaveLength(2);
   });
 
   it("is not asked again after always, in the scope that was said", async () => {

@@ -44,6 +44,13 @@ function scripts(root: string) {
     prompt: `Where in ${root} are the words of a text counted?`,
     subagent_type: "explore",
   };
+  const fixing = {
+    file_path: file,
+    // With spaces where the file has tabs: the place is found all the same.
+    old_string: "    const words = text.split(/\\s+/);",
+    new_string: "    const words = text.split(/\\s+/).filter(Boolean);",
+  };
+  const trying = { command: 'node src/tally.js "" && node src/tally.js "two words"' };
   return {
     explorer: [
       {
@@ -64,30 +71,8 @@ function scripts(root: string) {
         text: "An empty text splits into one empty word. That is the plan:",
         calls: [{ name: "exit_plan_mode", args: { plan: PLAN } }],
       },
-      {
-        calls: [
-          todos(1),
-          {
-            name: "edit",
-            args: {
-              file_path: file,
-              // With spaces where the file has tabs: the place is found all the same.
-              old_string: "    const words = text.split(/\\s+/);",
-              new_string: "    const words = text.split(/\\s+/).filter(Boolean);",
-            },
-          },
-        ],
-      },
-      {
-        text: "Now I try it.",
-        calls: [
-          todos(2),
-          {
-            name: "run_shell_command",
-            args: { command: 'node src/tally.js "" && node src/tally.js "two words"' },
-          },
-        ],
-      },
+      { calls: [todos(1), { name: "edit", args: fixing }] },
+      { text: "Now I try it.", calls: [todos(2), { name: "run_shell_command", args: trying }] },
       { text: "An empty text counts 0 words now, and two words count 2." },
     ],
   };

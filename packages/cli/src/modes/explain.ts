@@ -9,11 +9,8 @@ import { lines } from "../terminal/output.ts";
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [command = "", tooMuch] = words;
   if (command.trim() === "") throw new UsageError("name a command: burin explain 'git diff | head'");
-  if (tooMuch !== undefined) {
-    throw new UsageError(
-      `burin explain takes one command, and "${tooMuch}" is a second word. Quote it: '...'`,
-    );
-  }
+  if (tooMuch !== undefined)
+    throw new UsageError(`burin explain takes one command; "${tooMuch}" is a second word. Quote it: '...'`);
   const { verdict, notices } = await explained(command, options);
   noteNotices(notices, output);
   if (options.outputFormat === "text") output.out(lines(...rowsOf(verdict)));

@@ -24,6 +24,9 @@ const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 /** More rules are counted among the answers, and listed where the user says for how long. */
 const MOST_RULES = 4;
 
+/** What is asked has so many rows at least, one of them the hint that there are more. */
+const LEAST_ROWS = 4;
+
 /** A key, what it means, and what it does. */
 type Answer = readonly [key: string, words: string, act: () => void];
 
@@ -54,6 +57,8 @@ export class QuestionPanel extends Standing implements Panel {
   readonly #view: QuestionView;
   readonly #words = new TextBuffer();
   #state: "choose" | "scope" | "reason" | "hunks" = "choose";
+  /** The window has no room for the reason and the rules beside what is asked. */
+  #isLow = false;
   #isExplained = false;
   #explanation: Explanation = { rows: [], reasons: [] };
   readonly #scroll = new Scroll();
@@ -74,14 +79,18 @@ export class QuestionPanel extends Standing implements Panel {
 
   view({ width, height }: PanelSpace): PanelView {
     this.begin();
+    const facts = this.#factLines(width);
+    this.#isLow = false;
+    this.#isLow = facts.length + this.#answerLines(width).length + LEAST_ROWS > height;
     const why = (this.#isExplained ? this.#explanation.rows : []).map((text) => ({ text: shownText(text) }));
+    const reasons = [...why.flatMap((text) => wrapLine([text], width, "  ")), ...(this.#isLow ? facts : [])];
     const content =
       this.#state === "hunks"
         ? this.#hunkLines(width)
         : this.#listsRules
           ? this.#view.grants.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "))
-          : [...this.#content(width), ...why.flatMap((text) => wrapLine([text], width, "  "))];
-    const below = this.#belowLines(width);
+          : [...this.#content(width), ...reasons];
+    const below = [...(this.#isLow ? [] : facts), ...this.#keyLines(width)];
     const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
     const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 3);
     const shown = this.#scroll.cut(content, page);
@@ -105,7 +114,7 @@ export class QuestionPanel extends Standing implements Panel {
   }
 
   get #listsRules(): boolean {
-    return this.#state === "scope" && this.#view.grants.length > MOST_RULES;
+    return this.#state === "scope" && (this.#isLow || this.#view.grants.length > MOST_RULES);
   }
 
   #title(): string {
@@ -139,8 +148,8 @@ export class QuestionPanel extends Standing implements Panel {
     return rows;
   }
 
-  /** The reason, and the available keys. */
-  #belowLines(width: number): Line[] {
+  /** Who asks, and why. */
+  #factLines(width: number): Line[] {
     const { question, asker } = this.#needs;
     const { confirmation, reason } = question;
     const isCommand = confirmation.kind === "exec";
@@ -152,16 +161,17 @@ export class QuestionPanel extends Standing implements Panel {
       exception ? say(`question.${exception}`) : "",
       (isCommand || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
     ].filter((text) => text !== "");
-    return [
-      ...(facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width)),
-      ...this.#keyLines(width),
-    ];
+    return facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
   }
 
   #keyLines(width: number): Line[] {
     if (this.#state === "reason") return wrapLine([{ text: say("question.reason"), style: "dim" }], width);
     if (this.#state === "scope") return wrapLine([{ text: say("question.scope") }], width);
     if (this.#state === "hunks") return wrapLine([{ text: say("question.hunkKeys"), style: "dim" }], width);
+    return this.#answerLines(width);
+  }
+
+  #answerLines(width: number): Line[] {
     const answers = this.#answers().map(
       ([key, words]): Line => [{ text: key, style: "accent" }, { text: ` ${words}` }],
     );
@@ -187,7 +197,8 @@ export class QuestionPanel extends Standing implements Panel {
     }
     const { grants } = this.#view;
     const more = grants.length > MOST_RULES ? [`… +${grants.length - MOST_RULES + 1}`] : [];
-    const rule = [...grants.slice(0, MOST_RULES - more.length), ...more].join(", ");
+    const all = [...grants.slice(0, MOST_RULES - more.length), ...more].join(", ");
+    const rule = this.#isLow && all !== "" ? "…" : all;
     const answers: readonly (Answer | false)[] = [
       ["y", say("question.yes"), () => answer({ outcome: "once" })],
       rule !== "" && ["a", say("question.always", { rule }), go("scope")],

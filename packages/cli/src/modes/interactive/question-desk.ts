@@ -74,10 +74,10 @@ export class QuestionDesk {
     const { approvalMode } = session ?? options;
     const { verdict } = await explained(confirmation.command, { ...options, approvalMode });
     view.soon();
-    const { parts = [] } = verdict;
-    // The first row is the reason of the question.
+    const { parts = [], grants = [] } = verdict;
+    // The first row is the reason of the question, and what "always" would allow stands among the answers.
     return {
-      rows: rowsOf(verdict).slice(1),
+      rows: rowsOf(verdict).slice(1, grants.length > 0 ? -1 : undefined),
       reasons: parts.length > 1 ? parts.map(({ reason }) => reason) : [],
     };
   }

@@ -56,10 +56,9 @@ export class TextReport {
       const rules = [...this.#rules].map((rule) => ` --allow '${visible(rule)}'`).join("");
       this.#output.note(`burin: to run it unasked:${rules}, or --yes for everything`);
     }
-    if (!this.#isJson && !this.#options.isQuiet) {
-      for (const line of proofInWords(document)) this.#dim(visible(line));
-    }
-    if (turns > 0 && !this.#isJson && !this.#options.isQuiet) this.#dim(costInWords(document));
+    if (this.#isJson || this.#options.isQuiet) return;
+    for (const line of proofInWords(document)) this.#dim(visible(line));
+    if (turns > 0) this.#dim(costInWords(document));
   }
 
   #noteRefusal(call: Call): void {

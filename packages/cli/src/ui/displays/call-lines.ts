@@ -1,4 +1,4 @@
-import { isAnswered, type PartListUnion, type ToolCall, type ToolDisplay, type ToolError } from "@burin/core";
+import type { PartListUnion, ToolCall, ToolDisplay, ToolError } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import type { ShownCall } from "../../state/transcript.ts";
 import {
@@ -44,10 +44,8 @@ interface Drawing {
 export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
   const [sign, style] = MARKS[call.status];
   const mark = look.isSpoken ? `${say(`call.${call.status}`)}:` : sign;
-  const [what = ""] = (call.description || (isAnswered(call) ? call.name : inWords(call.name))).split(
-    "\n",
-    1,
-  );
+  const name = call.status === "error" ? call.name : inWords(call.name);
+  const [what = ""] = (call.description || name).split("\n", 1);
   const more = [...summaryOf(call), ...timeOf(call, milliseconds)];
   const head: Line = [{ text: `${mark} `, style }, span(what)];
   const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
@@ -59,7 +57,7 @@ export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Li
   return [first, ...below].map((line) => cutLine(line, width));
 }
 
-/** A call that waits for its turn has no description yet. */
+/** A call that waits for its turn, or was cancelled before it, has no description. */
 function inWords(name: string): string {
   const words = name.replace(/_+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
