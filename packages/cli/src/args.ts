@@ -14,8 +14,8 @@ export type Request =
   | {
       readonly mode: "prompt";
       readonly prompt: string;
-      /** The first word of the command line that is not an option; a prompt in quotes is one word. */
-      readonly firstWord: string;
+      /** The words of the command line that are no options; a prompt in quotes is one word. */
+      readonly words: readonly string[];
       /** -p was given: never open a screen. */
       readonly isPrint: boolean;
       readonly options: CommonOptions;
@@ -53,7 +53,7 @@ function request(argv: readonly string[]): Request {
   }
   if (values.version || (first === "version" && !isPrint && topic === undefined)) return { mode: "version" };
   const options = commonOptions(values);
-  return { mode: "prompt", prompt: positionals.join(" "), firstWord: first ?? "", isPrint, options };
+  return { mode: "prompt", prompt: positionals.join(" "), words: positionals, isPrint, options };
 }
 
 /** A `-r` without an ID, the last word or before an option, gets an empty one. */

@@ -1,4 +1,5 @@
 import { nearNames } from "@burin/core";
+import { hereFor } from "./commands/slash-commands.ts";
 import { OPTIONS, optionsHelp } from "./request/option-table.ts";
 import { COMMANDS, ENVIRONMENT, helpOn, type Usage } from "./request/usages.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
@@ -9,27 +10,30 @@ const COLUMN = 31;
 
 /** Options and commands here, and what other agents call them. */
 const ELSEWHERE = Object.entries({
-  "-p": "--prompt",
+  "-p": "--prompt --message",
   "--version": "-V",
-  "--yes": "--yolo --dangerously-skip-permissions",
-  "--approval-mode": "--permission-mode --full-auto",
+  "--yes": "--yolo --dangerously-skip-permissions --dangerously-bypass-approvals-and-sandbox",
+  "--approval-mode": "--permission-mode --ask-for-approval -a",
+  "--approval-mode auto-edit": "--full-auto --auto-edit",
+  "--deny": "--disallowedTools --disallowed-tools",
+  "--sandbox": "-s",
   "--include-directories": "--add-dir",
-  "--root": "--cwd --cd -C",
-  "--resume": "--session",
+  "--root": "--cwd --cd -C --dir",
+  "--resume": "--session --session-id",
+  "--settings": "--config --profile",
+  "@FILE in the prompt": "--file --read --image",
   'burin "prompt"': "-i --prompt-interactive",
   'burin -p "prompt"': "exec run",
   "burin alone": "chat",
   "burin alone (it asks for a service and its key) or export OPENAI_API_KEY=<key>": "auth login",
-  "~/.burin/settings.json": "config settings",
-  "/init in the app": "init",
-  "burin sessions list": "list",
+  "~/.burin/settings.json": "config settings --fallback-model",
+  "burin mcp add": "--mcp-config",
+  "burin serve acp": "acp --acp --experimental-acp",
+  "burin sessions list": "list --list-sessions",
+  "burin plugins": "plugin extensions",
   "burin -c, or burin -r": "resume",
   "npm i -g burin@latest": "update upgrade",
 });
-
-function nameHere(name: string): string | undefined {
-  return ELSEWHERE.find(([, names]) => names.split(" ").includes(name))?.[0];
-}
 
 /** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
 export function helpText(topic: string | undefined, isTerminal: boolean): string {
@@ -60,10 +64,14 @@ function inColumn(form: string): string {
     : `${form}\n${" ".repeat("       burin ".length + COLUMN)}`;
 }
 
-/** A word that is almost the name of a command was meant as the command, not as a prompt. Throws UsageError. */
-export function assertNoMistypedCommand(word: string, isAlone: boolean): void {
+/** The words of a command of other agents or of the app, or a mistyped one, were not meant as a prompt. Throws UsageError. */
+export async function assertNoMistypedCommand([word = "", ...more]: readonly string[]): Promise<void> {
+  const { commandOf } = await import("./commands/screen-commands.ts");
+  const inApp = more.length === 0 && commandOf(word);
   const [near] = commandsLike(word);
-  const meant = (isAlone && nameHere(word)) || (near && `burin ${near}`);
+  // A prompt without quotes that begins with such a word, e.g. update, is longer.
+  const there = more.length < 2 && hereFor(word, ELSEWHERE);
+  const meant = there || (inApp && `/${inApp} in the app`) || (near && `burin ${near}`);
   if (!meant) return;
   const fault =
     near === word
@@ -84,7 +92,7 @@ export function optionFault(message: string, command: SubcommandName | null): Us
     ];
     const [near] = unknown.startsWith("--") ? nearNames(unknown, names) : [];
     const prompt = command === null && !unknown.startsWith("--") && "-- before a prompt that begins with -";
-    const meant = nameHere(unknown) ?? (near || prompt);
+    const meant = hereFor(unknown, ELSEWHERE) ?? (near || prompt);
     const quoted = command === "explain" ? " If it is one of the command's, quote the command: '...'." : "";
     return new UsageError(
       `there is no option ${unknown}${meant ? `; did you mean ${meant}?` : "."}${quoted} ${see}`,

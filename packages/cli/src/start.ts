@@ -61,12 +61,11 @@ async function run(request: Request, output: Output): Promise<ExitCode> {
 }
 
 async function runPrompt(
-  { prompt, firstWord, isPrint, options }: Extract<Request, { mode: "prompt" }>,
+  { prompt, words, isPrint, options }: Extract<Request, { mode: "prompt" }>,
   io: Io,
 ): Promise<ExitCode> {
-  if (!isPrint && /^[a-z-]+$/i.test(firstWord)) {
-    (await import("./help.ts")).assertNoMistypedCommand(firstWord, prompt === firstWord);
-  }
+  if (!isPrint && /^[a-z-]+$/i.test(words[0] ?? ""))
+    await (await import("./help.ts")).assertNoMistypedCommand(words);
   const isApp = !isPrint && options.outputFormat === "text" && process.stdin.isTTY && process.stdout.isTTY;
   if (options.session.kind === "choose" && (!isApp || options.isStreamInput)) {
     throw new UsageError(

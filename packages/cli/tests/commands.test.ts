@@ -91,13 +91,15 @@ describe("burin", () => {
     expect(help.stderr).toContain(`Did you mean burin help ${meant}?`);
   });
 
-  it.each([["callback handling is broken"], ["callback", "handling"], ["-p", "calls", "x"]])(
-    "burin %s is a prompt",
-    async (...args) => {
-      const { stderr } = await burin(args, { cwd: root });
-      expect(stderr).toContain("no model is configured");
-    },
-  );
+  it.each([
+    ["callback handling is broken"],
+    ["callback", "handling"],
+    ["update", "these", "docs"],
+    ["-p", "exec", "x"],
+  ])("burin %s is a prompt", async (...args) => {
+    const { stderr } = await burin(args, { cwd: root });
+    expect(stderr).toContain("no model is configured");
+  });
 
   it("R17 lists what the model is told, with its source", async () => {
     const { stdout } = await run("tools", "--json");

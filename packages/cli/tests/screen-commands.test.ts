@@ -71,6 +71,13 @@ describe("a command", () => {
     await terminal.enter("\u001b[Z", "fake-model · plan");
   });
 
+  it("P11 that only contains what was typed is completed by enter, and not run", async () => {
+    const terminal = await room.open([{ text: "never said" }]);
+    await terminal.enter("/nit", "› /init");
+    await terminal.enter("\r", /^> \/init ?$/m);
+    expect(room.server.requests).toHaveLength(0);
+  });
+
   it("/changes takes one place back, and spares what somebody changed since", async () => {
     const lines = Array.from({ length: 30 }, (_, n) => `row ${n}`);
     await writeFile(join(room.root, "rows.txt"), `${lines.join("\n")}\n`);
@@ -231,6 +238,11 @@ describe("a command", () => {
     expect(JSON.stringify(body?.messages)).toContain("first");
   });
 
+  it("/model begins at the model that is asked", async () => {
+    const terminal = await room.open();
+    await terminal.enter("/model \r", "› fake-model");
+  });
+
   it("P54 /model offers the models that settings name, and asks the one that is chosen", async () => {
     const other = await startFakeModelServer([{ text: "Two." }]);
     try {
@@ -290,6 +302,11 @@ describe("a command", () => {
     ["/rewind", "Go back to which prompt?"],
     ["/config", '"mcpServers"'],
     ["/yolo", "fake-model · yolo"],
+    ["/?", "remember a fact"],
+    ["/login", "Which model?"],
+    ["/vim", 'There is no command /vim; here it is "ui": {"vim": true}'],
+    ["/add-dir lib", "There is no command /add-dir; here it is burin --include-directories DIR"],
+    ["/mcp list", "/mcp takes no words; left out: list"],
     ["/new", /^\s*> Ask anything/],
   ])("%s does what users of other agents mean by it", async (typed, wanted) => {
     const terminal = await room.open([{ text: "Answer." }, { text: "Made." }]);

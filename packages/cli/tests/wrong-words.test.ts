@@ -34,6 +34,13 @@ describe("a command line that cannot be meant", () => {
     ["-p -1_is_less_than_0", "there is no option -1; did you mean -- before a prompt that begins with -?"],
     ["login", "did you mean burin alone (it asks for a service and its key)"],
     ["update", "did you mean npm i -g burin@latest?"],
+    ["exec words", 'there is no command "exec"; did you mean burin -p "prompt"?'],
+    ["hooks", "did you mean /hooks in the app?"],
+    ["rewind", "did you mean /back in the app?"],
+    ["acp", "did you mean burin serve acp?"],
+    ["--disallowedTools Bash -p hi", "did you mean --deny?"],
+    ["--full-auto hi", "did you mean --approval-mode auto-edit?"],
+    ["--dangerously-bypass-approvals-and-sandbox hi", "did you mean --yes?"],
     ["call read_file {} --yes --approval-mode plan", "cannot be combined with plan"],
   ])("P54 is refused with what to write, and nothing happens: burin %s", async (line, message) => {
     const cwd = temporaryFolder();

@@ -1,9 +1,48 @@
 import { existsSync } from "node:fs";
 import { type CustomCommand, nearNames } from "@burin/core";
 
+/** Commands of the screen, or what is typed in place of a command, and how other agents call that. */
+const ELSEWHERE = Object.entries({
+  "/approval": "approval-mode approvals",
+  "/approval plan": "plan",
+  "/approval yolo": "yolo",
+  "/back": "rewind checkpoint restore",
+  "/changes": "diff",
+  "/clear": "new reset",
+  "/compact": "compress summarize",
+  "/context": "tokens",
+  "/cost": "stats usage",
+  "/doctor": "status about",
+  "/fork": "branch",
+  "/help": "? commands",
+  "/keys": "hotkeys keybindings shortcuts",
+  "/model": "models login auth connect",
+  "/quit": "exit q",
+  "/resume": "continue sessions",
+  "/settings": "config",
+  "/tasks": "bashes ps shells jobs",
+  '"ui": {"vim": true} (~/.burin/settings.json)': "vim",
+  "burin --include-directories DIR": "add-dir directory dir",
+  "burin plugins": "plugin plugins extensions",
+  "!COMMAND": "run test git",
+  "@FILE": "add mention",
+  "ctrl+g": "editor",
+  "ctrl+v": "paste",
+});
+
+/** What is typed here for what only other agents have. */
+export function hereFor(name: string, elsewhere = ELSEWHERE): string | undefined {
+  return elsewhere.find(([, names]) => names.split(" ").includes(name))?.[0];
+}
+
+/** The name in a prompt that begins with `/name`. */
+export function slashName(prompt: string): string | undefined {
+  return /^\/([\w?-]+)(?=\s|$)/.exec(prompt)?.[1];
+}
+
 /** What is wrong with a prompt that begins with `/name`; null when it is a command, a path or plain text. */
 export function slashFault(prompt: string, commands: readonly CustomCommand[]): string | null {
-  const name = /^\/([A-Za-z0-9_-]+)(?=\s|$)/.exec(prompt)?.[1];
+  const name = slashName(prompt);
   const names = commands.map((command) => command.name);
   if (name === undefined || names.includes(name) || existsSync(`/${name}`)) return null;
   const [near] = nearNames(name, names);

@@ -65,6 +65,8 @@ export const en = {
   "command.busy": "Wait until the current work is done (esc interrupts it).",
   "command.unknown": "There is no command /{name}. /help shows all.",
   "command.near": "There is no command /{name}; did you mean /{near}?",
+  "command.here": "There is no command /{name}; here it is {here}",
+  "command.noWords": "/{name} takes no words; left out: {words}",
   "command.theirs": "There is no command /{name} yet: copy {file} to {folder}.",
   "command.unknownWord": "{word} is not one of: {known}",
   "command.failed": "/{name} failed: {why}",

@@ -34,9 +34,7 @@ export const COMMANDS: readonly CommandWords[] = [
   {
     name: "models",
     options: [...OUTPUT, ...PLACE, "model"],
-    forms: [
-      ["models [--online] [--json]", "the models that can be asked; --online: what their services offer"],
-    ],
+    forms: [["models [--online] [--json]", "the models to ask; --online: what their services offer"]],
   },
   {
     name: "explain",
@@ -65,10 +63,7 @@ export const COMMANDS: readonly CommandWords[] = [
     name: "replay",
     options: [...OUTPUT, ...PLACE, ...RULES, ...RUN],
     forms: [
-      [
-        "replay <id> [--tools]",
-        "replays a session without its model; --tools: makes the calls in a copy of the folder",
-      ],
+      ["replay <id> [--tools]", "replays it without its model; --tools: makes its calls in a copied folder"],
       ["replay <id> --fork N [-m NAME]", "continues from turn N in a new session"],
     ],
   },
@@ -106,10 +101,7 @@ export const COMMANDS: readonly CommandWords[] = [
     name: "serve",
     options: [...PLACE, ...RULES, ...RUN],
     forms: [
-      [
-        "serve mcp [--http] [--port N]",
-        "Burin's tools for any MCP client, over stdio or HTTP on this computer",
-      ],
+      ["serve mcp [--http] [--port N]", "Burin's tools for MCP clients, over stdio or HTTP on this computer"],
       ["serve acp", "the agent of an editor that speaks the Agent Client Protocol"],
     ],
   },
@@ -125,10 +117,7 @@ export const COMMANDS: readonly CommandWords[] = [
         "fleet worker [--concurrency N] [--per-model N]",
         "works on tasks together with other workers; also --per-provider N, --per-tenant N",
       ],
-      [
-        "fleet status | results [run]",
-        "progress and results of a run; --json, --patches DIR, --predictions FILE",
-      ],
+      ["fleet status | results [run]", "how a run stands; --json, --patches DIR, --predictions FILE"],
       ["fleet logs <task> [-f]", "everything that happened in a task"],
       ["fleet questions [run] | answer <task> yes|no [words]", "what tasks wait for; answers a question"],
       ["fleet cancel | retry <task|run>...", "cancels tasks; retries those that did not end well"],
@@ -139,10 +128,7 @@ export const COMMANDS: readonly CommandWords[] = [
     name: "import",
     options: [...OUTPUT, "root"],
     forms: [
-      [
-        "import [--from claude|codex|gemini|qwen]",
-        "lists what another agent has that can be imported; changes nothing",
-      ],
+      ["import [--from claude|codex|gemini|qwen]", "lists what another agent has that can be imported"],
       [
         "import --from NAME --apply [--all] [--project]",
         "imports it; --all: sessions of all folders; --project: also rules that lie in this one",
@@ -153,10 +139,7 @@ export const COMMANDS: readonly CommandWords[] = [
     name: "plugins",
     options: [...OUTPUT],
     forms: [
-      [
-        "plugins add <folder|url|site|marketplace> [name]",
-        "shows what a plugin holds and would run; --apply installs it",
-      ],
+      ["plugins add <folder|url|site|marketplace> [name]", "shows what it has and runs; --apply installs it"],
       ["plugins update [name]", "lists updates of installed plugins; --apply installs them"],
       ["plugins list | remove <name>", "lists installed plugins; removes one"],
     ],

@@ -238,6 +238,7 @@ export class App implements Desk {
       await this.host.readSettings();
     }
     const past = await this.host.open();
+    this.transcript.begin(this.host.modelName ?? "");
     this.note(say("start.folder", { folder: this.options.root }));
     // For a screen reader there is no status line that could show it.
     if (look.isSpoken) this.note(`${this.#status().model} · ${this.#status().mode}`);

@@ -54,16 +54,20 @@ export class Completion {
     return true;
   }
 
-  /** Whether the word is already complete. */
-  get isWhole(): boolean {
-    const { buffer, shown } = this.#desk;
-    return shown.completions?.chosen?.value === buffer.text.slice(this.#from, buffer.caret);
+  /** What the chosen completion adds to the word; null when it does not begin with it. */
+  get rest(): string | null {
+    const { value = "" } = this.#desk.shown.completions?.chosen ?? {};
+    return value.startsWith(this.#word) ? value.slice(this.#word.length) : null;
+  }
+
+  get #word(): string {
+    const { buffer } = this.#desk;
+    return buffer.text.slice(this.#from, buffer.caret);
   }
 
   close(): void {
-    const { buffer, shown } = this.#desk;
-    shown.completions = null;
-    this.#closedFor = buffer.text.slice(this.#from, buffer.caret);
+    this.#desk.shown.completions = null;
+    this.#closedFor = this.#word;
   }
 
   #find(buffer: TextBuffer): { word: string; from: number; choices: readonly Choice[] } | null {

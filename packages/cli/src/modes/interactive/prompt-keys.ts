@@ -84,9 +84,10 @@ export class PromptKeys {
   #enter(isLast: boolean): void {
     const { buffer, history } = this.#desk;
     const { completion } = this.#needs;
-    if (completion.isOpen && !completion.isWhole) {
-      const isCommand = buffer.text.startsWith("/");
-      if (completion.accept() && !isCommand) return;
+    if (completion.isOpen && completion.rest !== "") {
+      // A command that only contains the letters was perhaps not meant: it is completed, and not run.
+      const isMeant = buffer.text.startsWith("/") && completion.rest !== null;
+      if (completion.accept() && !isMeant) return;
     }
     completion.close();
     if (buffer.text.slice(0, buffer.caret).endsWith("\\")) {

@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { burinHome, messageOf, nearNames } from "@burin/core";
 import type { ScreenCommand } from "../../commands/command-desk.ts";
-import { fromElsewhere, SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
-import { slashFault } from "../../commands/slash-commands.ts";
+import { SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
+import { hereFor, slashFault, slashName } from "../../commands/slash-commands.ts";
 import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
@@ -33,6 +33,8 @@ export async function runByKey(desk: Desk, text: string): Promise<void> {
 async function finishCommand(desk: Desk, command: ScreenCommand, words: string): Promise<void> {
   try {
     await command.run(desk, words);
+    if (command.words === undefined && words !== "")
+      desk.note(say("command.noWords", { name: command.name, words }));
   } catch (error) {
     desk.note(say("command.failed", { name: command.name, why: messageOf(error) }), true);
   }
@@ -40,17 +42,17 @@ async function finishCommand(desk: Desk, command: ScreenCommand, words: string):
 
 /** Handles a `/name` that is neither a command nor a path: runs the equivalent of ours, or reports it. */
 export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
-  const name = /^\/([A-Za-z0-9_-]+)(?=\s|$)/.exec(text)?.[1];
+  const name = slashName(text);
   if (name === undefined) return false;
   if (slashFault(text, (await desk.session?.customCommands()) ?? []) === null) return false;
-  const meant = fromElsewhere(text);
-  if (meant !== null) return runCommand(desk, meant);
+  const here = hereFor(name);
+  if (here?.startsWith("/")) return runCommand(desk, here + text.slice(name.length + 1));
   const [near] = nearNames(
     name,
     SCREEN_COMMANDS.map((command) => command.name),
   );
   const unknown = near === undefined ? say("command.unknown", { name }) : say("command.near", { name, near });
-  desk.note(copyHint(desk, name) ?? unknown, true);
+  desk.note(copyHint(desk, name) ?? (here ? say("command.here", { name, here }) : unknown), true);
   return true;
 }
 
