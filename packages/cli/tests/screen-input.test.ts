@@ -131,6 +131,18 @@ describe("what is written at the prompt", () => {
     expect(terminal.all()).toContain("> see @src/tally.js");
   });
 
+  it("P41 completes a folder after @, and a name in it where one follows", async () => {
+    const terminal = await room.open([{ text: "Listed." }, { text: "Seen." }]);
+    await terminal.enter("see @sr", "› src/");
+    await terminal.enter("\t", /> see @src\/\s*\n/);
+    await terminal.enter("\r", "Listed.");
+    expect(lastPrompt()).toContain("tally.js");
+    await terminal.enter("@src", "› src/");
+    await terminal.enter("\ttal", "› src/tally.js");
+    await terminal.enter("\t\r", "Seen.");
+    expect(lastPrompt()).toContain("export const one = 1;");
+  });
+
   it("completes paths that came after the first look", async () => {
     const terminal = await room.open();
     await terminal.enter("@", "  src/tally.js");

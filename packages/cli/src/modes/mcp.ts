@@ -34,14 +34,10 @@ export function run(request: SubcommandRequest, io: Io): Promise<ExitCode> {
 
 async function add({ words, own, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const [alias, target, ...args] = words;
-  if (alias === undefined || target === undefined) {
-    throw new UsageError(
-      "give an alias, and the command or URL: burin mcp add files npx -y some-mcp-server .",
-    );
-  }
-  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/.test(alias)) {
+  if (alias === undefined || target === undefined)
+    throw new UsageError("give an alias, and the command or URL: burin mcp add files npx some-mcp-server .");
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/.test(alias))
     throw new UsageError(`"${alias}" cannot be an alias: 1 to 30 letters, digits, "_" or "-".`);
-  }
   const definition = definitionOf(target, args, own);
   const { file, isProject } = scopeOf(own, options);
   const known = (await openSettings(options)).settings.mcpServers[alias];
@@ -64,9 +60,8 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
 
 function definitionOf(target: string, args: readonly string[], own: Own): Record<string, unknown> {
   const transport = textOf(own.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
-  if (!["stdio", "http", "sse", "auto"].includes(transport)) {
+  if (!["stdio", "http", "sse", "auto"].includes(transport))
     throw new UsageError(`--transport must be stdio, http or sse, not "${transport}".`);
-  }
   const trust = own.trust === true ? { trust: true } : {};
   const env = pairs(textsOf(own.env), /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "--env NAME=value");
   const headers = pairs(

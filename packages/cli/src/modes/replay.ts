@@ -120,14 +120,7 @@ function isRun(tool: Tool | undefined, { status, ...call }: AnsweredCall): boole
   return status !== "cancelled" && !NEVER_RAN.has(error);
 }
 
-const NEVER_RAN = new Set([
-  "denied",
-  "needs_approval",
-  "not_run",
-  "may_have_run",
-  "interrupted",
-  "not_recorded",
-]);
+const NEVER_RAN = new Set("denied needs_approval not_run may_have_run interrupted not_recorded".split(" "));
 
 /** Returns the value with one path replaced by another in all its texts. */
 function moved<T>(value: T, from: string, to: string): T {

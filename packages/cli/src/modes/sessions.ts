@@ -46,9 +46,8 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
 /** Answers the question that a session was parked with, and continues the session. */
 async function answer(words: readonly string[], options: CommonOptions, io: Io): Promise<ExitCode> {
   const [id, decision, ...rest] = words;
-  if (id === undefined || decision === undefined) {
+  if (id === undefined || decision === undefined)
     throw new UsageError("say which session and what: burin sessions answer <id> yes|no|always [words]");
-  }
   const { home, root } = sessionPlace(options);
   const { path } = await findSession(home, root, id);
   if (parkedQuestion(path) === null) throw new UsageError(`the session ${id} has no pending question.`);
@@ -71,9 +70,8 @@ async function named(
   action: string,
   options: CommonOptions,
 ): Promise<readonly SessionPlace[]> {
-  if (ids.length === 0) {
+  if (ids.length === 0)
     throw new UsageError(`name a session: burin sessions ${action} <id>; see burin sessions list.`);
-  }
   const { home, root } = sessionPlace(options);
   return Promise.all(ids.map((id) => findSession(home, root, id)));
 }

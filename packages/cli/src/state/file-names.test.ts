@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FileNames } from "./file-names.ts";
+import { FileNames, foldersOf } from "./file-names.ts";
 
 const PATHS = [
   "docs/tally.md",
@@ -38,6 +38,14 @@ describe("paths for the letters that were typed", () => {
       ["😀", "😀/smile.ts"],
     ] as const)
       expect(names.find(words)).toEqual([path]);
+  });
+
+  it("are folders too, each once, before what is in them", () => {
+    const folders = foldersOf(PATHS);
+    expect(folders).toEqual(["docs/", "src/", "src/tally/", "t/a/l/l/", "t/a/l/", "t/a/", "t/"]);
+    const names = new FileNames([...PATHS, ...folders]);
+    expect(names.find("docs")).toEqual(["docs/", "docs/tally.md"]);
+    expect(names.find("src/")[0]).toBe("src/");
   });
 
   it("are the fifty best of many, the shortest first", () => {

@@ -48,6 +48,18 @@ export class FileNames {
   }
 }
 
+/** The folders above these paths, each with `/` at its end. */
+export function foldersOf(paths: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const path of paths)
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const folder = path.slice(0, end + 1);
+      if (found.has(folder)) break;
+      found.add(folder);
+    }
+  return [...found];
+}
+
 /** What a path may match, the best first. Where no path has the letters as a whole, only the last can match. */
 function patternsFor(wanted: string, isWhole: boolean): RegExp[] {
   const letters = wanted
@@ -55,6 +67,6 @@ function patternsFor(wanted: string, isWhole: boolean): RegExp[] {
     .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const whole = letters.join("");
   const apart = letters.map((letter) => `[^${letter}\\n]*${letter}`).join("");
-  const wholes = isWhole ? [`/${whole}[^/\\n]*\\n`, `${whole}[^/\\n]*\\n`, whole] : [];
+  const wholes = isWhole ? [`/${whole}[^/\\n]*/?\\n`, `${whole}[^/\\n]*/?\\n`, whole] : [];
   return [...wholes, `\\n${apart}`].map((pattern) => new RegExp(pattern, "g"));
 }

@@ -49,7 +49,8 @@ export class Completion {
     const { buffer, shown } = this.#desk;
     const chosen = shown.completions?.chosen;
     if (chosen === undefined) return false;
-    buffer.replaceFrom(this.#from, `${chosen.value} `);
+    // Behind a folder, a name in it may follow.
+    buffer.replaceFrom(this.#from, chosen.value.endsWith("/") ? chosen.value : `${chosen.value} `);
     this.close();
     return true;
   }
@@ -108,9 +109,9 @@ export class Completion {
     if (this.#isReading || began < this.#freshUntil) return;
     this.#isReading = true;
     try {
-      const { FileNames } = await import("../../state/file-names.ts");
+      const { FileNames, foldersOf } = await import("../../state/file-names.ts");
       const paths = await projectFiles(this.#desk.options.root, MOST_FILES, new AbortController().signal);
-      this.#files = new FileNames(paths);
+      this.#files = new FileNames([...paths, ...foldersOf(paths)]);
       this.#isReading = false;
     } catch (error) {
       // Not tried again: it would be noted with each key.
