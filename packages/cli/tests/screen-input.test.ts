@@ -233,6 +233,16 @@ describe("what is written at the prompt", () => {
     expect(files.join("")).toContain("we indent with tabs");
   });
 
+  it.each(["# The bug\n\nIt is there.", "## Steps", "#42 is open again", "![a picture](b.png) and words"])(
+    "P55 is no fact and no command where it is a page or names an issue: %j",
+    async (text) => {
+      const terminal = await room.open([{ text: "Seen." }]);
+      await terminal.enter(`\u001b[200~${text}\u001b[201~`, `> ${text.split("\n", 1)}`);
+      await terminal.enter("\r", "Seen.");
+      expect(lastPrompt()).toContain(text);
+    },
+  );
+
   it("P54 says where a command of Claude Code has to be copied", async () => {
     await mkdir(join(room.root, ".claude/commands"), { recursive: true });
     await writeFile(join(room.root, ".claude/commands/fix-issue.md"), "Fix issue $1.\n");

@@ -35,8 +35,10 @@ export class OwnCalls {
 
   /** Returns true when the text was one of these. */
   take(text: string): boolean {
-    if (text.startsWith("#")) void this.#remember(text.slice(1).trim());
-    else if (text.startsWith("!")) void this.#run(text.replace(/^!+/, "").trim(), text.startsWith("!!"));
+    // A pasted page may begin with a heading or an image, and a prompt with the number of an issue.
+    if (/^#(?![#\d]).*$/.test(text)) void this.#remember(text.slice(1).trim());
+    else if (/^!(?!\[.*\]\()/.test(text))
+      void this.#run(text.replace(/^!+/, "").trim(), text.startsWith("!!"));
     else return false;
     return true;
   }

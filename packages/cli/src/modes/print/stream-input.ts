@@ -101,9 +101,8 @@ export class StreamInput implements PromptInput {
       // When the whole run was parked or interrupted, the prompt at the head was the last.
       this.#tellLeft(this.#line.slice(1), session);
     }
-    if (count === 0 && !this.hasFault && !this.#io.signal.aborted) {
+    if (count === 0 && !this.hasFault && !this.#io.signal.aborted)
       throw new UsageError('there was no prompt on stdin; write {"type":"user","text":"..."}, one a line.');
-    }
   }
 
   /** undefined when there will be no more. */
