@@ -18,6 +18,7 @@ const ELSEWHERE = Object.entries({
   "--deny": "--disallowedTools --disallowed-tools",
   "--sandbox": "-s",
   "--include-directories": "--add-dir",
+  "--output-format": "--format",
   "--root": "--cwd --cd -C --dir",
   "--resume": "--session --session-id",
   "--settings": "--config --profile",
@@ -66,8 +67,7 @@ function inColumn(form: string): string {
 
 /** The words of a command of other agents or of the app, or a mistyped one, were not meant as a prompt. Throws UsageError. */
 export async function assertNoMistypedCommand([word = "", ...more]: readonly string[]): Promise<void> {
-  const { commandOf } = await import("./commands/screen-commands.ts");
-  const inApp = more.length === 0 && commandOf(word);
+  const inApp = more.length === 0 && (await import("./commands/screen-commands.ts")).commandOf(word);
   const [near] = commandsLike(word);
   // A prompt without quotes that begins with such a word, e.g. update, is longer.
   const there = more.length < 2 && hereFor(word, ELSEWHERE);

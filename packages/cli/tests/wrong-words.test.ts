@@ -39,6 +39,7 @@ describe("a command line that cannot be meant", () => {
     ["rewind", "did you mean /back in the app?"],
     ["acp", "did you mean burin serve acp?"],
     ["--disallowedTools Bash -p hi", "did you mean --deny?"],
+    ["--format json -p hi", "did you mean --output-format?"],
     ["--full-auto hi", "did you mean --approval-mode auto-edit?"],
     ["--dangerously-bypass-approvals-and-sandbox hi", "did you mean --yes?"],
     ["call read_file {} --yes --approval-mode plan", "cannot be combined with plan"],
