@@ -183,6 +183,20 @@ describe("edits that must fail", () => {
     expect(edit(ADDED, oldText, newText)).toEqual({ status: "no_change" });
   });
 
+  it("P1 refuses a bracket a second time, but not that of a further block", () => {
+    const newText = "  b(2);\n}\nc {\n  d(3);\n}";
+    expect(edit("a {\n  b(1);\n}\n", "  b(1);", newText)).toEqual({ status: "doubled", line: "}" });
+    for (const [open, close] of [
+      ["#ifdef A", "#endif"],
+      ["f {", "}"],
+      ["---", "---"],
+    ]) {
+      const content = `x(1);\ny(2);\n${close}\n`;
+      const block = ["y(2);", open, "a(3);", close].join("\n");
+      expect(applied({ content, oldText: "y(2);", newText: block })).toBe(content.replace("y(2);", block));
+    }
+  });
+
   it("P1 repeats a line that the old text has, or another one", () => {
     expect(
       applied({ content: ADDED, oldText: "one(1);\ntwo(2);", newText: "one(1);\none(1);\ntwo(2);" }),

@@ -47,9 +47,20 @@ function doubledLine({ content, oldText, newText }: EditRequest, start: number):
   const whole = content.slice(from, start) + newText + content.slice(start + oldText.length, end);
   const [was = [], is = []] = [content.slice(from, end), whole].map(filledLines);
   const count = (lines: readonly string[], line: string) => lines.filter((other) => other === line).length;
+  const isUneven = openBrackets(oldText) !== openBrackets(newText);
+  const mayRepeat = (line: string) => SEPARATOR.test(line) || (CLOSING.test(line) && !isUneven);
   return filledBeside(content, from, end).find(
-    (line, at) => line !== "" && is.at(-at) === line && count(is, line) > count(was, line),
+    (line, at) => !mayRepeat(line) && is.at(-at) === line && count(is, line) > count(was, line),
   );
+}
+
+/** Lines that end a block: a whole block that comes before the end of another ends with the same line. */
+const CLOSING = /^\s*(?:[)\]},;>]+$|\*+\/$|<\/|#\s*endif|\{%-?\s*end|(?:end|fi|done|esac)\b(?!\())/i;
+/** Lines of signs around or between anything, and no line. */
+const SEPARATOR = /^[^\w/([{)\]},;>]*$/;
+
+function openBrackets(text: string): number {
+  return text.split(/[([{]/).length - text.split(/[)\]}]/).length;
 }
 
 /** Whether the new text only adds to the old one, and what it adds stands around that already. */
