@@ -5,7 +5,7 @@ import { judgeCommand } from "./command-policy.ts";
 /** `top` leads out of the root; `links` holds a link out, and `odd` a name with a space. */
 const PLACE: CommandPlace = {
   root: "/project",
-  leadsOutside: (path) => path === "/project/top",
+  leadsOutside: (path) => /\/(?:top|packed\.gz|packed\.zip)$/.test(path),
   realPaths: () => [],
   treeBelow: (folder) => ({
     linksOut: folder === "/project/links" ? ["link.txt"] : [],
@@ -173,6 +173,12 @@ describe("names that a command prints for another one", () => {
       "git symbolic-ref HEAD refs/heads/x",
       "git config user.name x",
       "yq '.a | load(\"top\")' a",
+      "yq 'strload(\"top\")' a",
+      "yq '. *nload(\"top\")' a",
+      "zcat packed",
+      "gzip -dc packed",
+      "unzip -l packed",
+      "awk 'BEGIN { extension(\"./a.so\") }'",
       "yq top",
       "ps -eo pid,environ",
     ],
@@ -195,6 +201,47 @@ describe("names that a command prints for another one", () => {
     ...["grep -rlZ a sub | xargs -0 head -1", "cat $(find sub -size +1k)"],
   ])("P22 names that are ended as they are read run unasked: %s", (command) => {
     expect(judged(command).verdict).toBe("allow");
+  });
+
+  it.each([
+    ...[
+      'tail "$(ls -t *.log | head -1)"',
+      'f=$(find sub -name "*.ts" | head -1); cat "$f"',
+      'wc -l "$(ls sub)"',
+    ],
+    ...['while read -r f; do wc -l "$f"; done < <(find sub)', 'f=$(ls sub) && for g in $f; do wc "$g"; done'],
+    ...[`while IFS= read -r -d '' f; do wc -l "$f"; done < <(find sub -print0)`, "N=$(wc -l <a); echo $N"],
+    ...["[[ $(ls | wc -l) -gt 3 ]]"],
+    ...['[ -n "$(find sub)" ] && echo a', 'f=$(find sub); echo "$f" | head', "x=$(date +%s); echo $x"],
+  ])("P22 names that are kept in a variable, quoted or fed to a loop run unasked: %s", (command) => {
+    expect(judged(command).verdict).toBe("allow");
+  });
+
+  it.each([
+    ...['cat "$(find links)"', 'f=$(find links | head -1); cat "$f"', 'cat "$(cat a)"', 'cat "$(ls; cat a)"'],
+    ...['f=$(cat a); cat "$f"', 'cat "$(ls sub)/../../b"', 'f=$(ls sub); cat "$f/../../b"', 'rm "$(ls sub)"'],
+    ...[
+      'while read -r f; do cat "$f"; done < <(cat a)',
+      'while read -r f; do cat "$f"; done < <(find links)',
+    ],
+    ...['cat a | while read -r f; do cat "$f"; done 3< <(find sub)', 'sed "$(ls sub)" a', 'bash "$(ls sub)"'],
+    ...[
+      'while read -r f; do cat "$f"; done < <(find sub) < <(cat a)',
+      'cd "$(ls sub)" && ls',
+      "N=$(cat a); echo $N",
+    ],
+    ...[
+      'while read -r f; do rm "$f"; done < <(find sub)',
+      'while read f; do cat "$f"; done < <(find sub; cat a)',
+    ],
+    ...[
+      `while read -r -d '' f; do cat "$f"; done < <(find sub)`,
+      "while read f; do cat $f; done < <(find sub -print0)",
+    ],
+    ...["[[ $(echo 'a[$(b)]' wc -l) -gt 3 ]]", "[[ $(cat a)$(ls | wc -l) -gt 3 ]]", "[[ $(cat a) -gt 3 ]]"],
+    ...['find sub -print0 | while read -r -d a f; do cat "$f"; done', "N=$(wc -l <a 2>&1); echo $N"],
+  ])("P21 but not where something else may be in them: %s", (command) => {
+    expect(judged(command).verdict).toBe("ask");
   });
 
   const inTree = (command: string) => {

@@ -55,7 +55,10 @@ const PRINTERS: Readonly<Record<string, Printer>> = {
 };
 
 /** Known names that a command prints, one per line or by NUL; a shell joins what only NULs separate, `.` and `./a`. */
-export function printedNames(command: SimpleCommand | undefined, byNul = false): Below | null {
+export function printedNames(
+  command: SimpleCommand | undefined,
+  byNul = command?.isByNul === true,
+): Below | null {
   if (command?.isSplit !== true) return namesOfOutput(command, byNul);
   const below = namesOfOutput(command, byNul);
   // A name that is a pattern becomes others.

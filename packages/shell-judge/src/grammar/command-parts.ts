@@ -51,6 +51,8 @@ export interface SimpleCommand {
   readonly input?: SimpleCommand | undefined;
   /** Its output is split into words, each of which may be a pattern. */
   readonly isSplit?: boolean;
+  /** Its output is read up to each NUL. */
+  readonly isByNul?: boolean;
   /** The body of a loop, read again for another word. */
   readonly isRepeat?: boolean;
   /** Why it is more than plain words. */

@@ -190,7 +190,10 @@ function commitPiece(part: WordPart, { variables, takesCommits }: WordSurroundin
 
 /** The shell neither splits it nor takes it for a pattern. */
 function isOneWord(variable: Variable): boolean {
-  return "value" in variable && /^[\w@%+:,./~^{}=!#-]+$/.test(variable.value);
+  if ("value" in variable) return /^[\w@%+:,./~^{}=!#-]+$/.test(variable.value);
+  const { words = [], redirections = [] } = variable.lineOf ?? {};
+  const isQuiet = redirections.every(({ kind, text }) => kind === "read" || /^2?> ?\/dev\/null$/.test(text));
+  return isQuiet && PRINTS_ONE_WORD.test(words.map(({ text }) => text).join(" "));
 }
 
 function variablePiece(variable: Variable, text: Piece, isSplit: boolean): Piece | null {
@@ -241,7 +244,7 @@ export const PRINTS_HASH =
 export const SOME_COMMIT = "0".repeat(40);
 
 /** Whether a script prints only what such commands do. */
-function prints(script: ParsedScript | undefined, commands: RegExp): boolean {
+export function prints(script: ParsedScript | undefined, commands: RegExp): boolean {
   const last = lastCommand(script);
   // One feeds the command, the other discards its errors.
   const isQuiet = last?.redirects.every(

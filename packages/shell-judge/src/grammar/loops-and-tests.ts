@@ -11,7 +11,7 @@ import { forEachChild } from "unbash";
 import { SHELLS } from "../programs/launches.ts";
 import { setOf } from "../tables.ts";
 import type { ShellWord } from "./command-parts.ts";
-import { lastCommand, type Variable } from "./literal-word.ts";
+import { lastCommand, prints, type Variable } from "./literal-word.ts";
 
 /** `{1..20}` is not longer than this, or it is not followed. */
 const LONGEST_RANGE = 50;
@@ -46,12 +46,15 @@ export function bracedWords({ text }: Word): ShellWord[] | null {
   return values?.map((value) => ({ text, value, isGlob: false })) ?? null;
 }
 
-/** An unquoted `$(...)` with nothing in it but one pipeline of plain commands. */
-export function isOnePipeline({ parts, text }: Word): boolean {
+/** One `$(...)`, quoted or not, or `<(...)` with nothing in it but one pipeline of plain commands. */
+export function isOnePipeline({ parts, text }: Pick<Word, "parts" | "text">): boolean {
   const [only, ...more] = parts ?? [];
+  if (only?.type === "DoubleQuoted" && more.length === 0)
+    return isOnePipeline({ parts: only.parts, text: text.slice(1, -1) });
   // What stands in single quotes is text, unless something else decides what is a quote.
   const bare = /"|\\'|<</.test(text) ? text : text.replace(/'[^']*'/g, "");
-  if (only?.type !== "CommandExpansion" || more.length > 0 || /[$`]|[<>]\(/.test(bare.slice(1))) return false;
+  if (more.length > 0 || /[$`]|[<>]\(/.test(bare.slice(1))) return false;
+  if (only?.type !== "CommandExpansion" && only?.type !== "ProcessSubstitution") return false;
   return !only.script?.commands[0]?.background && lastCommand(only.script) !== undefined;
 }
 
@@ -73,9 +76,9 @@ export function ownAssignments(script: ParsedScript): ReadonlySet<SyntaxNode> {
   const visit = (node: SyntaxNode) => {
     if (node.type === "Assignment") names.push(node.name);
     if (node.type === "For" || node.type === "While") {
-      const set = node.type === "For" ? [node.name.text] : readNames(node);
+      const set = node.type === "For" ? [node.name.text] : readNames(node)?.names;
       names.push(...(set ?? []));
-      if (set !== null) inLoops.push(...surely(node.body));
+      if (set !== undefined) inLoops.push(...surely(node.body));
     }
     forEachChild(node, visit);
   };
@@ -154,8 +157,8 @@ function commandAssigns({ name, prefix, args }: Command): boolean {
   return ASSIGNING.has(program);
 }
 
-/** What `while read -r a b` reads into; null for any other loop. */
-export function readNames(node: While): readonly string[] | null {
+/** What `while read -r a b` reads into, lines or what ends in a NUL; null for any other loop. */
+export function readNames(node: While): { names: readonly string[]; isByNul: boolean } | null {
   const [statement, ...more] = node.clause.commands;
   const command = statement?.command;
   if (node.kind !== "while" || more.length > 0 || command?.type !== "Command") return null;
@@ -163,8 +166,10 @@ export function readNames(node: While): readonly string[] | null {
     (each) => each.type === "Assignment" && each.name === "IFS" && each.value.type === "Word",
   );
   if (!isPlain || command.name?.text !== "read" || command.redirects.length > 0) return null;
-  const names = command.args.map(({ text }) => text).filter((text) => text !== "-r");
-  return names.length > 0 && names.every(isPlainName) ? names : null;
+  const given = command.args.map(({ text }) => text).join(" ");
+  const [, options = "", set = ""] = /^((?:-r |-r?d (?:''|"") )*)([\w ]+)$/.exec(given) ?? [];
+  const names = set.split(" ");
+  return names.every(isPlainName) ? { names, isByNul: options.includes("d") } : null;
 }
 
 const ONLY_BASH: ReadonlySet<SyntaxNode["type"]> = new Set([
@@ -210,6 +215,11 @@ interface Comparison {
   readonly problem: string | null;
 }
 
+/** It is a number that `wc` prints. */
+function counts({ parts: [only, ...more] = [] }: Word): boolean {
+  return only?.type === "CommandExpansion" && more.length === 0 && prints(only.script, /^wc -[clmw]$/);
+}
+
 const LOOKS = /^-[abcdefghknprstuwxzGLNOS]$/;
 const COMPARES = new Set(["=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef"]);
 
@@ -227,7 +237,8 @@ export function testWords(expression: TestExpression, source: string): Compariso
       const operands = "operand" in expression ? [expression.operand] : [expression.left, expression.right];
       const isKnown = "operand" in expression ? LOOKS.test(operator) : COMPARES.has(operator);
       const isNumbers =
-        /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator) && operands.every(({ text }) => /^\d+$/.test(text));
+        /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator) &&
+        operands.every((word) => /^\d+$/.test(word.text) || counts(word));
       const problem = isKnown || isNumbers ? null : `\`${operator}\` can evaluate what it compares`;
       return [{ text: `[[ ${source.slice(pos, end)} ]]`, operator, operands, problem }];
     }

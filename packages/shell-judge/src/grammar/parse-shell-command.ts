@@ -137,8 +137,8 @@ class Reader {
         for (const statement of node.commands) this.#read(statement, unsure);
         return;
       case "Redirected":
-        this.#read(node.command, { ...position, input: undefined });
         this.#readRedirectionsOf(node.redirects, unsure);
+        this.#read(node.command, { ...position, input: this.#inputOf(node.redirects) });
         return;
       case "Command":
         this.#readCommand(node, position);
@@ -207,14 +207,23 @@ class Reader {
 
   /** Only a loop over the lines of its input is known to end. */
   #readWhile(node: While, position: Position): void {
-    const names = readNames(node);
-    if (names === null || this.mayAssign()) {
+    const read = readNames(node);
+    if (read === null || this.mayAssign()) {
       this.#readOther(node);
       return;
     }
     this.#read(node.clause, position);
-    const lineOf = names.length === 1 ? position.input : undefined;
+    const { names, isByNul } = read;
+    const lineOf = names.length === 1 && position.input ? { ...position.input, isByNul } : undefined;
     this.#readBody(node.body, position, new Map(names.map((name) => [name, { lineOf }])));
+  }
+
+  /** The command whose output these redirections, which were read last, make the input. */
+  #inputOf([only, ...more]: readonly Redirection[]): SimpleCommand | undefined {
+    const isInput = only?.operator === "<" && only.descriptor === undefined;
+    return isInput && more.length === 0 && only.target && isOnePipeline(only.target)
+      ? this.commands.at(-2)
+      : undefined;
   }
 
   /** The variables that the loop sets are undefined where nothing is known about them. */
@@ -317,10 +326,11 @@ class Reader {
     const [, , name, belowTop] = BELOW_TOP.exec(text) ?? [];
     if (belowTop !== undefined && (name === undefined || this.#isTop(name)))
       return { text, value: null, isGlob: false, isAnyText: true, belowTop };
-    if (!("problem" in reading)) return { text, value: null, isGlob: false, ...reading };
-    problems.push(`\`${text}\` holds ${reading.problem}`);
-    // Of a pipeline that becomes words the last command was read last.
+    // Of a pipeline the last command was read last.
     const printer = isOnePipeline(word) ? this.commands.at(-1) : undefined;
+    if (!("problem" in reading))
+      return { text, value: null, isGlob: false, ...(printer && { lineOf: printer }), ...reading };
+    problems.push(`\`${text}\` holds ${reading.problem}`);
     const lineOf = reading.lineOf ?? (printer && { ...printer, isSplit: true });
     return { text, value: null, isGlob: false, ...(lineOf && { isMany: true, lineOf }) };
   }
@@ -347,8 +357,9 @@ class Reader {
     const known = "value" in reading ? reading.value : null;
     if (!isOwn || "problem" in reading) return { text, name, value: known };
     const isCommit = PRINTS_HASH.test(/=("?)\$\(([^()$`]*)\)\1$/.exec(text)?.[2] ?? "");
+    const printer = value.type === "Word" && isOnePipeline(value) ? this.commands.at(-1) : undefined;
     const variable: Variable =
-      known === null ? { lineOf: undefined, isCommit } : { value: known, isGlob: false };
+      known === null ? { lineOf: printer, isCommit } : { value: known, isGlob: false };
     this.#variables = new Map([...this.#variables, [name, variable]]);
     if (/=("?)\$\(git rev-parse --show-toplevel\)\1$/.test(text))
       this.#tops.set(variable, this.commands.length);

@@ -52,7 +52,7 @@ const printf: ProgramReader = (words) => {
 /** Sets variables that only the line itself uses. */
 const read: ProgramReader = (words) =>
   words.flatMap(({ value }, index) => {
-    if (value === "-r" || isPlainName(value)) return [];
+    if (/^(?:-r|-r?d|)$/.test(value) || isPlainName(value)) return [];
     return [launchFinding(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
   });
 

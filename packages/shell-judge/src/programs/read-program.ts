@@ -9,7 +9,7 @@ import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
 
 /** Names and characters through which an AWK program reaches files and other programs. */
-const REACHES_OUT = /system|getline|@|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|ENVIRON|[|>]|fflush|close|\\\n/;
+const REACHES_OUT = /system|getline|extension|@|ARGV|ARGC|TAB|PROCINFO|ENVIRON|[|>]|fflush|close|\\\n/;
 
 /** Reads and prints, unless the program text contains anything that could do more. */
 const awk: ProgramReader = (words, reach) => {
@@ -61,20 +61,19 @@ const tar: ProgramReader = (words, reach) => {
   return pathFinding(archive, 2, reach);
 };
 
-/** Only showing what is packed. The names of archives may be patterns for `unzip` itself, and it completes them. */
+/** Only showing what is packed. The names of archives may be patterns for `unzip` itself, and names are completed. */
 const packed: ProgramReader = (words, reach) => {
-  const [program, option, ...files] = words;
-  const isZip = program?.value === "unzip";
-  const isShown = (isZip ? /^-(?:l|v|lv|Z1?|p)$/ : /^-(?:l|lv|d?c|cd)$/).test(option?.value ?? "");
+  const isCat = words[0]?.value === "zcat";
+  const isZip = words[0]?.value === "unzip";
+  const isShown = isCat || (isZip ? /^-(?:l|v|lv|Z1?|p)$/ : /^-(?:l|lv|d?c|cd)$/).test(words[1]?.value ?? "");
+  const files = words.slice(isCat ? 1 : 2);
   const isOdd = files.some(
     ({ value }, index) => value.startsWith("-") || (isZip && index === 0 && /[*?[]/.test(value)),
   );
   if (!isShown || isOdd) return other(words, reach);
-  const named = isZip
-    ? files
-        .slice(0, 1)
-        .flatMap((file) => ["", ".zip", ".ZIP"].map((end) => ({ ...file, value: file.value + end })))
-    : files;
+  const named = (isZip ? files.slice(0, 1) : files).flatMap((file) =>
+    ["", ".zip", ".ZIP", ".gz", ".z", "-z", ".Z"].map((end) => ({ ...file, value: file.value + end })),
+  );
   return named.flatMap((file) => pathFinding(file, words.length - 1, reach));
 };
 
@@ -90,7 +89,7 @@ const READERS: Readonly<Record<string, ProgramReader>> = {
   sed,
   git,
   tar,
-  ...alike("unzip gzip gunzip bzip2 bunzip2 xz unxz zstd", packed),
+  ...alike("unzip zcat gzip gunzip bzip2 bunzip2 xz unxz zstd", packed),
   command,
 };
 

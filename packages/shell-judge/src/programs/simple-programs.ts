@@ -151,7 +151,7 @@ const YQ = listed(
   (read) =>
     read.operands.flatMap((operand) => [
       ...jqFilter({ ...read, operands: [operand] }),
-      ...(/\b(?:load\w*|strenv|envsubst|eval(?!$)|system)\b/.test(operand.value)
+      ...(/(?<!\.[\w-]*)(?:load|env\(|envsubst|eval(?!$)|system)/.test(operand.value)
         ? [launchFinding("the expression reads more than the file", operand.index)]
         : []),
     ]),
@@ -213,7 +213,7 @@ const xxd: ProgramReader = (words, reach) => {
 /** Programs that read and print, by name. */
 export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...alike(
-    "cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column",
+    "cat pgrep pidof head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column",
     reading(),
   ),
   ...alike(
@@ -223,11 +223,11 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...alike("whoami uptime tty nproc arch hostname logname", listed("none", {})),
   lscpu: listed("none", { flags: "aebcJpxy" }),
   ...alike("locale getconf", listed("text", { flags: "a" })),
-  ...alike("echo true false : seq basename dirname id groups which expr", () => []),
+  ...alike("echo true false : seq basename dirname id groups which expr factor numfmt", () => []),
   strings,
   yq: YQ,
   xxd,
-  ...alike("zcat bzcat xzcat zstdcat", listed("paths", { flags: "cdfkqv" })),
+  ...alike("bzcat xzcat zstdcat", listed("paths", { flags: "cdfkqv" })),
   bc: listed("paths", { flags: "lqs" }),
   shuf: listed("paths", { flags: "erz", values: "ni" }),
   // Elsewhere than in GNU's it names a file to write.
