@@ -8,6 +8,7 @@ import {
   coversEverything,
   mentions,
   ruleInWords,
+  standsIn,
 } from "./command-rules.ts";
 import { allCommandWords } from "./command-words.ts";
 import type { ShellCommand } from "./grammar/command-parts.ts";
@@ -71,9 +72,9 @@ interface Mention {
 function ruleThatMentions(rules: readonly CommandRule[], line: ShellCommand): Mention | null {
   if (rules.length === 0) return null;
   let possible: Mention | null = null;
-  for (const { words, part, isPossible } of allCommandWords(line)) {
+  for (const { words, part, isPossible, isText } of allCommandWords(line)) {
     for (const rule of rules) {
-      const answer = mentions(rule, words);
+      const answer = isText ? (standsIn(rule, words[0] ?? "") ? "yes" : "no") : mentions(rule, words);
       if (answer === "yes" && isPossible !== true) return { rule, part, isCertain: true };
       if (answer !== "no") possible ??= { rule, part, isCertain: false };
     }
@@ -85,7 +86,7 @@ function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): 
   const where = part === "" ? "this line" : `\`${part}\``;
   const reason = isCertain
     ? `the rule ${kind} ${rule.text} asks about ${where}`
-    : `${where} is known only when it runs, so it cannot be compared with the rule ${kind} ${rule.text}`;
+    : `${where} may start what the rule ${kind} ${rule.text} names: that is known only when it runs`;
   return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
 }
 

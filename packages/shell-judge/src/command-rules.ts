@@ -69,6 +69,24 @@ export function mentions(rule: CommandRule, command: readonly (string | null)[])
   return missing ? "maybe" : plain;
 }
 
+/** Behind these a command may begin in a text, whatever program reads it. */
+const BEGINNING =
+  /(?:[\n"'`(!;|&=*{[,]|\b\d*e |\b(?:do|else|env|exec|run|sh|shell|spawn|sudo|system|then|xargs)[ :])[ \t]*(?:[.~]?(?:\/[\w.-]+)+\/)?$/i;
+
+/** Whether the words of a rule stand in a text one after the other, as in a list or in a command line. */
+export function standsIn(rule: CommandRule, text: string): boolean {
+  const [name = ""] = rule.words;
+  if (name === "" || rule.isUnclear) return false;
+  const all = `\n${text}`;
+  for (let at = all.indexOf(name); at !== -1; at = all.indexOf(name, at + 1)) {
+    const given = all.slice(at, at + 300);
+    const isKey = /^["']\s*[\]:]/.test(given.slice(name.length));
+    const begins = !isKey && BEGINNING.test(all.slice(Math.max(at - 100, 0), at));
+    if (begins && mentions(rule, given.split(/[^\w.+/@:%=-]+/)) === "yes") return true;
+  }
+  return false;
+}
+
 function programName(program: string): string {
   return baseName(program)
     .toLowerCase()

@@ -1,13 +1,20 @@
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { launchesOf, readsAsBash } from "./programs/launches.ts";
+import { BUILTINS } from "./programs/builtins.ts";
+import { gitSubcommand } from "./programs/git.ts";
+import { GIT_READING } from "./programs/git-reading.ts";
+import { baseName, launchesOf, readsAsBash, SHELLS } from "./programs/launches.ts";
+import { SIMPLE_PROGRAMS } from "./programs/simple-programs.ts";
+import { alike, rowOf } from "./tables.ts";
 
 /** The words of one command that would run, as far as they are known; null stands for any number of words. */
 export interface CommandWords {
   readonly words: readonly (string | null)[];
   readonly part: string;
-  /** It is text, which only may be evaluated. */
+  /** It is not certain that it runs. */
   readonly isPossible?: boolean;
+  /** It is one word, a text in which the program may find commands. */
+  readonly isText?: boolean;
 }
 
 const UNKNOWN: CommandWords = { words: [null], part: "" };
@@ -42,7 +49,8 @@ function commandWords(command: SimpleCommand, depth: number, part: string): Comm
   });
   if (words.length === 0) return [];
   const fed = command.redirections.filter(({ kind }) => kind === "data").map(({ target }) => target);
-  return launchedWords(words, { depth, part, fed });
+  const set = command.assignments.map(({ value }) => value);
+  return [...launchedWords(words, { depth, part, fed }), ...textsAmong(set, part)];
 }
 
 /** The commands that run if a text is evaluated as the body of a here-document is, also those that are quoted. */
@@ -54,14 +62,78 @@ function evaluatedWords(text: string, depth: number, part: string): CommandWords
   return all.map((one) => ({ ...one, isPossible: true }));
 }
 
-const STARTS = /^(?!git|find|echo)\S+ (?:exec|dlx)$|^(?:poetry|uv|pipenv|pdm|hatch|rye|conda|mamba) run$/;
+/** They start a program, here or elsewhere, behind so many more words of their own; one below zero starts none. */
+const STARTS: Readonly<Record<string, number>> = {
+  ...alike(
+    `*.exec *.dlx *.-- poetry.run uv.run pipx.run pipenv.run pdm.run hatch.run rye.run conda.run mamba.run
+    micromamba.run zellij.run heroku.run toolbox.run foreman.run honcho.run dotenv.run bun.x npm.x mise.x git.run
+    git.foreach git.difftool git.for-each-repo perf.stat perf.record perf.trace rr.record cmake.-E meson.devenv
+    adb.shell tmux.new tmux.new-session tmux.new-window tmux.neww tmux.split-window tmux.run-shell
+    tmux.respawn-pane systemd-run systemd-cat systemd-nspawn systemd-socket-activate ifne ccache sccache distcc
+    bear scan-build tini dumb-init catatonit mpirun mpiexec srun salloc qsub bsub proot wine corepack uvx screen
+    xterm konsole alacritty kitty foot daemonize dtach abduco wsl dotenv run-one zrun gdb sshpass nodemon
+    start-stop-daemon flatpak-spawn`,
+    0,
+  ),
+  ...alike(
+    `ssh mosh bwrap faketime setuidgid s6-setuidgid chpst softlimit envdir lckdo with-lock-ex kcov docker.exec
+    docker.run podman.exec podman.run nerdctl.exec nerdctl.run docker-compose.exec docker-compose.run kubectl.exec
+    kubectl.run kubectl.debug oc.exec oc.run oc.debug oc.rsh direnv.exec nvm.exec lxc.exec incus.exec nix.shell
+    nix.develop nix.run machinectl.shell distrobox.enter flatpak.run`,
+    1,
+  ),
+  // They mean files by them, or hand such words to what they build.
+  ...alike("git.exec find.exec echo.exec git.-- npm.-- pnpm.-- yarn.-- bun.-- cargo.-- make.-- go.--", -1),
+};
+/** If more words may begin a command, it is not known which. */
+const MOST_STARTS = 12;
 
-/** What many programs start behind such a word, some in a container. */
-function startedWords(words: readonly (string | null)[], part: string): CommandWords[] {
-  const at = words.findIndex((word, index) => index > 0 && STARTS.test(`${words[0]} ${word}`));
-  const started = at === -1 ? [] : words.slice(at + 1).filter((word) => !/^-./.test(word ?? ""));
-  const inside = /^(?:docker|podman|kubectl|oc)$/.test(words[0] ?? "") ? started.slice(1) : [];
-  return [started, inside].map((some) => ({ words: some, part, isPossible: true }));
+function startedWords(words: readonly (string | null)[], inside: Inside): CommandWords[] {
+  const name = baseName(words[0] ?? "");
+  const starts = words.flatMap((word, index) => {
+    const own = index === 0 ? rowOf(STARTS, name) : rowOf(STARTS, `${name}.${word}`);
+    return startsBehind(words, index, own ?? (index === 0 ? -1 : (rowOf(STARTS, `*.${word}`) ?? -1)));
+  });
+  const from = [...new Set(starts)];
+  const all = from.length > MOST_STARTS ? [[null]] : from.map((at) => words.slice(at));
+  const deeper = { ...inside, depth: inside.depth + 4, fed: [] };
+  return all.flatMap((some) => launchedWords(some, deeper)).map((one) => ({ ...one, isPossible: true }));
+}
+
+/** Which of its words may begin the command: one behind an option may be that option's value. */
+function startsBehind(words: readonly (string | null)[], own: number, before: number): number[] {
+  const starts: number[] = [];
+  let passed = 0;
+  for (let at = own + 1; at < words.length && passed <= before && starts.length <= MOST_STARTS; at += 1) {
+    const word = words[at] ?? null;
+    if (word?.startsWith("-")) continue;
+    if (word === null ? at === words.length - 1 : !/[=:]/.test(word)) starts.push(at);
+    if (word !== null && (at === own + 1 || !words[at - 1]?.startsWith("-"))) passed += 1;
+  }
+  return starts;
+}
+
+const TEXT = /[\s"'`(!]|^--[\w-]*(?:cmd|command|editor|entrypoint|exec|filter|pager|program|rsh|shell)=/;
+/** What follows them is a message or a pattern. */
+const SAYS = /^(?:-[a-zA-Z]*[mSGkt]|--(?:message|grep|author|trailer|format|pretty))(?=$|=)/;
+const INTERPRETERS =
+  /^(?:python[\d.]*|perl|ruby|node|php|lua|tclsh|expect|ed|ex|m4|awk|make|crontab|osascript|deno|bun|pwsh|psql|mysql|sqlite3|R|julia)$/;
+
+/** Texts in which a program may find commands; those that only print or search do not look for any. */
+function textsOf(words: readonly (string | null)[], { part, fed }: Inside): CommandWords[] {
+  const name = baseName(words[0] ?? "");
+  const isOther = /^(?:find|gh|glab)$/.test(name) || SHELLS.has(name) || launchesOf(words).length > 0;
+  if (isOther || rowOf(SIMPLE_PROGRAMS, name) || rowOf(BUILTINS, name)) return [];
+  const at = gitSubcommand(words);
+  const isShown = name === "git" && words[at] !== "config" && rowOf(GIT_READING, words[at] ?? "");
+  const own = words.slice(0, isShown ? at : words.length);
+  const given = own.filter((word, index) => !SAYS.test(words[index - 1] ?? "") && !SAYS.test(word ?? ""));
+  return textsAmong(INTERPRETERS.test(name) ? [...given, ...fed] : given, part);
+}
+
+function textsAmong(words: readonly (string | null)[], part: string): CommandWords[] {
+  const texts = words.filter((word) => TEXT.test(word ?? ""));
+  return texts.map((text) => ({ words: [text], part, isPossible: true, isText: true }));
 }
 
 interface Inside {
@@ -73,8 +145,9 @@ interface Inside {
 
 function launchedWords(words: readonly (string | null)[], inside: Inside): CommandWords[] {
   const { depth, part, fed } = inside;
-  const found: CommandWords[] = [{ words, part }, ...startedWords(words, part)];
+  const found: CommandWords[] = [{ words, part }];
   if (depth > DEEPEST) return [...found, { words: [null], part }];
+  found.push(...startedWords(words, inside), ...textsOf(words, inside));
   const deeper = { ...inside, depth: depth + 1 };
   for (const launch of launchesOf(words)) {
     if (launch.kind === "words") {

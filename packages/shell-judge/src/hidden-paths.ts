@@ -55,7 +55,8 @@ function foundIn(
   hidden: readonly Hidden[],
   reach: CommandReach,
 ): { readonly rule: Hidden; readonly part: string } | undefined {
-  for (const [index, { words, part }] of commands.entries()) {
+  for (const [index, { words, part, isText }] of commands.entries()) {
+    if (isText) continue;
     // A nested shell that changes its folder is not followed.
     const isLost = words[0] === "pushd" || (index > 0 && words[0] === "cd");
     const rule = isLost ? hidden[0] : ruleFor(words, hidden, reach);

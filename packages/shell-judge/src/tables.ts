@@ -3,9 +3,9 @@ export function setOf(names: string): ReadonlySet<string> {
   return new Set(names.split(" "));
 }
 
-/** One row of a table for several names. */
+/** One row of a table for several names, which may stand on several lines. */
 export function alike<Row>(names: string, row: Row): Record<string, Row> {
-  return Object.fromEntries(names.split(" ").map((name) => [name, row]));
+  return Object.fromEntries((names.match(/\S+/g) ?? []).map((name) => [name, row]));
 }
 
 /** The row of that very name, which may be one that every object has. */
