@@ -12,6 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { temporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -34,6 +36,21 @@ function opened(text: string) {
   const textNow = async () => (await workspace.snapshot(file)).text;
   return { file, workspace, write, textNow };
 }
+
+describe("a snapshot", () => {
+  it("P25 is what a change is made to while somebody has it, though the file has changed and memory was needed", async () => {
+    setFlagsFromString("--expose-gc");
+    const freeMemory: () => void = runInNewContext("gc");
+    const { file, workspace } = opened("one\n");
+    const before = await workspace.snapshot(file);
+    writeFileSync(file, "six\n");
+    // What is only held weakly lives until the end of this turn.
+    await new Promise(setImmediate);
+    freeMemory();
+    const { after } = await workspace.preview(file, "two\n", before.version);
+    expect([before.text, after]).toEqual(["one\n", "two\n"]);
+  });
+});
 
 describe("a file that was just written", () => {
   it("P25 is read again when another program has written to it, also with its old size and time", async () => {

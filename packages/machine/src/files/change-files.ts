@@ -36,8 +36,9 @@ export class FileChanges {
   readonly #access: Access;
   readonly #record: ReadRecord;
   readonly #onChange: OnChange | undefined;
-  /** The content of the last versions, as long as the memory is not needed, so that nothing is read twice. */
+  /** The content of the last versions, as long as somebody has the snapshot or the memory is not needed. */
   readonly #held = new Map<string, WeakRef<HeldFile>>();
+  readonly #used = new WeakMap<FileSnapshot, HeldFile>();
   /** What was written last, if it is small: often it is changed once more. */
   #last: HeldFile | null = null;
 
@@ -54,9 +55,7 @@ export class FileChanges {
   }
 
   async preview(file: string, content: string, basis?: string): Promise<FilePreview> {
-    const known = basis === undefined ? undefined : this.#held.get(basis)?.deref();
-    const now = known ?? (await this.#current(file));
-    const current = basis === undefined ? now : now.as(basis);
+    const current = (this.#held.get(basis ?? "")?.deref() ?? (await this.#current(file))).as(basis);
     if (current === null) throw changed(file);
     const after = current.rewritten(file, content).text;
     return { realPath: current.realPath, before: this.#snapshotOf(current), after };
@@ -134,13 +133,14 @@ export class FileChanges {
 
   #snapshotOf(current: HeldFile): FileSnapshot {
     const { bytes, realPath, text, part, version } = current;
-    const exists = bytes !== null;
-    const seen = exists ? this.#record.seen(realPath, current) : "nothing";
-    const firstLine = part === null ? {} : { firstLine: part.firstLine };
+    const seen = bytes === null ? "nothing" : this.#record.seen(realPath, current);
     this.#held.delete(version);
     this.#held.set(version, new WeakRef(current));
     for (const oldest of [...this.#held.keys()].slice(0, -MOST_KNOWN)) this.#held.delete(oldest);
-    return { exists, version, text, ...firstLine, seen, bytes: bytes?.length ?? 0 };
+    const whole = { exists: bytes !== null, version, text, seen, bytes: bytes?.length ?? 0 };
+    const snapshot = part === null ? whole : { ...whole, firstLine: part.firstLine };
+    this.#used.set(snapshot, current);
+    return snapshot;
   }
 
   /** What was written last is not read again while nothing shows a change: a write compares all bytes once more. */

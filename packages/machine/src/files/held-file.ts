@@ -75,7 +75,7 @@ export class HeldFile {
   }
 
   /** Returns this file if it is that version, or null when its content differs or it is another file. */
-  as(version: string): HeldFile | null {
+  as(version = this.version): HeldFile | null {
     if (version === this.version) return this;
     const [, range = "", start, end] = /^\S+ ((\d+)-(\d+))? /.exec(version) ?? [];
     const format = this.part === null && range !== "" ? this.#formatHere() : null;

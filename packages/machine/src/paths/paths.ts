@@ -3,6 +3,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   openSync,
   readdirSync,
   readlinkSync,
@@ -17,10 +18,7 @@ import { shownPath } from "@burin/contract/text/shown-path";
 import { linkTarget } from "../disk/disk-looks.ts";
 import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
 
-/**
- * Returns whether the path is the folder or inside it. Whole segments count, so `/proj` does not contain
- * `/proj-evil`.
- */
+/** Whether the path is the folder or inside it, by whole segments: `/proj` does not contain `/proj-evil`. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
@@ -98,10 +96,7 @@ function isAnswering(folder: string): boolean {
   return folder === lastAnswer.folder && process.uptime() - lastAnswer.at < ANSWERING_SECONDS;
 }
 
-/**
- * Resolves on another thread, which may wait for a disk that does not answer. Right after it has answered, that
- * would only be slower.
- */
+/** On another thread, which may wait for a disk that does not answer; right after an answer that is only slower. */
 async function realOf(path: string): Promise<string> {
   const folder = dirname(path);
   const real = isAnswering(folder) ? realpathSync.native(path) : await realpath(path);
@@ -194,13 +189,19 @@ async function judgeOpened(descriptor: number, absolute: string, roots: readonly
 /** Linux does, where /proc is mounted. */
 export const NAMES_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
 
+/** Linux adds something to a name that another file has got since. */
+export function nameOfOpen(descriptor: number): string {
+  const named = readlinkSync(`/proc/self/fd/${descriptor}`);
+  const isAnother = () => orElse(null, () => lstatSync(named).ino) !== fstatSync(descriptor).ino;
+  return named.endsWith(" (deleted)") && isAnother() ? named.slice(0, -10) : named;
+}
+
 /** The system knows the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
 export async function realPathOf(descriptor: number, absolute: string): Promise<string> {
   // The answer comes from the kernel's memory, never from a disk, so no other thread is needed.
-  if (NAMES_DESCRIPTORS) return readlinkSync(`/proc/self/fd/${descriptor}`);
+  if (NAMES_DESCRIPTORS) return nameOfOpen(descriptor);
   const realPath = await realpath(absolute);
-  const named = await stat(realPath);
-  const opened = fstatSync(descriptor);
+  const [named, opened] = [await stat(realPath), fstatSync(descriptor)];
   if (opened.dev !== named.dev || opened.ino !== named.ino) {
     throw new WorkspaceError("io_error", `${absolute} changed while it was opened; try again.`);
   }

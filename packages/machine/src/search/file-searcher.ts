@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { orElse } from "@burin/contract/or-else";
 import { textOf } from "../encodings/text-format.ts";
 import type { Slices } from "../ignore/walk.ts";
-import { NAMES_DESCRIPTORS } from "../paths/paths.ts";
+import { NAMES_DESCRIPTORS, nameOfOpen } from "../paths/paths.ts";
 import { HitLines, type Wanted } from "./hit-lines.ts";
 import type { LineMatcher } from "./line-matcher.ts";
 import { isSearchable, isUtf16, textParts } from "./text-parts.ts";
@@ -95,7 +95,7 @@ export class FileSearcher {
 
   /** Hits are rare, so the path is checked only when there is one. */
   #mayShow(descriptor: number, path: string): boolean {
-    const real = NAMES_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
+    const real = NAMES_DESCRIPTORS ? nameOfOpen(descriptor) : realpathSync(path);
     return this.#needs.mayOpen(real);
   }
 }
