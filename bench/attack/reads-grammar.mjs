@@ -193,7 +193,7 @@ function names(random) {
 /** @param {Random} random @param {number} depth @returns {string} */
 function simple(random, depth) {
   const kind = random();
-  let text = reader(random, paths(random, 2));
+  let text = reader(random, isLucky(random, 0.06) ? `"$(${names(random)})"` : paths(random, 2));
   if (kind < 0.14) text = find(random);
   else if (kind < 0.24) text = `${oneOf(random, TEXTS)} ${paths(random, 2)}`;
   else if (kind < 0.32)
@@ -239,7 +239,7 @@ function compound(random, depth) {
     case 9:
       return `n=$(git rev-parse ${oneOf(random, ["HEAD", "--show-toplevel"])}); ${oneOf(random, ["cd $n", 'cd "$n/src"', "git show $n", "true"])} && ${used()}`;
     default:
-      return `while read -r f; do ${body()}; done < ${path(random)}`;
+      return `while IFS= read -r ${oneOf(random, ["", "-d '' "])}f; do ${body()}; done ${oneOf(random, ["<", "<", "3<"])} ${oneOf(random, [path(random), `<(${names(random)})`, `<(${find(random)})`])}`;
   }
 }
 
