@@ -17,6 +17,11 @@ const MOST_ENTRIES = 20_000;
 const MOST_CHARACTERS = 32_000_000;
 const MOST_CURSOR_CHARACTERS = 10_000;
 
+/** Connections that open at the same time: hundreds of programs that start would let nothing else run. */
+const MOST_OPENING = 16;
+let opening = 0;
+const waiting: (() => void)[] = [];
+
 /** The connection to one server: opened when it is first needed, and again after it broke. */
 export class McpConnection {
   readonly #needs: OpenNeeds;
@@ -34,9 +39,12 @@ export class McpConnection {
   }
 
   async #opened(): Promise<OpenClient> {
+    const { signal } = this.#closing;
     try {
+      if (opening < MOST_OPENING) opening += 1;
+      else await unlessAborted(new Promise<void>((resolve) => waiting.push(resolve)), signal);
       const { openClient } = await import("./open-client.ts");
-      const open = await openClient(this.#needs, this.#closing.signal);
+      const open = await openClient(this.#needs, signal);
       open.client.onclose = () => {
         this.#open = null;
       };
@@ -44,6 +52,11 @@ export class McpConnection {
     } catch (error) {
       this.#open = null;
       throw error;
+    } finally {
+      // One that stopped waiting passes on the turn that it will still get.
+      const next = waiting.shift();
+      if (next === undefined) opening -= 1;
+      else next();
     }
   }
 

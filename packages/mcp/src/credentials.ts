@@ -4,7 +4,7 @@ import { orElse } from "@burin/contract/or-else";
 import { alone, changeHomeFile, readHomeFile, replaceHomeFile } from "@burin/machine/disk/home-file";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { hashOf } from "./definition.ts";
-import { keychainDelete, keychainGet, keychainSet } from "./keychain.ts";
+import { keychainGet, keychainSet } from "./keychain.ts";
 
 export interface Credentials {
   readonly client?: StoredOAuthClientInformation;
@@ -46,11 +46,6 @@ export class CredentialStore {
   async assureRoom(): Promise<void> {
     const text = await readHomeFile(this.#path);
     if (text !== null) await replaceHomeFile(this.#path, text);
-  }
-
-  async forget(): Promise<void> {
-    await rm(this.#path, { force: true });
-    if (this.#usesKeychain) await keychainDelete(this.#name);
   }
 
   /** Work that no other process may do at the same time, for example using a token that is valid only once. */

@@ -45,7 +45,3 @@ export async function keychainSet(name: string, secret: string): Promise<boolean
   });
   return isKept === true;
 }
-
-export async function keychainDelete(name: string): Promise<void> {
-  await withEntry(name, (entry, patience) => entry.deletePassword(patience));
-}

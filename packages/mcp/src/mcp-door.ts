@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { PartUnion } from "@burin/contract/messages/parts";
 import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
@@ -90,7 +91,9 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
     const known = servers.map((server) => server.alias).join(", ");
     throw unavailable(`There is no MCP server "${alias}". There are: ${known || "none"}.`);
   };
-  const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>): Promise<T[]> => {
+  const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
+    // Each listens to it; Node warns of more than ten, on the user's screen.
+    setMaxListeners(0, signal);
     const answers = await Promise.allSettled((await open()).map(read));
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   };
@@ -99,8 +102,8 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
       const aliases = (await open()).map((server) => server.alias);
       return withServerWords(text, { door, aliases }, signal);
     },
-    prompts: (signal = NEVER) => fromAll((server) => promptsOf(server, signal)),
-    resources: (signal = NEVER) => fromAll((server) => resourcesOf(server, signal)),
+    prompts: (signal = NEVER) => fromAll((server) => promptsOf(server, signal), signal),
+    resources: (signal = NEVER) => fromAll((server) => resourcesOf(server, signal), signal),
     async prompt({ server, name, args }, signal = NEVER) {
       const { connection } = await named(server);
       const answer = await connection.request("prompts/get", { name, arguments: args }, signal);

@@ -26,7 +26,14 @@ import { CredentialStore } from "./credentials.ts";
 import { expandEach, expandVariables } from "./definition.ts";
 import { McpError, needsLogin, reasonOf, unavailable } from "./mcp-error.ts";
 import { type OAuthNeeds, type OAuthSettings, withLogin } from "./oauth-client.ts";
-import { ANSWER_LOST, HttpTransport, httpFetchIn, StdioTransport } from "./transports.ts";
+import {
+  ANSWER_LOST,
+  calmProgress,
+  HttpTransport,
+  httpFetchIn,
+  limitAnswers,
+  StdioTransport,
+} from "./transports.ts";
 
 declare const BURIN_VERSION: string | undefined;
 
@@ -136,7 +143,7 @@ function isUnknownRequest(error: unknown): boolean {
 function transportTo(needs: AddressNeeds, Kind: typeof HttpTransport | typeof SSEClientTransport): Transport {
   const { url, headers } = addressOf(needs);
   const fetch = withLogin(httpFetchIn(needs.environment), oauthNeeds(needs, url));
-  return new Kind(url, { fetch, requestInit: { headers } });
+  return limitAnswers(new Kind(url, { fetch, requestInit: { headers } }));
 }
 
 /** What a login to the server needs. */
@@ -192,6 +199,7 @@ async function connected(
     await transport.close().catch(() => {});
     throw error;
   }
+  calmProgress(transport);
   const request = client.request.bind(client) as (...given: unknown[]) => Promise<JsonRecord>;
   client.request = ((...given: unknown[]) => {
     if ((given[0] as Request).method === "tools/call") onCall();

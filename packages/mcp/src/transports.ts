@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
@@ -20,6 +21,38 @@ const NEWLINE = 0x0a;
 
 /** How much output of a server is kept that is not a message of the protocol. */
 const MOST_GARBAGE_CHARACTERS = 500;
+const PROGRESS_MS = 50;
+/** Answers over HTTP that a server has not taken. */
+const MOST_UNTAKEN = 100;
+
+/** Of the progress of a call only the latest is handed on now and then: a server may report each byte. */
+export function calmProgress(transport: Transport): void {
+  const { onmessage } = transport;
+  const latest = new Map<unknown, () => void>();
+  const handOn = () => {
+    for (const hand of latest.values()) hand();
+    latest.clear();
+  };
+  transport.onmessage = (message, extra) => {
+    const hand = () => onmessage?.(message, extra);
+    if (!("method" in message) || message.method !== "notifications/progress") return hand();
+    if (latest.size === 0) setTimeout(handOn, PROGRESS_MS);
+    latest.set(message.params?.progressToken, hand);
+  };
+}
+
+/** Closes the connection to a server that asks without end and takes no answers. */
+export function limitAnswers<T extends Transport>(transport: T): T {
+  const send = transport.send.bind(transport);
+  let untaken = 0;
+  transport.send = async (message, options) => {
+    if ("method" in message) return send(message, options);
+    if (untaken === MOST_UNTAKEN) return transport.close();
+    untaken += 1;
+    return send(message, options).finally(() => void untaken--);
+  };
+  return transport;
+}
 
 /**
  * Talks to a server over its input and output, one message per line. Used instead of the SDK's own transport,
@@ -171,6 +204,8 @@ export const httpFetchIn =
     const body = sent === "" ? {} : { body: [Buffer.from(sent)] };
     const method = (init.method ?? "GET") as HttpRequest["method"];
     const signal = init.signal ?? new AbortController().signal;
+    // That of the connection; Node warns of more than ten listeners, on the user's screen.
+    setMaxListeners(0, signal);
     const checked = addresses === undefined ? {} : { addresses };
     const answer = await httpRequest({ url, method, headers, environment, ...body, ...checked }, signal);
     const entries = Object.entries(answer.headers).flatMap(([name, value]) =>

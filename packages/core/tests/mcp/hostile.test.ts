@@ -6,6 +6,7 @@ import {
   type Confirmation,
   folderTrust,
   loadSettings,
+  type OnCall,
   openTrust,
   type ToolboxOptions,
   type ToolResult,
@@ -237,6 +238,16 @@ describe("what a hostile server does", () => {
     const toolbox = openOne("floods");
     expect(textOf(await toolbox.call("evil__echo", { text: "through" }))).toContain("through");
     expect(textOf(await toolbox.call("list_directory", { path: project.root }))).toContain("starts");
+  });
+
+  it("P12 a flood of progress is shown now and then, and the call ends well", async () => {
+    const toolbox = openOne("progress");
+    const shown: unknown[] = [];
+    const onCall: OnCall = (call) => shown.push(call.status === "executing" ? call.display : undefined);
+    const answer = await toolbox.run("evil__echo", { text: "through" }, { onCall });
+    expect(JSON.stringify(answer)).toContain("through");
+    expect(shown).toContain("20000");
+    expect(shown.length).toBeLessThan(500);
   });
 
   it.each(["at-once", "one-by-one", "long"])(

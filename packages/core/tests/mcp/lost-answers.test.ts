@@ -7,10 +7,20 @@ let project: McpProject;
 let server: Server;
 let calls: number;
 let sentMegabytes: number;
+let asked: number;
+let untaken: number;
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, "x");
 /** What it would send if nobody ended it. */
 const MOST_MEGABYTES = 300;
+
+/** Asks without end, and leaves the answers without one. */
+async function askEndless(response: ServerResponse): Promise<void> {
+  for (asked = 0; asked < 2000 && !response.destroyed; asked += 1) {
+    const question = JSON.stringify({ jsonrpc: "2.0", id: `q${asked}`, method: "ping" });
+    await new Promise((resolve) => response.write(`data: ${question}\n\n`, resolve));
+  }
+}
 
 /** Sends an answer that does not end. */
 async function sendEndless(response: ServerResponse): Promise<void> {
@@ -23,14 +33,17 @@ async function sendEndless(response: ServerResponse): Promise<void> {
 beforeEach(async () => {
   project = mcpProject();
   calls = 0;
+  untaken = 0;
   server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     if (request.method !== "POST") return response.writeHead(405).end();
     const { id, method, params } = JSON.parse(body);
+    if (method === undefined) return void untaken++;
     if (id === undefined) return response.writeHead(202).end();
     if (method === "tools/call" && params.arguments.as !== undefined) {
       response.writeHead(200, { "content-type": params.arguments.as });
+      if (params.arguments.asks) return askEndless(response);
       response.write("data: ");
       return sendEndless(response);
     }
@@ -86,3 +99,17 @@ it.each(["text/event-stream", "application/json"])(
   },
   60_000,
 );
+
+it("P9 P12 P28 a server that asks without end and takes no answer is left, and with it the call", async () => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const toolbox = project.open({ weak: { url, timeout: 20_000 } }, { approvalMode: "yolo" });
+  const warnings: string[] = [];
+  const hear = ({ name }: Error) => void warnings.push(name);
+  process.on("warning", hear);
+  await toolbox.ready();
+  const { error } = await toolbox.call("weak__look", { as: "text/event-stream", asks: true });
+  expect(error?.type).toBe("mcp_connection_lost");
+  expect(untaken).toBeLessThanOrEqual(100);
+  process.off("warning", hear);
+  expect(warnings).toEqual([]);
+}, 60_000);

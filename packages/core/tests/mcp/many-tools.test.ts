@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type ChatModel,
@@ -116,6 +118,19 @@ describe("many tools", () => {
     expect(answers[1]).toContain("there");
   });
 
+  it("P26 of many servers only a few start at the same time, so that other work has its turn", async () => {
+    const servers = Array.from({ length: 30 }, (_, n) => [`s${n}`, fixture("sleep", "1000")]);
+    const toolbox = project.open(Object.fromEntries(servers));
+    expect(await toolbox.ready()).toEqual([]);
+    let up = 0;
+    const counts = [...readFileSync(join(project.root, "starts"), "utf8")].map((sign) => {
+      up += sign === "." ? 1 : -1;
+      return up;
+    });
+    expect(counts).toHaveLength(60);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(16);
+  });
+
   it("P9 more than ten servers make Node warn of nothing", async () => {
     const warnings: string[] = [];
     const hear = ({ name }: Error) => void warnings.push(name);
@@ -124,6 +139,7 @@ describe("many tools", () => {
     const gone = { url: "http://127.0.0.1:9/mcp", type: "http" };
     const toolbox = project.open(Object.fromEntries(names.map((name) => [name, gone])));
     await toolbox.call("s0__anything", {});
+    await toolbox.mcp.prompts();
     await new Promise(setImmediate);
     process.off("warning", hear);
     expect(warnings).toEqual([]);

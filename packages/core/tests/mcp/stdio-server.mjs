@@ -256,6 +256,23 @@ function heard({ action }) {
   asked = actions.length = 0;
 }
 
+/** What comes instead of an answer, or before it. @type {Record<string, (id: number, params: any) => void>} */
+const flooding = {
+  unread() {
+    lines.pause();
+    process.stdin.pause();
+    setInterval(() => {
+      for (let n = 0; n < 20; n += 1) say({ id: `${asked++}${"x".repeat(100_000)}`, method: "ping" });
+    }, 5);
+  },
+  progress(id, params) {
+    const { progressToken } = params._meta;
+    for (let progress = 1; progress <= 20_000; progress += 1)
+      say({ method: "notifications/progress", params: { progressToken, progress } });
+    setTimeout(() => say({ id, result: answerCall(params) }), 1000);
+  },
+};
+
 const lines = createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params, result: answered } = JSON.parse(line);
   if (mode === "asks" && answered !== undefined) return heard(answered);
@@ -269,16 +286,7 @@ const lines = createInterface({ input: process.stdin }).on("line", (line) => {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},${unsound[params.arguments.text]}}\n`);
     return;
   }
-  if (mode === "unread" && method === "tools/call") {
-    lines.pause();
-    process.stdin.pause();
-    const flood = () => {
-      for (let n = 0; n < 20; n += 1) say({ id: `${asked++}${"x".repeat(100_000)}`, method: "ping" });
-      setTimeout(flood, 5);
-    };
-    flood();
-    return;
-  }
+  if (method === "tools/call" && flooding[mode] !== undefined) return flooding[mode](id, params);
   if (mode === "late" && method === "tools/call") {
     setTimeout(() => say({ id, result: answerCall(params) }), Number(value));
     return;
@@ -289,6 +297,7 @@ const lines = createInterface({ input: process.stdin }).on("line", (line) => {
     return;
   }
   const result = answer(method, params);
+  if (mode === "sleep" && method === "initialize") appendFileSync("starts", "-");
   if (result !== null) say({ id, result });
 });
 if (["workers", "hang", "mute", "no-start"].includes(mode)) setInterval(() => {}, 1000);
