@@ -23,9 +23,21 @@ type SearchResult = Awaited<ReturnType<Workspace["search"]>>;
 const MARK = "editor:";
 /** Editors may open each file that they are asked for. */
 const MOST_ASKED = 100;
+const MOST_ANSWER_MS = 60_000;
 
 /** This computer, with the editor's content for files that have unsaved changes. */
-export function editorMachine(buffers: EditorBuffers): Machine {
+export function editorMachine(editor: EditorBuffers, mostMs = MOST_ANSWER_MS): Machine {
+  const inTime = <T>(answer: Promise<T>, what: string) =>
+    new Promise<T>((resolve, reject) => {
+      const late = `The editor did not say within ${mostMs / 1000} s ${what}.`;
+      const over = () => reject(new WorkspaceError("io_error", late));
+      AbortSignal.timeout(mostMs).addEventListener("abort", over);
+      answer.then(resolve, reject);
+    });
+  const buffers: EditorBuffers = {
+    read: (path) => inTime(editor.read(path), `what it has of ${path}`),
+    write: (path, text) => inTime(editor.write(path, text), `whether it has written ${path}`),
+  };
   return {
     ...nodeMachine,
     openFiles: (...given) => {

@@ -210,16 +210,13 @@ export class EditorSession {
   }
 
   /** Asks the form of an MCP server; null when the editor does not support forms. */
-  async #askForm(
-    { server, message, schema }: Form,
-    cancellationSignal: AbortSignal,
-  ): Promise<Decision | null> {
+  async #askForm({ server, message, schema }: Form, signal: AbortSignal): Promise<Decision | null> {
     const { client, capabilities } = this.#editor;
     if (!capabilities.elicitation?.form) return null;
     const told = { message: `${server}: ${message}`, requestedSchema: schema };
     const asked = { mode: "form", sessionId: this.id, ...told } as CreateElicitationRequest;
     const { create } = methods.client.elicitation;
-    const answer = await client.request(create, asked, { cancellationSignal });
+    const answer = await client.request(create, asked, { cancellationSignal: signal });
     if (answer.action !== "accept") return { outcome: "cancel" };
     return { outcome: "filled", values: (answer as { content?: Record<string, unknown> }).content ?? {} };
   }

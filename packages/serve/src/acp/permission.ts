@@ -1,9 +1,4 @@
-import type {
-  PermissionOption,
-  RequestPermissionOutcome,
-  ToolCallContent,
-  ToolCallUpdate,
-} from "@agentclientprotocol/sdk";
+import type { PermissionOption, RequestPermissionOutcome, ToolCallContent } from "@agentclientprotocol/sdk";
 import { type Decision, type Question, questionView } from "@burin/core";
 import { diffContent, textContent } from "./session-updates.ts";
 
@@ -43,10 +38,7 @@ export function decisionOf(choices: readonly Choice[], outcome: RequestPermissio
 }
 
 /** The call, as shown with the question. */
-export function askedCall(
-  { id, callId, agent, confirmation, reason }: Question,
-  root: string,
-): ToolCallUpdate {
+export function askedCall({ id, callId, agent, confirmation, reason }: Question, root: string) {
   const { title, target, lines, parts } = questionView(confirmation);
   const text = [...target, ...lines, ...(parts.length > 0 ? ["Its parts:", ...parts] : [])].join("\n");
   const content: ToolCallContent[] = [
@@ -54,5 +46,5 @@ export function askedCall(
     ...textContent(`Asked because: ${reason}`),
   ];
   const who = agent === null ? "" : `${agent}: `;
-  return { toolCallId: callId ?? id, title: `${who}${title}`, status: "pending", content };
+  return { toolCallId: callId ?? id, title: `${who}${title}`, status: "pending" as const, content };
 }

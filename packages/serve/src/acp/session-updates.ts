@@ -149,8 +149,7 @@ function contentOf(call: Call, root: string): ToolCallContent[] {
   if (call.status === "awaiting_approval") {
     return call.confirmation.kind === "edit" ? diffContent(call.confirmation.diff, root) : [];
   }
-  if (call.status === "executing")
-    return call.display === undefined ? [] : displayContent(call.display, root);
+  if (call.status === "executing") return displayContent(call.display ?? "", root);
   if (call.status === "validating") return [];
   if (call.status !== "success") return textContent(call.error.message);
   const media = [call.llmContent]
@@ -205,10 +204,7 @@ export function diffContent(diff: FileDiff, root: string): ToolCallContent[] {
 function planOf(call: Call): SessionUpdate[] {
   if (call.status !== "success" || typeof call.returnDisplay === "string") return [];
   if (call.returnDisplay.kind !== "todo_list") return [];
-  const entries = call.returnDisplay.todos.map(({ content, status }) => ({
-    content,
-    status,
-    priority: "medium" as const,
-  }));
+  const { todos } = call.returnDisplay;
+  const entries = todos.map(({ content, status }) => ({ content, status, priority: "medium" as const }));
   return [{ sessionUpdate: "plan", entries }];
 }
