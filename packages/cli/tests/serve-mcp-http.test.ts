@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BURIN, environmentIn } from "./burin.ts";
@@ -10,6 +11,7 @@ import { put, root } from "./project.ts";
 
 const TOKEN = "a-token-of-the-test";
 const closing: (() => Promise<unknown>)[] = [];
+let pid: number | undefined;
 
 beforeEach(async () => {
   put("a.txt", "one\n");
@@ -27,6 +29,7 @@ async function serve(...args: string[]): Promise<URL> {
     env,
     stdio: ["ignore", "ignore", "pipe"],
   });
+  ({ pid } = child);
   const ended = new Promise((resolve) => child.on("close", resolve));
   closing.push(() => {
     child.kill("SIGTERM");
@@ -237,6 +240,25 @@ describe("burin serve mcp --http", () => {
     expect([(await send(cancel)).status, (await send(cancel)).status]).toEqual([202, 202]);
     expect(await (await endless).text()).not.toContain("result");
     expect(await (await run("x", "echo fourth")).text()).toContain("fourth");
+  });
+
+  it("P12 keeps few of the answers that nobody reads yet in memory, and loses none", async () => {
+    const head = Buffer.from("ffd8ffc00011080010001003011100021100031100ffda0002", "hex");
+    writeFileSync(
+      join(root, "a.jpg"),
+      Buffer.concat([head, Buffer.alloc(3_200_000, 7), Buffer.of(0xff, 0xd9)]),
+    );
+    const url = await serve();
+    const session = await begin(url);
+    const order = { name: "read_file", arguments: { file_path: join(root, "a.jpg") } };
+    const answers = Array.from({ length: 200 }, (_, id) =>
+      post(url, JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: order }), session),
+    );
+    const memory = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+    for (let before = 0; memory() > before; await pause(2000)) before = memory();
+    expect(memory()).toBeLessThan(500_000);
+    const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));
+    for (const text of texts) expect(text.length).toBeGreaterThan(4_000_000);
   });
 
   it("P26 ends the commands of a client that ends its session, twice, and of no other", async () => {

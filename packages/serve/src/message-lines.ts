@@ -20,7 +20,7 @@ export function writeLine(output: Writable, text: string): Promise<void> {
 }
 
 /** What may wait until the other side reads it. */
-const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
+export const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
 
 /** Resolves when so much of what was written has been read that more may be produced, or nothing ever will be read. */
 export async function untilRead(output: Writable): Promise<void> {

@@ -37,16 +37,12 @@ export class Approvals {
   };
 
   /** Does the work of one call, with the answer that came with it; also returns the question asked in it. */
-  async during<T>(
-    callId: string,
-    answers: Answers,
-    work: () => Promise<T>,
-  ): Promise<[T, Question | undefined]> {
+  async during<T>(callId: string, answers: Answers, work: () => Promise<T>) {
     const given = this.#take(answers);
     if (given !== null) this.#given.set(callId, given);
     try {
       const result = await work();
-      return [result, this.#asked.get(callId)];
+      return [result, this.#asked.get(callId)] as const;
     } finally {
       this.#given.delete(callId);
       this.#asked.delete(callId);

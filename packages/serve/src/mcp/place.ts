@@ -19,7 +19,7 @@ export class Place {
   #isClosed = false;
 
   /** `room` resolves when the client has read enough of its answers for another. */
-  constructor(ground: Ground, room: () => Promise<void> = async () => {}) {
+  constructor(ground: Ground, room: () => Promise<void>) {
     this.#ground = ground;
     this.#room = room;
   }

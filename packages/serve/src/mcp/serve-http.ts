@@ -1,5 +1,7 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   localhostHostValidation,
   localhostOriginValidation,
@@ -20,7 +22,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { type Ground, untilAborted } from "../ground.ts";
-import { faultLine, INVALID_REQUEST } from "../message-lines.ts";
+import { faultLine, INVALID_REQUEST, MOST_UNREAD_BYTES } from "../message-lines.ts";
 import { Place } from "./place.ts";
 import { tellOfChanges, toolServer } from "./tool-server.ts";
 
@@ -31,6 +33,9 @@ const JSON_HEADERS = { "content-type": "application/json" };
 const GONE = "ECONNRESET";
 /** Clients that disconnect leave sessions behind; the one that was unused for longest is removed. */
 const MOST_SESSIONS = 64;
+/** A client that reads nothing of its answer for so long gets no more of it. */
+const MOST_UNREAD_MS = 30_000;
+const LOOK_MS = 100;
 
 export interface HttpOptions {
   /** 0 for any free port. */
@@ -44,7 +49,13 @@ export async function serveMcpOverHttp(
   ground: Ground,
   { port, token = randomBytes(24).toString("base64url") }: HttpOptions,
 ): Promise<void> {
-  const clients = new HttpClients(ground);
+  const sockets = new Set<Socket>();
+  const unread = () => [...sockets].reduce((all, { writableLength }) => all + writableLength, 0);
+  /** Resolves when the clients have read enough of their answers for another. */
+  const room = async () => {
+    while (unread() > MOST_UNREAD_BYTES) await pause(LOOK_MS);
+  };
+  const clients = new HttpClients(ground, room);
   const onerror = ({ code, message }: NodeJS.ErrnoException): void => {
     if (code !== GONE) ground.note(message);
   };
@@ -63,6 +74,11 @@ export async function serveMcpOverHttp(
       refuseBody(request, response);
     else void answer(request as NamedRequest, response);
   });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.setTimeout(MOST_UNREAD_MS, (socket) => void (socket.writableLength > 0 && socket.destroy()));
   const address = await listen(server, port);
   ground.note(
     `MCP server at http://${HOST}:${address}${PATH}; clients send this header: Authorization: Bearer ${token}`,
@@ -164,13 +180,15 @@ async function bodyOf(request: Request): Promise<unknown> {
 /** Those of the older revisions have a session each; the newer ones say with each request all that it needs. */
 class HttpClients {
   readonly #ground: Ground;
+  readonly #room: () => Promise<void>;
   readonly #shared: Place;
   readonly #modern: ReturnType<typeof createMcpHandler>;
   readonly #sessions = new Map<string, ClientTransport>();
 
-  constructor(ground: Ground) {
+  constructor(ground: Ground, room: () => Promise<void>) {
     this.#ground = ground;
-    this.#shared = new Place(ground);
+    this.#room = room;
+    this.#shared = new Place(ground, room);
     const onerror = ({ message }: Error) => ground.note(message);
     this.#modern = createMcpHandler(() => this.#serverIn(this.#shared), { legacy: "reject", onerror });
     const { notify } = this.#modern;
@@ -198,7 +216,7 @@ class HttpClients {
   }
 
   async #begin(request: Request, parsedBody: unknown): Promise<Response> {
-    const place = new Place(this.#ground);
+    const place = new Place(this.#ground, this.#room);
     const transport = new ClientTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, transport),

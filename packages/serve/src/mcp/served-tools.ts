@@ -18,7 +18,6 @@ import {
 } from "@burin/core";
 import type {
   CallToolResult,
-  InputRequiredResult,
   Tool as McpTool,
   ReadResourceResult,
   ResourceLink,
@@ -97,11 +96,7 @@ export class ServedTools {
     return this.#outputs.read(uri);
   }
 
-  call(
-    name: string,
-    args: Record<string, unknown>,
-    manner: CallManner,
-  ): Promise<CallToolResult | InputRequiredResult> {
+  call(name: string, args: Record<string, unknown>, manner: CallManner) {
     const slots = this.#toolbox.registry.getTool(name)?.kind === "read" ? this.#reading : this.#others;
     const call = slots.run(() => this.#call(name, args, manner));
     this.#calls.add(call);
@@ -230,11 +225,9 @@ function declared({ name, displayName, description, parameterSchema, kind }: Too
 
 /** Hints that are true for a tool with any arguments. */
 function annotationsOf(kind: Tool["kind"]): ToolAnnotations {
-  if (kind === "read") return { readOnlyHint: true, openWorldHint: false };
-  if (kind === "fetch") return { readOnlyHint: true, openWorldHint: true };
-  if (kind === "edit")
-    return { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
-  return { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+  if (kind === "read" || kind === "fetch") return { readOnlyHint: true, openWorldHint: kind === "fetch" };
+  const openWorldHint = kind !== "edit";
+  return { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint };
 }
 
 function lastWords(display: ToolDisplay): string {
