@@ -152,3 +152,33 @@ it("R36 a failure of any length is shortened for the model and for the user", as
   expect(String(returnDisplay).length).toBeLessThan(201_000);
   expect(error?.message.length).toBeLessThan(201_000);
 });
+
+it("R1 a class or a definition whose params are an interface of its own is handed in as it is", async () => {
+  interface DiceParams {
+    readonly sides: number;
+  }
+  class Dice extends BaseTool<DiceParams> {
+    readonly name = "dice";
+    readonly displayName = "Dice";
+    readonly kind = "read";
+    readonly description = "Says the highest number of a die.";
+    readonly parameterSchema = { type: "object", properties: { sides: { type: "integer" } } };
+    getDescription({ sides }: DiceParams) {
+      return `d${sides}`;
+    }
+    async execute({ sides }: DiceParams) {
+      return { llmContent: `${sides}`, returnDisplay: `${sides}` };
+    }
+  }
+  const half = defineTool<DiceParams>({
+    name: "half",
+    description: "Halves a die.",
+    kind: "read",
+    parameterSchema: { type: "object" },
+    execute: ({ sides }) => `${sides / 2}`,
+  });
+  const toolbox = toolboxOf({ tools: [new Dice()] });
+  toolbox.registry.registerTool(half);
+  expect(await toolbox.call("dice", { sides: 6 })).toMatchObject({ llmContent: "6" });
+  expect(await toolbox.call("half", { sides: 6 })).toMatchObject({ llmContent: "3" });
+});

@@ -23,8 +23,8 @@ export interface ToolboxOptions {
   readonly isTrusted?: boolean;
   /** Stores under BURIN_HOME what is needed to undo changes of files, and a session so that it can be resumed. */
   readonly record?: boolean;
-  /** Tools in addition to the built-in ones. */
-  readonly tools?: readonly Tool[];
+  /** Tools in addition to the built-in ones, each with params of its own type. */
+  readonly tools?: readonly Tool<never>[];
   /** Replaces this computer: where files are and commands run. `root` is then a folder on that machine. */
   readonly machine?: Machine;
   /** Replaces the environment of this process, for BURIN_HOME and the variables of commands. */

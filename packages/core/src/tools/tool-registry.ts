@@ -43,7 +43,7 @@ export class ToolRegistry {
   }
 
   /** Refuses a name that is taken or that a provider would reject: a tool never silently replaces another. */
-  registerTool(tool: Tool, source: string = BUILT_IN): void {
+  registerTool(tool: Tool<never>, source: string = BUILT_IN): void {
     if (typeof tool?.name !== "string" || !TOOL_NAME.test(tool.name)) {
       throw new Error(`Tool name "${tool?.name}" must be 1 to 64 letters, digits, "_" or "-".`);
     }
@@ -53,7 +53,7 @@ export class ToolRegistry {
     if (this.#tools.has(tool.name)) {
       throw new Error(`A tool named "${tool.name}" is already registered; unregister it first.`);
     }
-    this.#tools.set(tool.name, { tool, source, plainName: tool.plainName });
+    this.#tools.set(tool.name, { tool: tool as Tool, source, plainName: tool.plainName });
   }
 
   /** Returns true when there was such a tool. */

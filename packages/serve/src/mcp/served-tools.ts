@@ -69,7 +69,7 @@ export class ServedTools {
     if (chooseModel(settings, process.env) === null) return;
     this.#session = createSession({ ...options, settings, record: true });
     const task = this.#session.registry.getTool("task");
-    if (task !== undefined) registry.registerTool(new ServedTask(task) as Tool);
+    if (task !== undefined) registry.registerTool(new ServedTask(task));
   }
 
   /** Starts the tool sources; returns their failures. */
