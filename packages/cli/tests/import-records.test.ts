@@ -277,6 +277,51 @@ describe("burin import, of records,", () => {
     ]);
   });
 
+  it("P13 Claude Code: takes what the user said while it worked, once, and not what it noted itself", async () => {
+    const at = "2026-11-22T10:00:00.000Z";
+    const call = { type: "tool_use", id: "t1", name: "Read", input: { file_path: join(root, "a.txt") } };
+    const answer = { type: "tool_result", tool_use_id: "t1", content: "one" };
+    const user = (...content: object[]) => ({ type: "user", message: { role: "user", content } });
+    const model = (...content: object[]) => ({ type: "assistant", message: { role: "assistant", content } });
+    const text = (said: string) => ({ type: "text", text: said });
+    const queued = (prompt: unknown, commandMode = "prompt") => ({
+      type: "attachment",
+      attachment: { type: "queued_command", prompt, commandMode },
+    });
+    const note = "<task-notification>gone</task-notification>";
+    const chain = [
+      user(text("First.")),
+      model(call),
+      queued([text("In the chain.")]),
+      user(answer),
+      queued(note, "task-notification"),
+      user(text(note)),
+      model(text("Whole.")),
+    ].map((line, at) => ({ uuid: `u${at}`, parentUuid: at === 0 ? null : `u${at - 1}`, ...line }));
+    const undone = { uuid: "x", parentUuid: "u0", ...queued("Undone.") };
+    const absorbed = (content: string) => ({
+      type: "queue-operation",
+      operation: "remove",
+      reason: "absorbed_mid_turn",
+      content,
+    });
+    const beside = [
+      { type: "queue-operation", operation: "enqueue", content: "Beside." },
+      queued("Beside."),
+      absorbed("Beside."),
+      absorbed("Only noted."),
+    ];
+    const lines = [...chain.slice(0, 2), undone, ...chain.slice(2, 6), ...beside, ...chain.slice(6)];
+    const record = lines.map((line) => `${JSON.stringify({ cwd: root, timestamp: at, ...line })}\n`);
+    put(PLACES.claude(), record.join(""));
+    await take("claude");
+    const { messages } = await goOn("-r", `claude-${ID}`, "-p", "Next.");
+    const told = JSON.stringify(messages);
+    for (const gone of ["Undone.", "gone"]) expect(told).not.toContain(gone);
+    for (const kept of ["In the chain.", "Beside.", "Only noted."]) expect(told.split(kept)).toHaveLength(2);
+    expect(told.indexOf("Only noted.")).toBeLessThan(told.indexOf("Whole."));
+  });
+
   it("takes what can be read of a record that is nested without end", async () => {
     const said = (uuid: string, content: string) =>
       `{"cwd":${JSON.stringify(root)},"uuid":"${uuid}","parentUuid":"one","type":"user","timestamp":"2026-11-22T10:00:00Z","message":{"content":${content}}}`;

@@ -3,7 +3,7 @@ import { type Fields, fields, list, type Said, type Step, text } from "./found.t
 
 /** Text that the agents themselves put into user messages. */
 const NOT_SAID =
-  /^\s*(?:<(?:(?:command|local-command|bash)-|(?:environment_context|session_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|permissions|user_shell_command)\b)|# AGENTS\.md)/;
+  /^\s*(?:<(?:(?:command|local-command|bash)-|(?:environment_context|session_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|permissions|user_shell_command|task-notification)\b)|# AGENTS\.md)/;
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
 /** No agent nests its messages deeper, but a record may be damaged. */
 const MOST_DEPTH = 20;

@@ -56,24 +56,36 @@ function folderSaidIn(content: unknown): string {
  * undone, and the messages of subagents, are left out.
  */
 export function talkOfBranches(all: readonly Fields[]): Talk {
-  const lines = all.filter(({ isSidechain, uuid }) => isSidechain !== true && typeof uuid === "string");
+  const own = all.filter(({ isSidechain }) => isSidechain !== true);
+  const lines = own.filter(({ uuid }) => typeof uuid === "string");
   const branch = branchOf(lines);
   const messages = new Set(lines.filter((line) => branch.has(line)).flatMap(messageId));
-  const kept = lines.filter(
-    (line) => branch.has(line) || messageId(line).some((id) => messages.has(id)) || isAnswer(line),
-  );
+  const noted = promptsNoted(own);
+  const isKept = (line: Fields) =>
+    branch.has(line) || messageId(line).some((id) => messages.has(id)) || isAnswer(line);
   let steps: Step[] = [];
-  for (const { type, subtype, message, systemPayload, timestamp, ...marks } of kept) {
+  for (const line of own.filter((one) => (typeof one.uuid === "string" ? isKept(one) : noted.has(one)))) {
+    const { type, subtype, message, systemPayload, timestamp, ...marks } = line;
     const at = text(timestamp);
     const { content, parts } = fields(message);
-    if (subtype === "chat_compression")
-      steps = list(fields(systemPayload).compressedHistory).flatMap((one) =>
-        stepsOf(fields(one).parts, fields(one).role, at),
-      );
+    const summed = list(fields(systemPayload).compressedHistory).map(fields);
+    if (subtype === "chat_compression") steps = summed.flatMap((one) => stepsOf(one.parts, one.role, at));
+    else if (noted.has(line)) steps.push(...stepsOf(noted.get(line), "user", at));
     else if (isSaid(type) && marks.isMeta !== true && marks.isApiErrorMessage !== true)
       steps.push(...stepsOf(content ?? parts, type, at));
   }
   return { model: lastModel(lines), steps };
+}
+
+/** What the user said while Claude Code worked is noted beside the messages, and by some versions twice. */
+function promptsNoted(lines: readonly Fields[]): ReadonlyMap<Fields, unknown> {
+  const queued = lines.flatMap((line): [Fields, unknown][] => {
+    const { type, commandMode = "prompt", prompt } = fields(line.attachment);
+    return type === "queued_command" && commandMode === "prompt" ? [[line, prompt]] : [];
+  });
+  const known = new Set(queued.map(([, prompt]) => prompt));
+  const absorbed = lines.filter((line) => line.reason === "absorbed_mid_turn" && !known.has(line.content));
+  return new Map([...queued, ...absorbed.map((line) => [line, line.content] as const)]);
 }
 
 function isSaid(type: unknown): boolean {
@@ -164,11 +176,7 @@ function stepsOfMessage({ type, content, timestamp, toolCalls }: Fields): Step[]
   if (type === "user") return stepsOf(content, "user", at);
   if (type !== "gemini" && type !== "qwen") return [];
   const pairs = list(toolCalls).map((call) => callAndAnswer(fields(call), at));
-  return [
-    ...stepsOf(content, "model", at),
-    ...pairs.map(([call]) => call),
-    ...pairs.map(([, answer]) => answer),
-  ];
+  return [...stepsOf(content, "model", at), ...pairs.map(([call]) => call), ...pairs.map(([, own]) => own)];
 }
 
 function lastModel(lines: readonly Fields[]): string {
