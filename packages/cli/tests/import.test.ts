@@ -86,6 +86,8 @@ describe("burin import", () => {
       "WebFetch(domain:docs.rs)",
       "mcp__github__create_issue",
       "mcp__notes",
+      String.raw`Bash(grep "f\(x\)" a.ts)`,
+      String.raw`Edit(app/\(shop\)/**)`,
     ];
     const no = [
       "Bash",
@@ -111,6 +113,9 @@ describe("burin import", () => {
       "allow web_fetch(domain:docs.rs)",
       "allow github__create_issue",
       "allow notes__*",
+      'allow run_shell_command(grep "f(x)" a.ts;)',
+      "allow edit(app/(shop)/**)",
+      "allow write_file(app/(shop)/**)",
       "deny read_file(.env)",
       "deny run_shell_command(git push)",
       "deny web_search",
@@ -121,9 +126,12 @@ describe("burin import", () => {
     expect(again.stdout).toContain("Nothing to take");
     await take("claude");
     const { permissions } = JSON.parse(await ours("settings.json"));
-    expect([permissions.allow.length, permissions.deny.length]).toEqual([8, 3]);
+    expect([permissions.allow.length, permissions.deny.length]).toEqual([11, 3]);
     expect((await run("explain", "npm run lint --fix")).stdout).toMatch(/^ask/);
     expect((await run("explain", "npm run lint")).stdout).toMatch(/^allow/);
+    put("project/app/(shop)/page.ts", "one\n");
+    const edit = { file_path: join(root, "app/(shop)/page.ts"), old_string: "one", new_string: "two" };
+    expect(await run("call", "edit", JSON.stringify(edit))).toMatchObject({ code: 0 });
   });
 
   it("shows, without --apply, that a server of mine is not replaced, and writes nothing", async () => {

@@ -13,7 +13,6 @@ const LISTS: ReadonlyMap<unknown, List> = new Map([
   ["deny", "deny"],
   ["forbidden", "deny"],
 ]);
-const NO_TOOL = "no tool of Burin does that";
 
 /** Adds the rules that mean the same here; those without an exact equivalent are left out. */
 export function addRules(found: Found, given: Fields, isOfProject = false): void {
@@ -32,11 +31,13 @@ export function addRules(found: Found, given: Fields, isOfProject = false): void
 
 /** Throws why there is none. */
 function ownRules(given: string, kind: List): string[] {
-  const [, name = "", pattern] = /^\s*([^()\s]+)\s*(?:\((.*)\))?\s*$/s.exec(given) ?? [];
+  const [, name = "", written] = /^\s*([^()\s]+)\s*(?:\((.*)\))?\s*$/s.exec(given) ?? [];
+  // Claude Code stores `(`, `)` and `\` with a backslash before them.
+  const pattern = written?.replace(/\\([\\()])/g, "$1");
   const [, server, tool = "*"] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
   if (server !== undefined) return [`${server}__${tool}`];
   const own = ownToolName(name);
-  if (own === undefined) throw new Error(NO_TOOL);
+  if (own === undefined) throw new Error("no tool of Burin does that");
   const isWhole = pattern === undefined || /^\**$/.test(pattern.trim());
   if (own === "run_shell_command") return [commandRule(isWhole ? null : (pattern ?? ""), kind)];
   if (READING.has(own) && kind === "allow") throw new Error("reading inside the folder never asks");
