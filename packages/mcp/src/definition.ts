@@ -26,12 +26,8 @@ export function expandEach(
   environment: Environment,
   where: string,
 ): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      expandVariables(value, environment, `${where} ${name}`),
-    ]),
-  );
+  const expand = (name: string, value: string) => expandVariables(value, environment, `${where} ${name}`);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expand(name, value)]));
 }
 
 /** Identifies a server: another command, address, folder or variable is another server. */

@@ -88,11 +88,8 @@ async function wholeAnswer({ body, status, headers }: Response, origin: string):
   let left = MOST_ANSWER_BYTES;
   for await (const piece of body ?? []) {
     left -= piece.length;
-    if (left < 0)
-      throw new McpError(
-        "mcp_failed",
-        `${origin} answered the login with more than ${MOST_ANSWER_BYTES} bytes.`,
-      );
+    const tooLong = `${origin} answered the login with more than ${MOST_ANSWER_BYTES} bytes.`;
+    if (left < 0) throw new McpError("mcp_failed", tooLong);
     pieces.push(piece);
   }
   return new Response(pieces.length === 0 ? null : Buffer.concat(pieces), { status, headers });
@@ -183,9 +180,8 @@ export class OAuthClient implements OAuthClientProvider {
     const { refresh_token } = (await this.#needs.store.read()).tokens ?? {};
     const kept = refresh_token === undefined ? tokens : { refresh_token, ...tokens };
     this.#leftOut.delete("tokens");
-    await this.#needs.store.change(
-      this.#client === undefined ? { tokens: kept } : { client: this.#client, tokens: kept },
-    );
+    const client = this.#client === undefined ? {} : { client: this.#client };
+    await this.#needs.store.change({ ...client, tokens: kept });
   }
 
   redirectToAuthorization(url: URL): void {
@@ -272,12 +268,8 @@ function withToken(init: RequestInit, token: string): RequestInit {
 
 /** Refreshes, and does not start a new login without the user. */
 function refresher(needs: OAuthNeeds): OAuthClient {
-  return new OAuthClient({
-    ...needs,
-    redirectUrl: "http://127.0.0.1/callback",
-    onAuthorize: null,
-    state: "",
-  });
+  const redirectUrl = "http://127.0.0.1/callback";
+  return new OAuthClient({ ...needs, redirectUrl, onAuthorize: null, state: "" });
 }
 
 /** The next login asks for the scopes that this one lacked. */

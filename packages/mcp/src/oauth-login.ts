@@ -40,9 +40,8 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
     if (outcome === "AUTHORIZED") return "logged_in";
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LOGIN_MS)]);
     const { code, iss } = await answered(callback.answer, needs, { state, limit });
-    await store.alone(() =>
-      auth(client, { ...common, authorizationCode: code, ...(iss === null ? {} : { iss }) }),
-    );
+    const exchange = { ...common, authorizationCode: code, ...(iss === null ? {} : { iss }) };
+    await store.alone(() => auth(client, exchange));
     return "logged_in";
   } finally {
     callback.close();

@@ -96,10 +96,8 @@ function textFrom(value: unknown): string {
 
 /** Parsed JSON can be serialized again, unless its nesting is too deep. */
 function jsonText(value: unknown, indent = 0): string {
-  return orElse(
-    "(a value that is nested too deeply to be shown)",
-    () => JSON.stringify(value, null, indent) ?? "",
-  );
+  const tooDeep = "(a value that is nested too deeply to be shown)";
+  return orElse(tooDeep, () => JSON.stringify(value, null, indent) ?? "");
 }
 
 function bytesOf(base64Characters: number): number {
