@@ -6,16 +6,16 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
   "edit-match": 2480,
-  "shell-judge": 4210,
+  "shell-judge": 4340,
   machine: 11560,
   models: 6230,
   testing: 1210,
   web: 2020,
-  mcp: 2410,
+  mcp: 2450,
   core: 13890,
   serve: 2190,
   fleet: 3990,
-  cli: 13470,
+  cli: 13480,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
