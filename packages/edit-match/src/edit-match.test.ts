@@ -197,6 +197,22 @@ describe("edits that must fail", () => {
     }
   });
 
+  it.each([
+    { content: "a = 1;\n", old: "a = 1", new: "a = 2;", line: ";" },
+    { content: "f(\n  a,\n)\n", old: "a", new: "b,", line: "," },
+    { content: "  f(a)\n", old: "f(a", new: "f(a, b)", line: ")" },
+    { content: "f(a)\n", old: "f(a", new: "f(g(a)", line: undefined },
+    { content: "a, b;\n", old: "a", new: "c;", line: undefined },
+    { content: "b, a;\n", old: "a", new: "c;", line: undefined },
+    { content: "a;\n", old: "a", new: "a\n  .then(b)", line: undefined },
+  ])(
+    "P1 refuses a sign that the file has behind an exact old text: $new",
+    ({ content, old, new: fresh, line }) => {
+      const match = edit(content, old, fresh);
+      expect(match.status === "doubled" ? match.line : undefined).toBe(line);
+    },
+  );
+
   it("P1 repeats a line that the old text has, or another one", () => {
     expect(
       applied({ content: ADDED, oldText: "one(1);\ntwo(2);", newText: "one(1);\none(1);\ntwo(2);" }),

@@ -35,6 +35,6 @@ export type EditMatch =
   | { readonly status: "ambiguous"; readonly found: number; readonly lines: readonly number[] }
   /** The line that stands for others, or a fence that may be meant. */
   | { readonly status: "omission"; readonly placeholder: string }
-  /** A line that the edit adds is next to its place already. */
+  /** A line, or a sign, that the edit adds is next to its place already. */
   | { readonly status: "doubled"; readonly line: string }
   | { readonly status: "no_change" };

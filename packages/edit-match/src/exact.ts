@@ -1,5 +1,5 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { filledBeside, filledLines } from "./lines.ts";
+import { filledBeside, filledLines, isBlank } from "./lines.ts";
 import { startsOf } from "./windows.ts";
 import { ambiguous, lineEndAt, lineEndOf, matched, withLineEnd } from "./write.ts";
 
@@ -19,7 +19,7 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
   }
   for (const start of starts) {
     if (isThere(request, start)) return { status: "no_change" };
-    const line = doubledLine(request, start);
+    const line = doubledSign(request, start) ?? doubledLine(request, start);
     if (line !== undefined) return { status: "doubled", line };
   }
   const lineEnd = lineEndOf(content);
@@ -52,6 +52,15 @@ function doubledLine({ content, oldText, newText }: EditRequest, start: number):
   return filledBeside(content, from, end).find(
     (line, at) => !mayRepeat(line) && is.at(-at) === line && count(is, line) > count(was, line),
   );
+}
+
+/** The sign that ends a line of the file behind whole lines of the old text, and that the new text has, too. */
+function doubledSign({ content, oldText, newText }: EditRequest, start: number): string | undefined {
+  const end = start + oldText.length;
+  const [sign = ""] = /^[;,)\]}](?=[\r\n]|$)/.exec(content.slice(end, end + 2)) ?? [];
+  const isWhole = isBlank(content.slice(content.lastIndexOf("\n", start - 1) + 1, start)) || start === 0;
+  if (sign === "" || !isWhole || !newText.endsWith(sign) || oldText.endsWith(sign)) return undefined;
+  return /[;,]/.test(sign) || openBrackets(oldText) !== openBrackets(newText) ? sign : undefined;
 }
 
 /** Lines that end a block: a whole block that comes before the end of another ends with the same line. */

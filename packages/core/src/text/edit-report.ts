@@ -41,7 +41,7 @@ function omission(placeholder: string): string {
 }
 
 function doubled(line: string): string {
-  return `Failed to edit, new_string adds a line that is already next to old_string in the file: ${shownLine(line)}. Nothing was written. If the change is done already, go on; otherwise put that line into old_string too.`;
+  return `Failed to edit, new_string adds what is already next to old_string in the file, so that it would be there twice: ${shownLine(line)}. Nothing was written. If the change is done already, go on; otherwise put that into old_string too.`;
 }
 
 function wrongCount(match: Extract<EditMatch, { status: "ambiguous" }>, expected: number): string {

@@ -188,7 +188,7 @@ describe("edit: when it fails", () => {
     await writeFile(file, text);
     const { error } = await edit({ old: "two(2);", new: "one(1);\ntwo(22);" });
     expect(error?.type).toBe("doubled_line");
-    expect(error?.message).toContain('already next to old_string in the file: "one(1);"');
+    expect(error?.message).toContain('there twice: "one(1);"');
     expect((await edit({ old: "two(2);", new: "two(2);\nend();" })).error?.type).toBe("no_change");
     expect(await content()).toBe(text);
   });
