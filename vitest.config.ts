@@ -5,8 +5,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["@burin/source", "node"] } },
   test: {
     include: ["packages/*/{src,tests}/**/*.test.ts", "gates/**/*.test.ts", "bench/**/*.test.ts"],
-    // One more than CI has cores: many tests wait for processes.
-    maxWorkers: 3,
+    // Two more than CI has cores: many tests wait for processes.
+    maxWorkers: 4,
     // No test may hang for ever; how fast one is, the benches say.
     testTimeout: 120_000,
     hookTimeout: 120_000,
