@@ -189,6 +189,13 @@ describe("edits that must fail", () => {
     for (const [open, close] of [
       ["#ifdef A", "#endif"],
       ["f {", "}"],
+      ["begin", "end"],
+      ["if a; then", "fi"],
+      ["for b in c; do", "done"],
+      ["case d in", "esac"],
+      ["<p>", "</p>"],
+      ["{% if e %}", "{%- endif %}"],
+      ["/* f", "*/"],
       ["---", "---"],
     ]) {
       const content = `x(1);\ny(2);\n${close}\n`;

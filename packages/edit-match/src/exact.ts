@@ -23,9 +23,9 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     if (line !== undefined) return { status: "doubled", line };
   }
   const lineEnd = lineEndOf(content);
-  const replacements = starts.map((start) => replaced(withBreaks(request, start), start, lineEnd));
-  const isMended = starts.some((start) => withBreaks(request, start) !== request);
-  return matched(content, isMended ? "line endings" : stage, replacements);
+  const edits = starts.map((start) => withBreaks(request, start));
+  const replacements = edits.map((edit, at) => replaced(edit, starts[at] ?? 0, lineEnd));
+  return matched(content, edits.every((edit) => edit === request) ? stage : "line endings", replacements);
 }
 
 function withoutOverlaps(starts: readonly number[], length: number): number[] {
@@ -58,7 +58,7 @@ function doubledLine({ content, oldText, newText }: EditRequest, start: number):
 function doubledSign({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const end = start + oldText.length;
   const [sign = ""] = /^[;,)\]}](?=[\r\n]|$)/.exec(content.slice(end, end + 2)) ?? [];
-  const isWhole = isBlank(content.slice(content.lastIndexOf("\n", start - 1) + 1, start)) || start === 0;
+  const isWhole = isBlank(content.slice(content.lastIndexOf("\n", start - 1) + 1, start));
   if (sign === "" || !isWhole || !newText.endsWith(sign) || oldText.endsWith(sign)) return undefined;
   return /[;,]/.test(sign) || openBrackets(oldText) !== openBrackets(newText) ? sign : undefined;
 }

@@ -1,4 +1,4 @@
-import { isBlank, keptLines, placesOf, type Texts } from "./lines.ts";
+import { filledLines, isBlank, keptLines, placesOf, type Texts } from "./lines.ts";
 
 const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(\*|\*|rem\b)\s*/i;
 const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
@@ -132,10 +132,6 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
     isCertain || keptLines(texts).some((kept) => standsForLines(texts, kept, at));
   const old = oldLines.map((line) => line.trim());
   return newOnes(found, old).find(isMeant)?.line;
-}
-
-function filledLines(text: string): string[] {
-  return text.split("\n").flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
 }
 
 /** What the lines of a body stand under. */

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import type { PartUnion } from "@burin/contract/messages/parts";
 import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { nearNames } from "@burin/contract/text/near-names";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
+import { allowListeners } from "@burin/machine/processes/allow-listeners";
 import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
 import { unavailable } from "./mcp-error.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";
@@ -92,8 +92,7 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
     throw unavailable(`There is no MCP server "${alias}". There are: ${known || "none"}.`);
   };
   const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
-    // Each listens to it; Node warns of more than ten, on the user's screen.
-    setMaxListeners(0, signal);
+    allowListeners(signal);
     const answers = await Promise.allSettled((await open()).map(read));
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   };

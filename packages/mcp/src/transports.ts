@@ -1,8 +1,8 @@
-import { setMaxListeners } from "node:events";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
+import { allowListeners } from "@burin/machine/processes/allow-listeners";
 import type { ServerProcess } from "@burin/machine/processes/server-processes";
 import {
   type FetchLike,
@@ -204,8 +204,8 @@ export const httpFetchIn =
     const body = sent === "" ? {} : { body: [Buffer.from(sent)] };
     const method = (init.method ?? "GET") as HttpRequest["method"];
     const signal = init.signal ?? new AbortController().signal;
-    // That of the connection; Node warns of more than ten listeners, on the user's screen.
-    setMaxListeners(0, signal);
+    // That of the connection.
+    allowListeners(signal);
     const checked = addresses === undefined ? {} : { addresses };
     const answer = await httpRequest({ url, method, headers, environment, ...body, ...checked }, signal);
     const entries = Object.entries(answer.headers).flatMap(([name, value]) =>

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { coerceArguments } from "@burin/contract/messages/check-schema";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
@@ -14,6 +13,7 @@ import type {
   ToolError,
   ToolKind,
 } from "@burin/contract/tools";
+import { allowListeners } from "@burin/machine/processes/allow-listeners";
 import type { Verdict } from "@burin/shell-judge";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
@@ -80,15 +80,6 @@ interface Work {
 
 /** See `Scheduler.run`. */
 export type RunCalls = Scheduler["run"];
-
-/** Each of the calls under way listens to the signal; Node warns of more than ten, on the user's screen. */
-function allowListeners(signal: AbortSignal): void {
-  try {
-    setMaxListeners(0, signal);
-  } catch {
-    // A signal that is not Node's own, as in jsdom, warns of nothing.
-  }
-}
 
 /** Takes calls from request to response. Every call gets exactly one answer, whatever happens. */
 export class Scheduler {

@@ -37,6 +37,18 @@ async function sent(prompt: string): Promise<string> {
 }
 
 describe("prompts and resources of MCP servers", () => {
+  it("R24 are listed for a program whose signals are none of Node's classes, as in jsdom", async () => {
+    const { mcp } = project.open(everything);
+    const foreign = {
+      aborted: false,
+      reason: undefined,
+      throwIfAborted() {},
+      addEventListener() {},
+      removeEventListener() {},
+    };
+    expect(await mcp.prompts(foreign as unknown as AbortSignal)).not.toEqual([]);
+  });
+
   it("R24 are listed", async () => {
     const { mcp } = project.open(everything);
     expect(await mcp.prompts()).toContainEqual(
