@@ -67,6 +67,7 @@ function withoutId(argv: readonly string[]): string[] {
 
 /** The name of the subcommand, unless -p makes the words a prompt. */
 function subcommandOf(argv: readonly string[]): SubcommandName | null {
+  if (!argv.some(isSubcommand)) return null;
   const { values, positionals } = parseArgs({
     args: withoutId(argv),
     options: PARSED,

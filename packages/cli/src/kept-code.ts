@@ -48,7 +48,7 @@ function keepChunks(module: typeof import("node:module"), folder: string): void 
     let wrapped: Wrapped;
     try {
       const kept = join(folder, `${basename(file)}.${process.version}-${process.arch}.bin`);
-      const script = compiled(module.wrap(source.replace(/^#!.*/, "")), file, kept);
+      const script = compiled(module.wrap(source), file, kept);
       if (script.cachedDataRejected !== false)
         fresh.push(() => keep(script.createCachedData(), kept, chunks));
       wrapped = script.runInThisContext() as Wrapped;
