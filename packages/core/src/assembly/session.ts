@@ -176,7 +176,8 @@ export class Session {
     const work = new ProofOfWork(this.#kindOf);
     const heard = (event: AgentEvent): AgentEvent => {
       work.note(event);
-      return this.#noted(event);
+      // All others are noted by the conversation when they happen.
+      return event.type === "notice" || event === this.#announcement ? this.#noted(event) : event;
     };
     try {
       const text = await this.#prepare(prompt?.text ?? null, signal);

@@ -46,8 +46,11 @@ export class Recording {
   }
 
   note(event: AgentEvent): void {
-    if (this.#known.has(event)) return;
-    this.#known.add(event);
+    // Only these come from two places.
+    if (event.type === "notice" || event === this.#announcement) {
+      if (this.#known.has(event)) return;
+      this.#known.add(event);
+    }
     if (this.#isSealed) {
       if (TOLD_AFTER_SEAL.has(event.type)) this.#log?.tell(event);
       return;
@@ -100,7 +103,6 @@ export class Recording {
       const { code: type, message } = this.#notRecorded(fault);
       if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
     });
-    this.#known.add(told);
     this.#observe(told);
     log.tell(told, at);
     return told;
