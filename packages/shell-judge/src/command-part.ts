@@ -52,26 +52,24 @@ interface Judging {
   readonly input?: SimpleCommand | undefined;
 }
 
-/** Judges each simple command of a line by the allow rules and by the knowledge of programs. */
+/** Judges each simple command of a line by the allow rules and by the knowledge of programs, as far as it is asked. */
 export function judgeParts(
   line: ShellCommand,
   allow: readonly CommandRule[],
   place: CommandPlace | undefined,
-): PartVerdict[] {
+): Iterable<PartVerdict> {
   return judgeLine(line, { allow, reach: new CommandReach(place), depth: 0 });
 }
 
-function judgeLine(line: ShellCommand, judging: Judging): PartVerdict[] {
-  const verdicts: PartVerdict[] = [];
+function* judgeLine(line: ShellCommand, judging: Judging): Generator<PartVerdict> {
   for (const command of judging.reach.inTurn(line.commands)) {
     const isFed = command.redirections.some(({ kind }) => kind === "read" || kind === "data");
     const verdict = judgePart(command, {
       ...judging,
       input: isFed ? undefined : (command.input ?? judging.input),
     });
-    if (!command.isRepeat || verdict.verdict !== "allow") verdicts.push(verdict);
+    if (!command.isRepeat || verdict.verdict !== "allow") yield verdict;
   }
-  return verdicts;
 }
 
 function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
@@ -331,7 +329,7 @@ function scriptFindings(
     return [launchFinding("it runs a command line that is not known", at)];
   const line = parseShellCommand(text, readsAsBash(shell));
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
-  const open = judgeLine(line, inner).find(({ verdict }) => verdict === "ask");
+  const open = [...judgeLine(line, inner)].find(({ verdict }) => verdict === "ask");
   const what = line.problems[0] ?? open?.reason;
   return what === undefined ? [] : [launchFinding(what, open?.isBeyondRules ? BEYOND_RULES : at)];
 }

@@ -92,7 +92,7 @@ function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): 
 
 /** In plan mode no rule helps: every part must be known to only read. */
 function planRefusal(line: ShellCommand, place: CommandPlace | undefined): Verdict | null {
-  const parts = judgeParts(line, [], place);
+  const parts = [...judgeParts(line, [], place)];
   const refused = parts.find(({ isOnlyReading }) => !isOnlyReading);
   if (line.problems.length === 0 && refused === undefined) return null;
   const why = line.problems[0] ?? (refused === undefined ? "" : needOf(refused));
@@ -105,7 +105,7 @@ function judgedByParts(
   allow: readonly CommandRule[],
   place: CommandPlace | undefined,
 ): Verdict {
-  const parts = judgeParts(line, allow, place);
+  const parts = [...judgeParts(line, allow, place)];
   const open = parts.filter(({ verdict }) => verdict !== "allow");
   const [first] = open;
   const everything = allow.find(coversEverything);
@@ -123,7 +123,7 @@ function judgedByParts(
   const named = new Set(parts.map(({ rule }) => rule));
   const rules = allow.filter(({ text }) => named.has(text));
   const [only] = rules;
-  const reads = readsOf(allow.length === 0 ? parts : judgeParts(line, [], place));
+  const reads = readsOf(parts, allow.length === 0 ? parts : judgeParts(line, [], place));
   const read = { ...(reads && { reads }), parts };
   if (only === undefined) return { verdict: "allow", reason: "it only reads inside the root", ...read };
   const reason = `${rules.map(ruleInWords).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
@@ -132,9 +132,19 @@ function judgedByParts(
 
 const needOf = ({ text, reason }: PartVerdict) => `\`${text}\` needs an approval: ${reason}`;
 
-/** A command that only reads anyway gets no more access because a rule covers it. */
-function readsOf(parts: readonly PartVerdict[]): Verdict["reads"] {
-  const reading = parts.filter(({ verdict }) => verdict === "allow");
-  if (reading.length === parts.length) return "wholly";
-  return reading.some(({ text }) => /\bgit\b/.test(text)) ? "partly" : undefined;
+/**
+ * A command that only reads anyway gets no more access because a rule covers it. How the parts are judged without rules
+ * is asked only until the answer is known.
+ */
+function readsOf(parts: readonly PartVerdict[], withoutRules: Iterable<PartVerdict>): Verdict["reads"] {
+  const runsGit = ({ text }: PartVerdict) => /\bgit\b/.test(text);
+  const mayBePartly = parts.some(runsGit);
+  let [isWholly, isPartly] = [true, false];
+  for (const part of withoutRules) {
+    if (part.verdict !== "allow") isWholly = false;
+    else if (runsGit(part)) isPartly = true;
+    if (!isWholly && isPartly === mayBePartly) break;
+  }
+  if (isWholly) return "wholly";
+  return isPartly ? "partly" : undefined;
 }
