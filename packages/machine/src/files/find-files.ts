@@ -122,17 +122,19 @@ function pathGlob(folder: string, request: FindRequest) {
   const { caseSensitive } = request;
   const pattern = patternWithin(request.pattern, folder);
   const known = withKnownNames(pattern, folder);
-  const readings = known.includes("[") ? [known, known.replace(/(?<!\\)\[/g, "\\[")] : [known];
-  const isName = !request.pattern.includes("/") && known === pattern;
+  // A pattern that says nothing about folders: then the names alone are compared.
+  const bare = known === pattern ? /^(?:\*\*\/)?([^/]+)$/.exec(request.pattern)?.[1] : undefined;
+  const glob = bare ?? known;
+  const readings = glob.includes("[") ? [glob, glob.replace(/(?<!\\)\[/g, "\\[")] : [glob];
   const automata = readings.map(
     (reading) => new Automaton(parseGlob(reading, { caseSensitive, groups: true }), { whole: true }),
   );
   return {
     matches(below: string, name: string): boolean {
-      const text = isName ? name : below + name;
+      const text = bare === undefined ? below + name : name;
       return automata.some((automaton) => automaton.matches(text));
     },
-    canHold: (below: string) => isName || automata.some((automaton) => automaton.canGoOn(below)),
+    canHold: (below: string) => bare !== undefined || automata.some((automaton) => automaton.canGoOn(below)),
   };
 }
 

@@ -75,8 +75,7 @@ export class IgnoreRules {
 
   /** A root inside another root is an ordinary folder of that one. */
   #isTop(path: string): boolean {
-    const holders = this.#roots.filter((root) => isWithin(path, root));
-    return holders.every((root) => root === path) || dirname(path) === path;
+    return this.#roots.every((root) => root === path || !isWithin(path, root)) || dirname(path) === path;
   }
 
   #top(root: string): FolderRules {
