@@ -70,7 +70,7 @@ async function ourEdit(root) {
 }
 
 /** @type {Edit} */
-function plainEdit(path, turn) {
+export function plainEdit(path, turn) {
   const old = readFileSync(path, "utf8");
   const fresh = old.replace(WORDS[turn % 2] ?? "", WORDS[(turn + 1) % 2] ?? "");
   const file = openSync(`${path}.tmp`, "w");

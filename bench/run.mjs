@@ -11,6 +11,7 @@ const BENCHES = {
   "huge-tree": "huge-tree.mjs",
   edit: "edit/run.mjs",
   "edit-speed": "edit-speed.mjs",
+  "edit-steps": "edit-steps.mjs",
   shell: "shell.mjs",
   mcp: "mcp.mjs",
   session: "session.mjs",
