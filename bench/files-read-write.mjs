@@ -149,7 +149,7 @@ async function writes(toolbox, folder) {
     rows.push(
       await row(`overwrite ${name}`, [ours, () => plainWrite(plain, nextPlain())], {
         goal: 1.5,
-        unit: "x read, write, fsync, rename",
+        unit: "x read, write, fsync, rename, fsync of the folder",
         times,
       }),
     );
@@ -157,7 +157,7 @@ async function writes(toolbox, folder) {
   return rows;
 }
 
-/** @param {string} path @param {string} content */
+/** With the same promises: the folder is synced, too. @param {string} path @param {string} content */
 async function plainWrite(path, content) {
   readFileSync(path);
   const handle = await open(`${path}.tmp`, "w");
@@ -165,6 +165,9 @@ async function plainWrite(path, content) {
   await handle.sync();
   await handle.close();
   await rename(`${path}.tmp`, path);
+  const folder = await open(dirname(path), "r");
+  await folder.sync();
+  await folder.close();
 }
 
 /** @param {string} command @param {readonly string[]} args @returns {Promise<void>} */
