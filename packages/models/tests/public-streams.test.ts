@@ -22,6 +22,8 @@ interface PublicStream {
   readonly lost?: string;
   /** How many thoughts are signed. */
   readonly signatures?: number;
+  /** What the user is told of it. */
+  readonly notice?: string;
   /** `length`, or the type of the failure. */
   readonly end?: string;
   readonly passes?: boolean;
@@ -48,12 +50,18 @@ async function eventsOf({ provider = "openai", body, calls = [] }: PublicStream)
 }
 
 function textOf(events: readonly ModelEvent[], type: "text" | "thought"): string {
-  return events.map((event) => (event.type === type ? event.text : "")).join("");
+  let text = "";
+  for (const event of events) {
+    // What came so far was no answer.
+    if (event.type === "thought" && event.takesText && type === "text") text = "";
+    if (event.type === type) text += event.text;
+  }
+  return text;
 }
 
 describe("P10 what services were seen to stream is read as what it means:", () => {
   it.each(STREAMS)("$who ($at)", async (stream) => {
-    const { text = "", thought = "", calls = [], usage, signatures, lost, end } = stream;
+    const { text = "", thought = "", calls = [], usage, signatures, lost, end, notice } = stream;
     const events = await eventsOf(stream);
     expect(textOf(events, "text")).toBe(text);
     expect(textOf(events, "thought")).toBe(thought);
@@ -63,6 +71,8 @@ describe("P10 what services were seen to stream is read as what it means:", () =
     if (usage) expect(events.find((event) => event.type === "usage")).toMatchObject({ usage });
     const signed = events.filter((event) => event.type === "thought" && event.signature !== undefined);
     if (signatures !== undefined) expect(signed).toHaveLength(signatures);
+    const told = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
+    if (notice !== undefined) expect(told.join()).toContain(notice);
     if (end === undefined || end === "length") {
       expect(events.at(-1)).toMatchObject({ type: "end", reason: end ?? "stop" });
       return;

@@ -21,7 +21,7 @@ const CALLS = "tool[_▁]calls[_▁](?:section[_▁])?";
 const DSML = `(?:${BAR}{1,2}DSML${BAR}{1,2})?`;
 /** What models write around their calls. */
 const MARK = new RegExp(
-  `^</?(?:minimax:tool_call|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|tool_call|call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
+  `^</?(?:minimax:tool_call|(?<=/)tool_call|tool_call(?=>\\s*<invoke )|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|tool_call|call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
 );
 const LONGEST_TAG = 250;
 
@@ -97,6 +97,9 @@ const PARAMETER = new RegExp(
   "y",
 );
 
+/** MiniMax M3 names the tag like the parameter. */
+const NAMED_TAG = /\s*<([A-Za-z_][\w-]{0,100})>([\s\S]*?)<\/\1>(?=\s*<)/y;
+
 /** `<function=name>` with JSON or parameters, or `<invoke name="name">`. */
 function readFunctionTag(text: string, isWhole: boolean): WrittenCalls {
   const [opening, name = ""] = TAG_HEAD.exec(text) ?? [];
@@ -106,7 +109,9 @@ function readFunctionTag(text: string, isWhole: boolean): WrittenCalls {
   const json = parseJson(body.slice(0, jsonEnd ?? 0));
   const { args, length = 0 } = isRecord(json)
     ? { args: json, length: jsonEnd }
-    : readParameters(body, PARAMETER);
+    : ([PARAMETER, NAMED_TAG].map((form) => readParameters(body, form)).find(({ length }) => length > 0) ?? {
+        args: {},
+      });
   const rest = body.slice(length);
   const closing = CLOSING_TAG.exec(rest)?.[0];
   const end = opening.length + length + (closing?.length ?? 0);

@@ -5,6 +5,9 @@ import { freshCallId } from "./tool-call-assembly.ts";
 /** Enough of a line to see whether it opens or closes a code block. */
 const LINE_START = 200;
 
+/** One token, which MiniMax M3 writes before each of its tags. */
+const MINIMAX = "]<]minimax[>[";
+
 /** What comes after the first written call is held until the end, when it is clear whether the call counts. */
 type Held = { readonly text: string; readonly calls?: readonly WrittenCall[] };
 
@@ -41,7 +44,7 @@ export class TextCalls {
 
   add(piece: string): string {
     if (this.#offered.size === 0) return piece;
-    this.#pending += piece;
+    this.#pending += piece.replaceAll(MINIMAX, "\n");
     return this.#pending.length < this.#lookAgainAt ? "" : this.#scan(false);
   }
 

@@ -198,8 +198,10 @@ function fragmentOf(item: JsonRecord, signature: string | undefined) {
   };
 }
 
-/** Some servers tell a call again under its id, at another index, and not always to its end. */
+/** Some servers tell a call again under its id, at another index, and not always to its end; z.ai, one that it lost. */
 function isSameAgain(call: GrowingCall, other: GrowingCall, isLater: boolean): boolean {
+  const isLost = call.damaged && call.index !== undefined && !isLater && !other.damaged;
+  if (isLost && call.index === other.index && call.name === other.name) return true;
   if (call === other || call.id === "" || call.id !== other.id || call.name !== other.name) return false;
   if (call.object || other.object || call.namedInChunk === other.namedInChunk) return false;
   if (call.text === other.text) return isLater;

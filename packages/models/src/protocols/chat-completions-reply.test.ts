@@ -27,9 +27,14 @@ describe("replies as servers really send them", () => {
     ],
     ["P34 an empty reply that is properly finished", sse(delta({ content: "" }, "stop"), "[DONE]"), [STOP]],
     [
-      "a chunk that is no JSON among good ones",
-      sse(delta({ content: "Hel" }), "{bad", delta({ content: "lo" }, "stop")),
-      [{ type: "text", text: "Hel" }, { type: "text", text: "lo" }, STOP],
+      "P34 a chunk that is no JSON among good ones, which is told, and mere words, which are not",
+      sse(delta({ content: "Hel" }), "ping", "{bad", delta({ content: "lo" }, "stop")),
+      [
+        { type: "text", text: "Hel" },
+        { type: "text", text: "lo" },
+        { type: "notice", message: "A piece of the reply could not be read and is missing from it: {bad" },
+        STOP,
+      ],
     ],
     ["comments as signs of life", `: ping\n\n${sse(delta({ content: "Hello" }, "stop"))}: ping\n\n`, HELLO],
     [

@@ -214,6 +214,7 @@ function phaseOf({ phase }: JsonRecord): ModelEvent[] {
 }
 
 function textsOf(parts: unknown, separator: string): string {
+  if (typeof parts === "string") return parts;
   const texts = recordsIn(parts).map((part) => part.text ?? part.refusal);
   return texts.filter((text) => typeof text === "string").join(separator);
 }

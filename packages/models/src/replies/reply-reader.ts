@@ -41,6 +41,7 @@ export abstract class ReplyReader {
   /** The first thing that could not be parsed. */
   protected unreadable: string | undefined;
   #isLastUnreadable = false;
+  #lostPiece: string | undefined;
   /** The chunk that told the end. */
   #ending: string | undefined;
 
@@ -62,9 +63,10 @@ export abstract class ReplyReader {
     // Some services pass on comments of others as data: ": keepalive". Gateways may send the last chunk twice.
     if (this.failure || text === "" || text.startsWith(":") || text === this.#ending) return [];
     const parsed = parseJson(data);
-    const lines = parsed === undefined ? text.split("\n") : [];
-    // Some services put no empty line between their events, or send mere lines of JSON.
-    if (lines[1] && isRecord(parseJson(lines[0] ?? ""))) return lines.flatMap((line) => this.read(line));
+    // Some services put several into one event, also behind one that is cut.
+    const pieces = parsed === undefined ? text.split(/\n|(?<=\})(?=event:)|(?:data: ?|(?<=\}))(?=\{)/) : [];
+    if (pieces.some((piece) => isRecord(parseJson(piece))))
+      return pieces.flatMap((piece) => this.read(piece));
     this.isOver ||= text === "[DONE]";
     // Some services send one chunk, or the whole stream, as a list.
     const all: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
@@ -86,11 +88,13 @@ export abstract class ReplyReader {
     const structured = made.map(({ call }) => call);
     const { text, calls } = this.#text.finish(structured, failure === undefined && !isLimited, takenIds);
     const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
-    const told: ModelEvent[] = calls.length > 0 ? [{ type: "notice", message: writtenNotice(calls) }] : [];
+    const told = calls.length > 0 ? notice(writtenNotice(calls)) : [];
     const all = [...made, ...calls.map((call) => ({ call }))];
     const isCallMissing = this.isForCall && all.length === 0;
     const fault = failure ?? (isCallMissing ? broken("ended for a call, and there is none.") : undefined);
-    return [...last, ...said, ...this.afterText(), ...told, ...this.#closing(all, fault)];
+    const lost = fault || all.some(({ call }) => call.argsError) ? undefined : this.#lostPiece;
+    const gap = lost === undefined ? [] : notice(missingNotice(lost));
+    return [...last, ...said, ...this.afterText(), ...told, ...gap, ...this.#closing(all, fault)];
   }
 
   /** The events that end a reply. After a failure there is no call: nothing of a broken reply may run. */
@@ -193,6 +197,9 @@ export abstract class ReplyReader {
     this.#isLastUnreadable = true;
     if (!isRecord(chunk)) {
       this.unreadable ??= data;
+      // Mere words, such as "ping", are no piece of it.
+      if (chunk !== undefined || !/["{}]/.test(data)) return [];
+      this.#lostPiece ??= data;
       this.loseChunk();
       return [];
     }
@@ -234,6 +241,14 @@ function broken(how: string): ModelFailure {
 
 export function thought(text: unknown): ModelEvent[] {
   return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
+}
+
+function missingNotice(piece: string): string {
+  return `A piece of the reply could not be read and is missing from it: ${bounded(piece)}`;
+}
+
+function notice(message: string): ModelEvent[] {
+  return [{ type: "notice", message }];
 }
 
 function writtenNotice(calls: readonly FunctionCall[]): string {

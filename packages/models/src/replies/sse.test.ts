@@ -76,6 +76,24 @@ describe("the reader of server-sent events", () => {
     expect(await readOver(["data: one\r\n\r\ndata: two\r"])).toEqual(["one", "two"]);
   });
 
+  it("P34 gives an event without an empty line behind it before the next one has come", async () => {
+    const pieces = [
+      'data: {"a":1}\n',
+      'event: x\r\ndata:{"a":2}\r\n',
+      'data: {"a":{}\ndata: }\n\n',
+      "data: end",
+    ];
+    const events: string[] = [];
+    const body = async function* () {
+      for (const [place, piece] of pieces.entries()) {
+        expect(events).toHaveLength(place);
+        yield Buffer.from(piece);
+      }
+    };
+    for await (const data of readServerSentEvents(body())) events.push(data);
+    expect(events).toEqual(['{"a":1}', '{"a":2}', '{"a":{}\n}', "end"]);
+  });
+
   it("gives nothing for an empty body and for one of blanks and comments", async () => {
     expect(await readOver([])).toEqual([]);
     expect(await readOver(["\n\n", ": ping\n\n", "\r\n"])).toEqual([]);

@@ -25,10 +25,12 @@ export async function* readServerSentEvents(
 
 /** If no line has ended by then, the body does not consist of lines. */
 const MOST_FIRST_LINE = 1024 * 1024;
+/** A line with a whole document, and no empty line behind it. */
+const BARE_LINE = /^data: ?(\{.*\})\r?\n(?!\r?\n)/gm;
 
 class BodySplitter {
   #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
-  /** Of a body without events: what has not been passed on, as a whole or the line that has not ended. */
+  /** What has not been passed on: a body without events as a whole, or the line that has not ended. */
   #rest = "";
   #ready: string[] = [];
   #isBroken = false;
@@ -51,9 +53,8 @@ class BodySplitter {
 
   add(text: string): void {
     if (this.#kind === "unknown") this.#kind = kindOf(text);
-    if (this.#kind === "events") this.#parser.feed(text);
-    if (this.#kind === "lines") this.#readLines(text);
     if (this.#kind === "whole") this.#keep(text);
+    else if (this.#kind !== "unknown") this.#takeLines(text);
     if (this.#isBroken || this.#rest.length > MOST_BUFFERED_CHARACTERS) {
       throw new Error(`The answer has more than ${MOST_BUFFERED_CHARACTERS} characters without an end`);
     }
@@ -61,9 +62,8 @@ class BodySplitter {
 
   /** A body may end without the empty line that closes its last event. */
   end(): void {
-    if (this.#kind === "events") this.#parser.feed("\n\n");
     if (this.#kind === "whole") this.#ready.push(this.#rest);
-    if (this.#kind === "lines") this.#readLines("\n");
+    else this.#takeLines("\n\n");
   }
 
   take(): string[] {
@@ -72,10 +72,16 @@ class BodySplitter {
     return taken;
   }
 
-  #readLines(text: string): void {
-    const lines = (this.#rest + text).split("\n");
-    this.#rest = lines.pop() ?? "";
-    this.#ready.push(...lines.filter((line) => line.trim() !== ""));
+  /** Some services put no empty line between their events: what is whole by itself is one at once. */
+  #takeLines(text: string): void {
+    this.#rest += text;
+    if (!/[\n\r]/.test(text)) return;
+    const end = Math.max(this.#rest.lastIndexOf("\n"), this.#rest.lastIndexOf("\r")) + 1;
+    const lines = this.#rest.slice(0, end);
+    this.#rest = this.#rest.slice(end);
+    const ended = (line: string, json: string) => (parseJson(json) === undefined ? line : `${line}\n`);
+    if (this.#kind === "events") this.#parser.feed(lines.replace(BARE_LINE, ended));
+    else this.#ready.push(...lines.split("\n").filter((line) => line.trim() !== ""));
   }
 
   #keep(text: string): void {
@@ -85,7 +91,9 @@ class BodySplitter {
     // The first line of a document with several lines is not a complete one.
     if (!first.startsWith("{") || parseJson(first) === undefined) return;
     this.#kind = "lines";
-    this.#readLines("");
+    const read = this.#rest;
+    this.#rest = "";
+    this.#takeLines(read);
   }
 }
 

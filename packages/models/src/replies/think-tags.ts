@@ -5,9 +5,11 @@ export interface ContentPiece {
   readonly takesText?: true;
 }
 
-const OPENINGS = "<think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(" ");
+const OPENINGS = "<think> <mm:think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(
+  " ",
+);
 /** Alone at an end of a line: an answer may speak of the tag, too. */
-const LONE = /(?:(?<=\n)[ \t]*<\/think>|<\/think>(?=[ \t]*\n))/;
+const LONE = /(?:(?<=\n)[ \t]*<\/(?:mm:)?think>|<\/(?:mm:)?think>(?=[ \t]*\n))/;
 
 /** Separates thoughts in tags from content; a lone closing tag makes all text before it a thought. */
 export class ThinkTags {
@@ -54,6 +56,8 @@ export class ThinkTags {
       return [];
     }
     if (!isWhole && OPENINGS.some((tag) => tag.startsWith(start))) return [];
+    // The blank lines behind a thought belong to it.
+    if (this.#closing !== "") this.#pending = start;
     this.#state = "text";
     return [];
   }
@@ -80,7 +84,8 @@ export class ThinkTags {
       return [{ text, isThought: true, takesText: true }];
     }
     // The tag, and the text on both sides of it, must be complete.
-    const kept = this.#mayBeLone && !isWhole ? beginningOf("\n</think>\n", this.#pending) : 0;
+    const tags = this.#mayBeLone && !isWhole ? ["\n</think>\n", "\n</mm:think>\n"] : [];
+    const kept = Math.max(0, ...tags.map((tag) => beginningOf(tag, this.#pending)));
     return [{ text: this.#pass(kept), isThought: false }];
   }
 
