@@ -28,9 +28,12 @@ export function learn(
   { status, type, message, contextWindow }: ModelFailure,
   refusal: string | undefined,
 ): string | undefined {
-  if (OTHER_FAULTS.has(type)) return undefined;
   // In a stream there is no status, only the message. A null in it says nothing about what was sent.
   const reason = (refusal ?? message).replace(/\\*"\w+\\*"\s*:\s*null\b/g, "");
+  // OpenRouter wants the price of the longest reply in advance.
+  const affordable = Number(/can only afford (\d+)/.exec(reason)?.[1]);
+  if (affordable >= LEAST_OUTPUT) return outputLesson(lesson, affordable, Number.POSITIVE_INFINITY);
+  if (OTHER_FAULTS.has(type)) return undefined;
   const isRefusal = type === "bad_request" || (refusal !== undefined && REFUSALS.has(status));
   const isTooLarge = status === 413;
   if (type === "context_length" && !isTooLarge) return outputLesson(lesson, (contextWindow ?? 0) / 4);
@@ -42,7 +45,7 @@ export function learn(
     imagesLesson(lesson, reason) ??
     (isAgain ? quirk() : undefined) ??
     signatureLesson(lesson, reason) ??
-    outputLesson(lesson, Number(MOST_OUTPUT.exec(reason)?.[1])) ??
+    outputLesson(lesson, mostOutputIn(reason)) ??
     quirk() ??
     (isRefusal ? (toolLesson(lesson, reason) ?? mediaLesson(lesson, isTooLarge, reason)) : undefined)
   );
@@ -86,12 +89,22 @@ function signatureLesson({ lessons, sent }: Lesson, reason: string) {
 }
 
 const MOST_OUTPUT =
-  /(?:max_(?:completion_|output_)?tokens[^\n]{0,120}?(?:>(?!=)|at most|less than or equal to|<=|limited to|max_\w*=|\[\d+,)\D{0,20}?|maximum tokens you requested exceeds? the model limit of )(\d+)/i;
+  /(?:max_?(?:completion_?|output_?)?tokens[^\n]{0,120}?(?:>(?!=)|at most|less than or equal to|<=|limited to|max_\w*=|\[\d+,|\(inclusive\) to)\D{0,20}?|maximum tokens you requested exceeds? the model limit of )(\d+)( \(exclusive)?/i;
+/** For less than this no work can be done. */
+const LEAST_OUTPUT = 1000;
+
+function mostOutputIn(reason: string): number {
+  const [, most, isBeyond] = MOST_OUTPUT.exec(reason) ?? [];
+  return Number(most) - (isBeyond ? 1 : 0);
+}
 
 /** What the reply may have is less than the service gives, and leaves most of a window to what is sent. */
-function outputLesson({ lessons, sent, model, protocol }: Lesson, most: number): string | undefined {
-  const asked = sent.tuning?.maxOutput ?? (protocol === "anthropic" ? MOST_OUTPUT_TOKENS : 0);
-  if (!(most >= 1 && most < asked)) return undefined;
+function outputLesson(
+  { lessons, sent, model, protocol }: Lesson,
+  most: number,
+  given = protocol === "anthropic" ? MOST_OUTPUT_TOKENS : 0,
+): string | undefined {
+  if (!(most >= 1 && most < (sent.tuning?.maxOutput ?? given))) return undefined;
   lessons.mostOutput = Math.floor(most);
   return `A reply of the model ${model} may have only ${lessons.mostOutput} tokens; it is asked for no more.`;
 }

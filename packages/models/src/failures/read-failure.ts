@@ -121,7 +121,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "quota",
-    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:buy|purchase|top.?up) (?:more |your )?credits|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:\w+ )?(?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spend(?:ing)? limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|(?:hit|reached|exceeded) (?:the|your)[^.\n]{0,40}(?:usage|(?:\d-?hour|dai|week|month)\w*(?: \w+){0,2}) (?:limit|quota)|out of (?:\w+ ){0,3}(?:usage|quota)|payment (?:instrument|method)|credit card|预扣费|(?:budget (?:has been )?|crossed budget: )exceeded|(?:over|exceeded) ?budget/i,
+    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:buy|purchase|top.?up) (?:more |your )?credits|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:\w+ )?(?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spend(?:ing)? limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|(?:hit|reached|exceeded) (?:the|your|its)[^.\n]{0,40}(?:usage|(?:\d-?hour|dai|week|month)\w*(?: \w+){0,2}) (?:limit|quota)|out of (?:\w+ ){0,3}(?:usage|quota)|payment (?:instrument|method)|credit card|预扣费|(?:budget (?:has been )?|crossed budget: )exceeded|(?:over|exceeded) ?budget/i,
   ],
   [
     "key",
@@ -182,7 +182,8 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
 /** Only where nobody says when it will be over. */
 const SPENT = /(?:per[-_ ]?|\/ ?|By)(?:day|month)|daily|monthly|\b[RT]PD\b|tomorrow/i;
 /** Where a limit of a minute would have another status. */
-const USED_UP = /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|exceeded|reached|depleted)/i;
+const USED_UP =
+  /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|exceeded|reached|depleted)|exceeded[^.\n]{0,40}\bquota/i;
 /** Under the name of a limit, with a hint beside it: a model that the plan does not have, money that is spent. */
 const NO_SHARE = /\blimit: 0\b|credits are depleted|(?:extra usage|usage credits are required)/i;
 /** Names of no quota under which a service means tokens per minute. */

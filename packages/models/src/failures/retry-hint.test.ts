@@ -68,6 +68,11 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
     expect(failure).toMatchObject({ isPassing: true, retryAfterMs: pause });
   });
 
+  it("P35 a moment is no minute", async () => {
+    const words = "Too many requests, please wait a moment and try again.";
+    expect(await failureOf(raw(words, { status: 429 }))).not.toHaveProperty("retryAfterMs");
+  });
+
   it("with a unit in the header, or under a name of the service's own", async () => {
     for (const headers of [{ "retry-after": "20s" }, { "x-ms-retry-after-ms": "20000" }]) {
       expect(await failureOf(raw("{}", { status: 429, headers }))).toMatchObject({ retryAfterMs: 20_000 });

@@ -47,7 +47,7 @@ const UNITS: Readonly<Record<string, number>> = {
   ...{ 秒: 1000, 分: 60_000, 小: 3_600_000 },
 };
 const COUNT = "(?:\\d+(?:\\.\\d+)?|\\ban?\\b|\\bone\\b)";
-const TIME = `${COUNT}\\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)\\.?`;
+const TIME = `${COUNT}\\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])\\.?`;
 /** `11s`, `1m12.5s`, `2 minutes and 3 seconds`, `30 秒后`. */
 const TIMES = new RegExp(
   `(?:try(?:ing)? again|retry(?:ing)?|wait|available|resets?)(?: \\w+){0,4}? (?:in|after|for|at least)? ?((?:${TIME}(?:,? (?:and )?)?)+)|(\\d+\\s*(?:秒|分钟?|小时))[^\\n]{0,3}后`,

@@ -267,6 +267,44 @@ describe("how a model is asked", () => {
     expect(server.requests).toEqual([]);
   });
 
+  it.each<[string, ModelChoice["provider"], number, string, object]>([
+    [
+      "Vertex, by one",
+      "gemini",
+      400,
+      "Unable to submit request because it has a maxOutputTokens value of 65536 but the supported range is from 1 (inclusive) to 65536 (exclusive). Update the value and try again.",
+      { generationConfig: { maxOutputTokens: 65_535 } },
+    ],
+    [
+      "OpenRouter, for want of money",
+      "anthropic",
+      402,
+      "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 30104.",
+      { max_tokens: 30_104 },
+    ],
+  ])("P36 a reply that is too long is asked for shorter: %s", async (...row) => {
+    const [, provider, status, message, lowered] = row;
+    const refusal = raw(JSON.stringify({ error: { message } }), { status });
+    const server = await serve(refusal, { text: "ok" });
+    const tuning = { maxOutput: 65_536 };
+    const events = await readAll(openModel({ provider, name: "m", baseUrl: server.baseUrl, tuning }));
+    expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
+    expect(server.requests.at(-1)?.body).toMatchObject(lowered);
+  });
+
+  it("P36 a service that reserves the money for the longest reply gets a limit that it was not told", async () => {
+    const message = "You requested up to 65536 tokens, but can only afford 30104.";
+    const [refusal, poorer] = [message, message.replace("30104", "900")].map((words) =>
+      raw(JSON.stringify({ error: { message: words, code: 402 } }), { status: 402 }),
+    );
+    const server = await serve(refusal ?? {}, { text: "ok" }, poorer ?? {});
+    const model = openModel({ provider: "openai", name: "m", baseUrl: server.baseUrl });
+    expect((await readAll(model)).at(-1)).toEqual({ type: "end", reason: "stop" });
+    expect(server.requests.map(({ body }) => body.max_completion_tokens)).toEqual([undefined, 30_104]);
+    // For so little no work can be done.
+    expect((await readAll(model)).at(-1)).toMatchObject({ error: { type: "quota" } });
+  });
+
   it("P12 a model that is said to see nothing or to call nothing is never tried with it", async () => {
     const server = await serve({ text: "ok" });
     const model = openModel({
