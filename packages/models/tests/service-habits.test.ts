@@ -224,6 +224,13 @@ describe("P36 a history that once held what a service refuses", () => {
       STAND_IN,
     ],
     [
+      "Vertex, compatible: calls that another model made",
+      {
+        error: { message: "function call `look` in the 5. content block is missing a `thought_signature`." },
+      },
+      STAND_IN,
+    ],
+    [
       "Mistral: words beside a call",
       { object: "error", message: "Assistant message must have either content or tool_calls, but not both." },
       /"go"\},\{"role":"assistant","content":null/,

@@ -33,7 +33,7 @@ export function learn(
   // OpenRouter wants the price of the longest reply in advance.
   const affordable = Number(/can only afford (\d+)/.exec(reason)?.[1]);
   if (affordable >= LEAST_OUTPUT) return outputLesson(lesson, affordable, Number.POSITIVE_INFINITY);
-  if (OTHER_FAULTS.has(type)) return undefined;
+  if (OTHER_FAULTS.has(type) && !/reasoning summar/i.test(reason)) return undefined;
   const isRefusal = type === "bad_request" || (refusal !== undefined && REFUSALS.has(status));
   const isTooLarge = status === 413;
   if (type === "context_length" && !isTooLarge) return outputLesson(lesson, (contextWindow ?? 0) / 4);
@@ -81,7 +81,7 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
 }
 
 const FOREIGN_SIGNATURE =
-  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|item with id 'rs_/i;
+  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|thinking\W+blocks[^\n]{0,60}cannot be modified|item with id 'rs_/i;
 
 /** The model goes on thinking, and what it thinks from now on goes back. */
 function signatureLesson({ lessons, sent }: Lesson, reason: string) {

@@ -163,11 +163,11 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "unfit_server",
-    /jinja|fail(?:ed|ure) (?:to load|loading) (?:the )?model|(?:chat|prompt|for this).?template|template (?:error|exception)|out of memory|(?:more|insufficient|not enough) (?:system |gpu |video )?memory|failed to allocate/i,
+    /jinja|(?:fail(?:ed|ure)|could not|unable) (?:to )?load(?:ing)? (?:the )?model|\btemplate: \S*:\d+:|(?:chat|prompt|for this).?template|template (?:error|exception)|out of memory|(?:more|insufficient|not enough) (?:system |gpu |video )?memory|failed to allocate/i,
   ],
   [
     "model",
-    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
+    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|model has not been loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
   ],
   [
     "path",

@@ -1,7 +1,7 @@
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
-import { ASK, closeServers, readAll, serve } from "@burin/testing/served-model";
+import { ASK, closeServers, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../choice/open-model.ts";
 
@@ -83,5 +83,26 @@ it("P36 Claude goes on thinking where it refuses what another service has signed
   const bodies = server.requests.map(({ body }) => JSON.stringify(body));
   const thoughts = bodies.map((body) => body.match(/"thinking":"(?:their|mine)/g));
   expect(thoughts).toEqual([['"thinking":"their'], null, ['"thinking":"mine']]);
+  for (const body of bodies) expect(body).toContain('"thinking":{"type":"adaptive"');
+});
+
+// anthropics/claude-code#56695
+it("P36 Claude goes on thinking where it does not take a thought back as it is", async () => {
+  const message =
+    "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.";
+  const refusal = raw(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }), {
+    status: 400,
+  });
+  const server = await serve({ thought: "mine", text: "ok" }, refusal, { text: "ok" });
+  const tuning = { reasoning: "high" } as const;
+  const model = openModel({ provider: "anthropic", name: "m", baseUrl: server.baseUrl, tuning });
+  const [own = ""] = (await readAll(model)).flatMap((event) =>
+    event.type === "thought" ? (event.signature ?? []) : [],
+  );
+  const said = [{ text: "mine", thought: true, thoughtSignature: own }, { text: "ok" }];
+  const events = await readAll(model, { history: [ASK, { role: "model", parts: said }, ASK] });
+  expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
+  const bodies = server.requests.map(({ body }) => JSON.stringify(body));
+  expect(bodies.map((body) => body.includes('"thinking":"mine"'))).toEqual([false, true, false]);
   for (const body of bodies) expect(body).toContain('"thinking":{"type":"adaptive"');
 });

@@ -39,6 +39,27 @@ it.each([
   expect(calls).toEqual([{ location: "San Francisco" }, { location: "Boston" }]);
 });
 
+// pydantic/pydantic-ai#1675
+it("P16 schemas under their older name have one type each, and only words to choose from", async () => {
+  const message = `Invalid JSON payload received. Unknown name "parametersJsonSchema" at 'tools[0].function_declarations[0]': Cannot find field.`;
+  const server = await serve({ error: { status: 400, message } }, { text: "ok" });
+  const model = openModel({ provider: "gemini", name: "m", baseUrl: server.baseUrl });
+  const list = { type: "array", items: { type: ["string", "null"], enum: ["a", null] } };
+  const parameters = {
+    type: "object",
+    properties: { list, count: { type: "integer", enum: [1, 2] } },
+  } as const;
+  await readAll(model, { tools: [{ name: "look", description: "looks", parameters }] });
+  const taken = {
+    list: { type: "array", items: { type: "string", nullable: true } },
+    count: { type: "integer" },
+  };
+  expect(server.requests.at(-1)?.body.tools).toMatchObject([
+    { functionDeclarations: [{ parameters: { type: "object", properties: taken } }] },
+  ]);
+  expect(JSON.stringify(server.requests.at(-1)?.body)).not.toContain("enum");
+});
+
 // The second one is from crmne/ruby_llm#521 and google-gemini/gemini-cli#8003.
 it.each([
   "Corrupted thought signature.",

@@ -1,7 +1,8 @@
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
-import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { Reasoning, TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { geminiSignatureOf } from "../request/thought-signature.ts";
@@ -49,7 +50,24 @@ function thinking(model: string, reasoning: Reasoning): JsonRecord {
 function declaration({ name, description, parameters }: FunctionDeclaration, isOld: boolean): object {
   // A tool without parameters is declared without a schema: an object without properties is refused.
   if (Object.keys(parameters.properties ?? {}).length === 0) return { name, description };
-  return isOld ? { name, description, parameters } : { name, description, parametersJsonSchema: parameters };
+  const schema = isOld ? { parameters: olderSchema(parameters) } : { parametersJsonSchema: parameters };
+  return { name, description, ...schema };
+}
+
+/** Under its older name a schema has one type, and only words to choose from. */
+function olderSchema(schema: JsonRecord): JsonRecord {
+  const inner = (value: unknown) => (isRecord(value) ? olderSchema(value) : value);
+  const { type, enum: values, ...rest } = mapInnerSchemas(schema, inner);
+  const types = [type].flat();
+  const only = types.find((one) => one !== "null");
+  const words =
+    only === "string" && Array.isArray(values) ? values.filter((one) => typeof one === "string") : [];
+  return {
+    ...rest,
+    ...(only === undefined ? {} : { type: only }),
+    ...(words.length > 0 ? { enum: words } : {}),
+    ...(types.includes("null") ? { nullable: true } : {}),
+  };
 }
 
 /** Whether calls without a signature get a placeholder, and calls have ids. */

@@ -13,6 +13,7 @@ import { openAiBase, type Protocol } from "./service-model.ts";
 function responsesBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
   const { maxOutput: max_output_tokens, reasoning, temperature, topP: top_p, cache } = tuning;
+  const summary = quirks.has("no-summary") ? undefined : "auto";
   const body = {
     model,
     instructions: system || undefined,
@@ -23,7 +24,7 @@ function responsesBody(model: string, request: TunedRequest, quirks: Quirks): st
     stream: true,
     store: false,
     max_output_tokens,
-    reasoning: reasoning === undefined ? undefined : { effort: effortOf(reasoning), summary: "auto" },
+    reasoning: reasoning === undefined ? undefined : { effort: effortOf(reasoning), summary },
     temperature,
     top_p,
     prompt_cache_retention: cache === "24h" ? cache : undefined,

@@ -21,7 +21,7 @@ const ROWS = {
     // The limit of output goes under its older name.
     ["old-output-limit", /max_completion_tokens/i],
     // Gemini checks the signatures of calls, also of those that another model made.
-    ["signature-wanted", /missing (?:a |its )?thought_?signature/i],
+    ["signature-wanted", /missing (?:a |its )?\W?thought_?signature/i],
     ...CACHE,
     // Nothing goes back of what another service gave to get back.
     [
@@ -66,6 +66,8 @@ const ROWS = {
   ],
   // Not every model reasons, and not every service takes back what another one said.
   "openai-responses": [
+    // OpenAI gives summaries only to organizations that it has verified.
+    ["no-summary", /reasoning summar/i],
     // Of what it said it gets the words alone.
     ["no-phase", /\.phase\b/],
     [

@@ -292,6 +292,14 @@ describe("how a model is asked", () => {
     expect(server.requests.at(-1)?.body).toMatchObject(lowered);
   });
 
+  it("P36 OpenAI gives no summaries to an organization that it has not verified, and thinks all the same", async () => {
+    const message = "Your organization must be verified to generate reasoning summaries. Please go to: x";
+    const tuning = { reasoning: "high" } as const;
+    const { body } = await sent({ provider: "openai-responses", tuning }, [message]);
+    expect(body).toMatchObject({ reasoning: { effort: "high" } });
+    expect(JSON.stringify(body)).not.toContain("summary");
+  });
+
   it("P36 a service that reserves the money for the longest reply gets a limit that it was not told", async () => {
     const message = "You requested up to 65536 tokens, but can only afford 30104.";
     const [refusal, poorer] = [message, message.replace("30104", "900")].map((words) =>
