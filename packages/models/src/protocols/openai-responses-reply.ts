@@ -113,7 +113,8 @@ export class ResponsesReply extends ReplyReader {
 
   /** An event names its item by position, by id, or not at all: then it is the last one. */
   #itemOf({ output_index: index, item_id: id, item }: JsonRecord): Item {
-    const inner = isRecord(item) ? item.id : undefined;
+    // llama.cpp names the call where others name the item.
+    const inner = isRecord(item) ? (item.id ?? item.call_id) : undefined;
     const keys = [index, id, inner].filter((key) => key !== undefined).map(String);
     const last = [...this.#items.values()].at(-1);
     if (keys.length === 0 && last && !isRecord(item)) return last;

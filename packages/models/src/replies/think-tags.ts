@@ -4,10 +4,15 @@ export interface ContentPiece {
   readonly isThought: boolean;
   readonly takesText?: true;
 }
-
-const OPENINGS = "<think> <mm:think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(
-  " ",
-);
+/** gpt-oss, where a server hands on its channels: what it thinks, and what it answers. */
+const CHANNELS = ["analysis", "final"].flatMap((channel) => {
+  const opening = `<|channel|>${channel}<|message|>`;
+  return [opening, `<|start|>assistant${opening}`];
+});
+const OPENINGS = [
+  ..."<think> <mm:think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(" "),
+  ...CHANNELS,
+];
 /** Alone at an end of a line: an answer may speak of the tag, too. */
 const LONE = /(?:(?<=\n)[ \t]*<\/(?:mm:)?think>|<\/(?:mm:)?think>(?=[ \t]*\n))/;
 
@@ -49,8 +54,8 @@ export class ThinkTags {
     const start = this.#pending.trimStart();
     const opening = OPENINGS.find((tag) => start.startsWith(tag));
     if (opening !== undefined) {
-      this.#closing = `${opening[0]}/${opening.slice(1)}`;
-      this.#state = "thinking";
+      this.#closing = opening.includes("|") ? "<|end|>" : `${opening[0]}/${opening.slice(1)}`;
+      this.#state = opening.includes("final") ? "text" : "thinking";
       this.#mayBeLone = false;
       this.#pending = start.slice(opening.length).replace(/^\r?\n/, "");
       return [];
