@@ -61,13 +61,13 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|blocked_prompt|prompt_blocked|censorship\w*|PROHIBITED_CONTENT|1301)$|sensitive_?(?:content|word|check)|safety_(?:breach|violation|check)/i,
+    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|blocked_prompt|prompt_blocked|cyber_policy\w*|censorship\w*|PROHIBITED_CONTENT|1301)$|sensitive_?(?:content|word|check)|safety_(?:breach|violation|check)/i,
   ],
   ["protocol", /^unsupported_api_for_model$/],
   ["channel", /^get_channel_failed$/],
   [
     "quota",
-    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|(?:budget|spend(?:ing)?_limit)_exceeded|overdue|token_quota_failed|exceeded_current_quota|credit_balance|^Arrearage$|^AccountQuotaExceeded$|usage_(?:limit_reached|not_included)|FreeTierOnly$|payment_required|UsageLimit(?:Error|Exceeded|Reached)?$|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
+    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|(?:budget|spend(?:ing)?_limit)_exceeded|overdue|token_quota_failed|exceeded_current_quota|credit_balance|^Arrearage$|^AccountQuotaExceeded$|usage_(?:limit_(?:reached|exceeded)|not_included)|FreeTierOnly$|payment_required|UsageLimit(?:Error|Exceeded|Reached)?$|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
   ],
   [
     "account",
@@ -110,7 +110,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against|due to)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:unsafe|sensitive) (?:or sensitive )?(?:content|information)|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against|due to)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by (?:our )?safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:unsafe|sensitive) (?:or sensitive )?(?:content|information)|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
   ],
   [
     "no_tools",

@@ -101,7 +101,7 @@ export class ChatCompletionsReply extends ReplyReader {
       return { type: "server_error", message, isPassing: true };
     }
     // "load": Ollama has only loaded the model.
-    const isUnfit = /^(?:|tool_calls|function_call|(?:un)?load)$/.test(reason);
+    const isUnfit = /^(?:|tool_(?:calls?|use)|function_call|(?:un)?load)$/.test(reason);
     return isEmpty && isUnfit ? this.empty() : undefined;
   }
 }
@@ -131,11 +131,11 @@ function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonR
   return { delta: message, finish_reason: done === true ? (reason ?? "stop") : null };
 }
 
-/** Content is a string, or a list of parts with text. */
+/** Content is a string, or a list of parts with text; some wrap thoughts into an object with content. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (isRecord(content)) return textIn([content]);
-  const texts = recordsIn(content).map(({ text }) => text);
+  const texts = recordsIn(content).map(({ text, content: inner }) => text ?? inner);
   return texts.filter((text) => typeof text === "string").join("");
 }
 
