@@ -125,10 +125,20 @@ function signed(fields: JsonRecord): string | undefined {
   return given === "{}" ? undefined : ownedSignature("chat", given);
 }
 
-/** Ollama's own chunk format, one per line. */
-function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonRecord | undefined {
+/** Ollama's own chunk format, one per line; each has whole calls. */
+function ollamaChoice({
+  message,
+  done,
+  done_reason: reason,
+  created_at,
+}: JsonRecord): JsonRecord | undefined {
   if (!isRecord(message)) return undefined;
-  return { delta: message, finish_reason: done === true ? (reason ?? "stop") : null };
+  const calls = recordsIn(message.tool_calls).map((call, place) => ({
+    ...call,
+    index: `${created_at} ${place}`,
+  }));
+  const delta = { ...message, tool_calls: calls };
+  return { delta, finish_reason: done === true ? (reason ?? "stop") : null };
 }
 
 /** Content is a string, or a list of parts with text; some wrap thoughts into an object with content. */
