@@ -150,8 +150,13 @@ describe("a proper end with nothing said", () => {
     });
   });
 
-  it("P34 is the end of a turn behind the answers of tools", async () => {
-    const { baseUrl } = await serve(silent);
+  // mistralai/client-python#628
+  it.each<[string, FakeReply[], string, number]>([
+    ["is the end of a turn", [silent], "", 0],
+    ["but only after a thought is asked for once more", [{ thought: "hm" }, { text: "Done." }], "Done.", 1],
+    ["and may stay so after a thought", [{ thought: "hm" }, { thought: "hm" }], "", 1],
+  ])("P34 behind the answers of tools %s", async (...[, replies, text, told]) => {
+    const { baseUrl } = await serve(...replies);
     const functionCall = { id: "c1", name: "look", args: {} };
     const functionResponse = { id: "c1", name: "look", response: { output: "seen" } };
     const history: Message[] = [
@@ -161,7 +166,8 @@ describe("a proper end with nothing said", () => {
     ];
     const model = retrying(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs: 1 });
     const events = await readAll(model, { ...REQUEST, history });
-    expect(notices(events)).toEqual([]);
+    expect(notices(events)).toHaveLength(told);
+    expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).toBe(text);
     expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
   });
 });

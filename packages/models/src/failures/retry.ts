@@ -15,6 +15,11 @@ const NOTHING_SAID: ModelFailure = {
   message: "The model's reply had neither text nor a call.",
   isPassing: true,
 };
+/** Behind the answers of tools there may be nothing to say; a model that thought about it is asked once more. */
+const ONLY_THOUGHT: ModelFailure = {
+  ...NOTHING_SAID,
+  message: "The model thought about the answers of its tools and said nothing.",
+};
 const FIRST_DELAY_MS = 1000;
 const MOST_DELAY_MS = 30_000;
 /** A longer pause than this is not waited for. */
@@ -36,19 +41,17 @@ async function* attempts(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void, undefined> {
   for (let attempt = 1; ; attempt += 1) {
-    let isGiven = false;
+    let said: Said = "nothing";
     let failure: ModelFailure | undefined;
     for await (const event of model.stream(request, signal)) {
-      isGiven ||= event.type === "text" || event.type === "function_call";
-      failure = failureIn(event, request, isGiven);
+      said = saidWith(event, said);
+      failure = failureIn(event, request, said);
       if (!failure) yield event;
       if (event.type === "end") break;
     }
     if (!failure) return;
-    const delay = isGiven ? undefined : delayBefore(attempt, failure, options);
-    if (delay === undefined) {
-      return yield { type: "end", reason: "error", error: toldWith(failure, attempt) };
-    }
+    const delay = said === "answer" ? undefined : delayBefore(attempt, failure, options);
+    if (delay === undefined) return yield endWith(failure, attempt);
     const next = `Attempt ${attempt + 1} of ${mostAttempts(failure, options)}`;
     const message = `${whatFailed(failure)} ${next} follows in ${Math.ceil(delay / 100) / 10} s.`;
     yield { type: "notice", message, restart: true };
@@ -57,15 +60,30 @@ async function* attempts(
   }
 }
 
-/** A normal end without text is a valid reply to tool results, but not to a user. */
-function failureIn(event: ModelEvent, { history }: ModelRequest, isGiven: boolean): ModelFailure | undefined {
-  if (event.type !== "end") return undefined;
-  if (event.reason === "error") return event.error;
-  if (event.reason !== "stop" || isGiven) return undefined;
-  return history.at(-1)?.parts.some((part) => part.functionResponse) ? undefined : NOTHING_SAID;
+type Said = "nothing" | "thoughts" | "answer";
+
+function saidWith(event: ModelEvent, said: Said): Said {
+  if (event.type === "text" || event.type === "function_call") return "answer";
+  return event.type === "thought" && event.text !== "" && said === "nothing" ? "thoughts" : said;
 }
 
-function mostAttempts({ type }: ModelFailure, { mostAttempts: most = MOST_ATTEMPTS }: RetryOptions): number {
+function endWith(failure: ModelFailure, attempt: number): ModelEvent {
+  if (failure === ONLY_THOUGHT) return { type: "end", reason: "stop" };
+  return { type: "end", reason: "error", error: toldWith(failure, attempt) };
+}
+
+/** A normal end without text is a valid reply to tool results, but not to a user. */
+function failureIn(event: ModelEvent, { history }: ModelRequest, said: Said): ModelFailure | undefined {
+  if (event.type !== "end") return undefined;
+  if (event.reason === "error") return event.error;
+  if (event.reason !== "stop" || said === "answer") return undefined;
+  if (!history.at(-1)?.parts.some((part) => part.functionResponse)) return NOTHING_SAID;
+  return said === "thoughts" ? ONLY_THOUGHT : undefined;
+}
+
+function mostAttempts(failure: ModelFailure, { mostAttempts: most = MOST_ATTEMPTS }: RetryOptions): number {
+  if (failure === ONLY_THOUGHT) return Math.min(most, 2);
+  const { type } = failure;
   const few = type === "unreachable" || type === NOTHING_SAID.type;
   return few ? Math.min(most, MOST_FRUITLESS_ATTEMPTS) : most;
 }
