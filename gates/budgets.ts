@@ -8,7 +8,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2480,
   "shell-judge": 4340,
   machine: 11570,
-  models: 6330,
+  models: 6350,
   testing: 1210,
   web: 2020,
   mcp: 2450,

@@ -6,7 +6,7 @@ import type { ModelProvider } from "@burin/contract/settings/settings";
 import type { Lessons } from "../request/lessons.ts";
 import type { PreparedRequest } from "../request/prepare-request.ts";
 import { learnedQuirk } from "../request/quirks.ts";
-import { MOST_OUTPUT_TOKENS } from "../request/tuning.ts";
+import { effortOf, MOST_OUTPUT_TOKENS } from "../request/tuning.ts";
 import { wordSet } from "../request/word-set.ts";
 
 export interface Lesson {
@@ -46,6 +46,7 @@ export function learn(
     (isAgain ? quirk() : undefined) ??
     signatureLesson(lesson, reason) ??
     outputLesson(lesson, mostOutputIn(reason)) ??
+    effortLesson(lesson, reason) ??
     quirk() ??
     (isRefusal ? (toolLesson(lesson, reason) ?? mediaLesson(lesson, isTooLarge, reason)) : undefined)
   );
@@ -107,6 +108,24 @@ function outputLesson(
   if (!(most >= 1 && most < (sent.tuning?.maxOutput ?? given))) return undefined;
   lessons.mostOutput = Math.floor(most);
   return `A reply of the model ${model} may have only ${lessons.mostOutput} tokens; it is asked for no more.`;
+}
+
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+const OF_EFFORT = /effort|\blevels?\b|reasoning|thinking|supported values are/i;
+/** What may be asked for: these words one after the other. */
+const EFFORT_LIST = /(?:\b(?:none|minimal|low|medium|high|xhigh|max)\b(?:\W|\band\b|\bor\b)*){2,}/i;
+
+/** The greatest effort that the model has and that is no more than was asked for, else its least. */
+function effortLesson({ lessons, sent, model }: Lesson, reason: string): string | undefined {
+  const { reasoning } = sent.tuning ?? {};
+  const asked = reasoning === undefined ? -1 : EFFORTS.indexOf(effortOf(reasoning));
+  const list = OF_EFFORT.test(reason) ? EFFORT_LIST.exec(reason)?.[0] : undefined;
+  const words = list?.match(/[a-z]+/gi) ?? [];
+  const places = words.map((word) => EFFORTS.indexOf(word.toLowerCase())).filter((place) => place >= 0);
+  if (asked < 0 || places.length === 0 || places.includes(asked)) return undefined;
+  const lower = places.filter((place) => place < asked);
+  lessons.effort = EFFORTS[lower.length > 0 ? Math.max(...lower) : Math.min(...places)];
+  return `The model ${model} does not know the effort "${EFFORTS[asked]}"; it works with "${lessons.effort}".`;
 }
 
 /** A chat template reports what it does not accept as a server error. */

@@ -13,6 +13,8 @@ export class Lessons {
   mostDescription = Number.POSITIVE_INFINITY;
   /** In tokens. */
   mostOutput: number | undefined;
+  /** In place of the one that was asked for. */
+  effort: string | undefined;
   makesCalls = false;
   showsNoImages = false;
   /** Removes from a schema what the service does not accept; set when there is something to remove. */

@@ -69,12 +69,13 @@ export async function prepareRequest(
     tools.push({ name, description: tool.description.slice(0, lessons.mostDescription), parameters });
   }
   const history = request.history.map((message) => preparedMessage(message, lessons, taker));
-  const { mostOutput: maxOutput } = lessons;
-  const limit = maxOutput === undefined ? {} : { tuning: { ...request.tuning, maxOutput } };
+  const { mostOutput: maxOutput, effort: reasoning } = lessons;
+  const learned = { ...(maxOutput && { maxOutput }), ...(reasoning && { reasoning }) };
+  const tuning = maxOutput || reasoning ? { tuning: { ...request.tuning, ...learned } } : {};
   const conversation = request.history;
   return {
     ...request,
-    ...limit,
+    ...tuning,
     history,
     tools,
     conversation,

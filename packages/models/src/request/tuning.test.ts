@@ -292,6 +292,48 @@ describe("how a model is asked", () => {
     expect(server.requests.at(-1)?.body).toMatchObject(lowered);
   });
 
+  it.each<[ModelChoice["provider"], "off" | "medium" | "xhigh" | "max", string, object]>([
+    // kaitranntt/ccs#344
+    [
+      "openai",
+      "xhigh",
+      "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model. Supported values are: 'minimal', 'low', 'medium', and 'high'.",
+      { reasoning_effort: "high" },
+    ],
+    // liliMozi/openhanako#2092
+    [
+      "openai",
+      "medium",
+      "Unsupported value: 'reasoning_effort' does not support 'medium' with this model. Supported values are: 'low', 'high', and 'max'",
+      { reasoning_effort: "low" },
+    ],
+    // router-for-me/CLIProxyAPI#1572
+    [
+      "openai",
+      "xhigh",
+      "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low', 'medium' or 'high'\", 'input': 'xhigh', 'ctx': {'expected': \"'low', 'medium' or 'high'\"}}",
+      { reasoning_effort: "high" },
+    ],
+    // nguyenphutrong/quotio#287
+    [
+      "anthropic",
+      "max",
+      'level "max" not supported, valid levels: low, medium, high, xhigh',
+      { output_config: { effort: "xhigh" } },
+    ],
+    [
+      "openai-responses",
+      "off",
+      "Unsupported value: 'none' is not supported with the 'o3-2025-04-16' model. Supported values are: 'low', 'medium', and 'high'.",
+      { reasoning: { effort: "low" } },
+    ],
+  ])("P36 an effort that a model of %s does not have becomes the nearest below it: %s", async (...row) => {
+    const [provider, reasoning, refusal, asked] = row;
+    const { body, server } = await sent({ provider, tuning: { reasoning } }, [refusal]);
+    expect(server.requests).toHaveLength(2);
+    expect(body).toMatchObject(asked);
+  });
+
   it("P36 OpenAI gives no summaries to an organization that it has not verified, and thinks all the same", async () => {
     const message = "Your organization must be verified to generate reasoning summaries. Please go to: x";
     const tuning = { reasoning: "high" } as const;
