@@ -71,7 +71,7 @@ export function mentions(rule: CommandRule, command: readonly (string | null)[])
 
 /** Behind these a command may begin in a text, whatever program reads it. */
 const BEGINNING =
-  /(?:[\n"'`(!;|&=*{[,]|\b\d*e |\b(?:do|else|env|exec|run|sh|shell|spawn|sudo|system|then|xargs)[ :])[ \t]*(?:[.~]?(?:\/[\w.-]+)+\/)?$/i;
+  /(?:[\n"'`(!;|&=*{[,]|\b\d*e |\b(?:\w*command|do|else|env|exec|run|sh|shell|spawn|sudo|system|then|xargs)[ :])[ \t]*(?:[.~]?(?:\/[\w.-]+)+\/)?$/i;
 
 /** Whether the words of a rule stand in a text one after the other, as in a list or in a command line. */
 export function standsIn(rule: CommandRule, text: string): boolean {

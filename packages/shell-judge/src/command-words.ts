@@ -1,10 +1,8 @@
+import { CommandReach } from "./command-place.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { BUILTINS } from "./programs/builtins.ts";
-import { gitSubcommand } from "./programs/git.ts";
-import { GIT_READING } from "./programs/git-reading.ts";
 import { baseName, launchesOf, readsAsBash, SHELLS } from "./programs/launches.ts";
-import { SIMPLE_PROGRAMS } from "./programs/simple-programs.ts";
+import { isKnown, readProgram } from "./programs/read-program.ts";
 import { alike, rowOf } from "./tables.ts";
 
 /** The words of one command that would run, as far as they are known; null stands for any number of words. */
@@ -50,7 +48,21 @@ function commandWords(command: SimpleCommand, depth: number, part: string): Comm
   if (words.length === 0) return [];
   const fed = command.redirections.filter(({ kind }) => kind === "data").map(({ target }) => target);
   const set = command.assignments.map(({ value }) => value);
-  return [...launchedWords(words, { depth, part, fed }), ...textsAmong(set, part)];
+  const programs = command.assignments.filter(({ name }) => NAMES_PROGRAM.test(name));
+  const named = programs.map(({ value }) => ({ words: value?.split(" ") ?? [], part, isPossible: true }));
+  const said =
+    INTERPRETERS.test(baseName(words[0] ?? "")) || words.includes("e") ? printedText(command.input) : [];
+  return [...launchedWords(words, { depth, part, fed }), ...named, ...textsAmong([...set, ...said], part)];
+}
+
+/** Variables whose value programs start. */
+const NAMES_PROGRAM =
+  /EDITOR|VISUAL|PAGER|BROWSER|SHELL|SSH$|ASKPASS|COMMAND|CMD|WRAPPER|RUNNER|^(?:CC|CXX|RUSTC)$/;
+
+function printedText(command: SimpleCommand | undefined): (string | null)[] {
+  const [program, ...words] = command?.words ?? [];
+  const isPrinted = /^(?:echo|printf)$/.test(program?.value ?? "");
+  return isPrinted ? [words.map(({ value }) => value ?? "").join(" ")] : [];
 }
 
 /** The commands that run if a text is evaluated as the body of a here-document is, also those that are quoted. */
@@ -72,11 +84,13 @@ const STARTS: Readonly<Record<string, number>> = {
     tmux.respawn-pane systemd-run systemd-cat systemd-nspawn systemd-socket-activate ifne ccache sccache distcc
     bear scan-build tini dumb-init catatonit mpirun mpiexec srun salloc qsub bsub proot wine corepack uvx screen
     xterm konsole alacritty kitty foot daemonize dtach abduco wsl dotenv run-one zrun gdb sshpass nodemon
-    start-stop-daemon flatpak-spawn`,
+    start-stop-daemon flatpak-spawn sem intercept-build fakechroot qemu-x86_64 qemu-aarch64 runit volta.run pm2.start
+    forever.start railway.run dagger.run devbox.run just.-c just.--command nc.-e nc.-c ncat.-e ncat.-c mc.-e
+    powershell.exe.-c tcpdump.-z`,
     0,
   ),
   ...alike(
-    `ssh mosh bwrap faketime setuidgid s6-setuidgid chpst softlimit envdir lckdo with-lock-ex kcov docker.exec
+    `ssh autossh mosh bwrap faketime setuidgid s6-setuidgid chpst softlimit envdir lckdo with-lock-ex kcov docker.exec
     docker.run podman.exec podman.run nerdctl.exec nerdctl.run docker-compose.exec docker-compose.run kubectl.exec
     kubectl.run kubectl.debug oc.exec oc.run oc.debug oc.rsh direnv.exec nvm.exec lxc.exec incus.exec nix.shell
     nix.develop nix.run machinectl.shell distrobox.enter flatpak.run`,
@@ -95,9 +109,33 @@ function startedWords(words: readonly (string | null)[], inside: Inside): Comman
     return startsBehind(words, index, own ?? (index === 0 ? -1 : (rowOf(STARTS, `*.${word}`) ?? -1)));
   });
   const from = [...new Set(starts)];
-  const all = from.length > MOST_STARTS ? [[null]] : from.map((at) => words.slice(at));
+  const after = from.length > MOST_STARTS ? [[null]] : from.map((at) => words.slice(at));
+  const all = [...after, ...oddCommands(words), ...(deletes(words, inside.fed) ? [["rm", "-rf"]] : [])];
   const deeper = { ...inside, depth: inside.depth + 4, fed: [] };
   return all.flatMap((some) => launchedWords(some, deeper)).map((one) => ({ ...one, isPossible: true }));
+}
+
+/** What such an option names, or a variable that a wrapper sets, may be a program. A path in the project counts as none. */
+function oddCommands(words: readonly (string | null)[]): (readonly (string | null)[])[] {
+  const own = ownWords(words);
+  const odd = oddWords(own);
+  const set = own.filter((word) => NAMES_PROGRAM.test(/^\w+(?==)/.exec(word ?? "")?.[0] ?? ""));
+  const near = [...set, ...odd.flatMap((at) => [own[at] ?? "", own[at + 1] ?? ""])];
+  const values = near.map((word) => (word ?? "").replace(/^(?:-\w(?=[^-=]*$)|[\w.-]+=)/, "").split(/[\s,]+/));
+  const all = [...values, ...odd.map((at) => own.slice(at + 1))];
+  return all.filter(([program]) => /^(?:\/.*|[^-/][^/]*)$/.test(program ?? ""));
+}
+
+const DELETES =
+  /^(?:find|fd)\b.* -delete\b|^(?:unlink|shred|rimraf|trash|del-cli) |^cmake -E (?:rm|remove)|^npx (?:shx|rimraf) /s;
+const DELETES_IN_TEXT =
+  /\b(?:unlink|rmtree|rm_rf?|rmSync|rmdir|removedirs|remove_tree|File\.delete|(?:fs|os|Deno|FileUtils)\.(?:rm|remove))\b/;
+
+/** It does what `rm` does without starting it. */
+function deletes(words: readonly (string | null)[], fed: Inside["fed"]): boolean {
+  const name = baseName(words[0] ?? "");
+  const text = [name, ...words.slice(1), ...fed].join(" ");
+  return DELETES.test(text) || (INTERPRETERS.test(name) && DELETES_IN_TEXT.test(text));
 }
 
 /** Which of its words may begin the command: one behind an option may be that option's value. */
@@ -117,18 +155,41 @@ const TEXT = /[\s"'`(!]|^--[\w-]*(?:cmd|command|editor|entrypoint|exec|filter|pa
 /** What follows them is a message or a pattern. */
 const SAYS = /^(?:-[a-zA-Z]*[mSGkt]|--(?:message|grep|author|trailer|format|pretty))(?=$|=)/;
 const INTERPRETERS =
-  /^(?:python[\d.]*|perl|ruby|node|php|lua|tclsh|expect|ed|ex|m4|awk|make|crontab|osascript|deno|bun|pwsh|psql|mysql|sqlite3|R|julia)$/;
+  /^(?:python[\d.]*|pypy\d*|perl|ruby|node|php|lua|tclsh|expect|r?ed|ex|m4|awk|dc|make|crontab|osascript|deno|bun|pwsh|psql|mysql|sqlite3|R|julia|irb|pry|jshell|jjs|groovy|scala|erl|ghci|[ls]?ftp|telnet|ssh|pic|[gt]?roff)$/;
 
-/** Texts in which a program may find commands; those that only print or search do not look for any. */
+/** Options of other programs, by their names. */
+const RUNS =
+  /^--?(?:on-[\w-]+|[\w-]*(?:askpass|cmd|command|editor|entrypoint|exec|pager|program|rsh|script|shell|speller|wrapper))(?:=|$)/;
+
+/** Texts in which a program may find commands: if it is a known one, only those with which it starts something. */
 function textsOf(words: readonly (string | null)[], { part, fed }: Inside): CommandWords[] {
   const name = baseName(words[0] ?? "");
-  const isOther = /^(?:find|gh|glab)$/.test(name) || SHELLS.has(name) || launchesOf(words).length > 0;
-  if (isOther || rowOf(SIMPLE_PROGRAMS, name) || rowOf(BUILTINS, name)) return [];
-  const at = gitSubcommand(words);
-  const isShown = name === "git" && words[at] !== "config" && rowOf(GIT_READING, words[at] ?? "");
-  const own = words.slice(0, isShown ? at : words.length);
+  if (SHELLS.has(name) || (/^(?:gh|glab)$/.test(name) && words[1] !== "alias")) return [];
+  const own = ownWords(words);
+  const odd = oddWords(own);
+  if (own.length === 0 || (isKnown(name) && odd.length === 0)) return [];
   const given = own.filter((word, index) => !SAYS.test(words[index - 1] ?? "") && !SAYS.test(word ?? ""));
-  return textsAmong(INTERPRETERS.test(name) ? [...given, ...fed] : given, part);
+  const scripts = odd.map((at) => own[at]?.replace(/[^\w\s.+-]+|(?<!\w)-/g, "\n") ?? "");
+  const read = odd.length > 0 || INTERPRETERS.test(name) ? [...given, ...fed] : given;
+  return textsAmong([...read, ...scripts], part);
+}
+
+/** Without those of a command that it launches. */
+function ownWords(words: readonly (string | null)[]): readonly (string | null)[] {
+  const [launch] = launchesOf(words);
+  if (launch === undefined) return words;
+  return words.slice(0, launch.kind === "words" ? launch.from : 1);
+}
+
+/** The places of words of which the tables say that they make the program start something else. */
+function oddWords(words: readonly (string | null)[]): number[] {
+  const known = words.map((word) => ({ value: word ?? "", isGlob: false }));
+  const findings = words.length < 2 ? [] : readProgram(known, new CommandReach(undefined));
+  const told = findings.flatMap(({ nature, upTo }) => (nature === "launch" ? [upTo] : []));
+  const named = isKnown(baseName(words[0] ?? ""))
+    ? []
+    : words.flatMap((word, at) => (RUNS.test(word ?? "") ? [at] : []));
+  return [...told, ...named].filter((at) => at > 0 && at < words.length);
 }
 
 function textsAmong(words: readonly (string | null)[], part: string): CommandWords[] {

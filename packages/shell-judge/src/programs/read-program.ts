@@ -93,6 +93,11 @@ const READERS: Readonly<Record<string, ProgramReader>> = {
   command,
 };
 
+/** Whether there is a table of what it may do. */
+export function isKnown(name: string): boolean {
+  return Object.hasOwn(READERS, name);
+}
+
 /** The reasons not to run these words without a question; a program that is named with a path is unknown. */
 export const readProgram: ProgramReader = (words, reach) => {
   const name = words[0]?.value ?? "";

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { judgeCommand } from "./command-policy.ts";
+import { parseRule } from "./rules.ts";
+
+function judged(command: string, ...denied: readonly string[]) {
+  const deny = denied.map((one) => parseRule(`run_shell_command(${one})`));
+  const place = { root: "/project" };
+  return judgeCommand({ command, mode: "yolo", rules: { allow: [], ask: [], deny }, place }).verdict;
+}
+
+describe("a rule that forbids a program which others start", () => {
+  it.each([
+    ...[
+      "sed 's/.*/rm a/e' b",
+      "sed '1e rm a' b",
+      "sed -n 's|x|rm a|e' b",
+      "echo rm a | sed e",
+      "rg --pre rm a",
+    ],
+    ...[
+      "rg --pre=rm a",
+      "rg --hostname-bin rm a",
+      "sort --compress-program=rm a",
+      "sort --compress-prog 'rm a' b",
+    ],
+    ...["git grep -O'rm a' b", "git grep -Orm a", "git -c gpg.program=rm commit -S", "git clone 'ext::rm a'"],
+    ...["tar -xf a -I rm", "tar --use-compress-program rm -xf a", "rsync --rsh rm a b:c", "scp -S rm a b:"],
+    ...[
+      "go test -exec rm ./...",
+      "go vet -vettool=/bin/rm .",
+      "gcc -wrapper rm,a b.c",
+      "wget --use-askpass=/bin/rm a",
+    ],
+    ...["wget -e use_askpass=rm a", "man -H'rm a' ls", "ssh -o 'ProxyCommand rm a' b"],
+    ...["env EDITOR='rm a' visudo", "EDITOR=rm visudo", "GIT_SSH=/bin/rm git fetch", "RUSTC=rm cargo build"],
+    ...["yt-dlp --exec rm a", "just -c rm a", "nc -e /bin/rm a 1", "aria2c --on-download-complete=/bin/rm a"],
+    ...["echo 'system(\"rm a\")' | perl", "echo '* * * * * rm a' | crontab -", "dc <<< '!rm a'", "sem rm a"],
+  ])("P23 a deny rule does not let %j through: an option, a script or a variable names it", (command) => {
+    expect(judged(command, "rm")).toBe("ask");
+  });
+
+  it.each([
+    ...["find . -name '*.log' -delete", "find a -type f -delete", "unlink a", "shred -u a", "cmake -E rm a"],
+    ...["perl -e 'unlink \"a\"'", "python3 -c 'import os; os.remove(\"a\")'", "ruby -e 'File.delete(\"a\")'"],
+    ...[
+      "node -e 'fs.rmSync(\"a\")'",
+      "php -r 'unlink(\"a\");'",
+      "npx rimraf a",
+      "python3 <<< 'shutil.rmtree(\"a\")'",
+    ],
+  ])("P23 a rule that denies rm asks about %j, which does the same by itself", (command) => {
+    for (const rule of ["rm", "rm -rf"]) expect(judged(command, rule)).toBe("ask");
+    expect(judged(command, "rm /etc", "mv")).toBe("allow");
+  });
+
+  it.each([
+    ...[
+      "sed -i 's/rm a/mv a/' b",
+      "sed -n 's/rm a/x/p' b",
+      "rg 'rm a' .",
+      "sort -u rm",
+      "find . -name rm -print",
+    ],
+    ...[
+      "awk '/rm a/ {print $1}' b",
+      "git log --grep 'rm a'",
+      "git grep 'rm a'",
+      "tar -czf rm.tgz rm",
+      "tsc -p src/rm",
+    ],
+    ...[
+      "gh pr create --body 'use (rm a) there'",
+      "env=rm make",
+      "cp -r rm b",
+      "tee a.sh <<< 'rm b'",
+      "curl -o rm.txt a",
+    ],
+  ])("P22 a deny rule says nothing of %j, in which its program is only text or a file", (command) => {
+    expect(judged(command, "rm")).toBe("allow");
+  });
+});
