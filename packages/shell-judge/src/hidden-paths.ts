@@ -56,10 +56,9 @@ function foundIn(
   reach: CommandReach,
 ): { readonly rule: Hidden; readonly part: string } | undefined {
   for (const [index, { words, part, isText }] of commands.entries()) {
-    if (isText) continue;
     // A nested shell that changes its folder is not followed.
     const isLost = words[0] === "pushd" || (index > 0 && words[0] === "cd");
-    const rule = isLost ? hidden[0] : ruleFor(words, hidden, reach);
+    const rule = isLost ? hidden[0] : ruleFor(isText ? ["", ...words] : words, hidden, reach);
     if (rule !== undefined) return { rule, part };
   }
   return undefined;
@@ -93,7 +92,7 @@ function spellings(word: string, program: string): string[] {
   const plain = word.replace(/^(?:--?[\w-]+=|\w+=|@|\.\/+)/, "").replace(/\/+$/, "");
   const attached = /^-\w(.+)$/.exec(word)?.[1];
   const inCommit = /:([^:]+)$/.exec(word)?.[1]?.replace(/^\.\/+/, "");
-  const inScript = TAKES_TEXT.test(program) ? [] : word.split(/[\s"'`()[\]{}<>=,;|&]+/);
+  const inScript = TAKES_TEXT.test(program) ? [] : word.split(/[\s"'`()[\]{}<>=,;|&@:]+/);
   return [plain, attached, inCommit, ...inScript].filter(
     (path) => path !== undefined && path !== "",
   ) as string[];
@@ -112,6 +111,8 @@ const SEES_DOT_FILES = /^-(?:[A-Za-z]*[ug.]|-hid|-unr|-i?glob)/;
 /** Every file that a program reads without being given its name; null when that is unknown. */
 function readBelow(name: string, words: readonly string[], reach: CommandReach): string[] | null {
   if (name === "find") return filesHandedByFind(words, reach);
+  if (/^fd(?:find)?$/.test(name))
+    return words.some((word) => /^(?:-[xX]|--exec)/.test(word)) ? filesIn(".", true, reach) : [];
   // Otherwise it reads only what it keeps.
   const isGitGrep = name === "git" && words.some((word) => /^--(?:no-i|unt)/.test(word));
   const searches =
