@@ -157,10 +157,6 @@ const SAYS = /^(?:-[a-zA-Z]*[mSGkt]|--(?:message|grep|author|trailer|format|pret
 const INTERPRETERS =
   /^(?:python[\d.]*|pypy\d*|perl|ruby|node|php|lua|tclsh|expect|r?ed|ex|m4|awk|dc|make|crontab|osascript|deno|bun|pwsh|psql|mysql|sqlite3|R|julia|irb|pry|jshell|jjs|groovy|scala|erl|ghci|[ls]?ftp|telnet|ssh|pic|[gt]?roff)$/;
 
-/** Options of other programs, by their names. */
-const RUNS =
-  /^--?(?:on-[\w-]+|[\w-]*(?:askpass|cmd|command|editor|entrypoint|exec|pager|program|rsh|script|shell|speller|wrapper))(?:=|$)/;
-
 /** Texts in which a program may find commands: if it is a known one, only those with which it starts something. */
 function textsOf(words: readonly (string | null)[], { part, fed }: Inside): CommandWords[] {
   const name = baseName(words[0] ?? "");
@@ -186,10 +182,7 @@ function oddWords(words: readonly (string | null)[]): number[] {
   const known = words.map((word) => ({ value: word ?? "", isGlob: false }));
   const findings = words.length < 2 ? [] : readProgram(known, new CommandReach(undefined));
   const told = findings.flatMap(({ nature, upTo }) => (nature === "launch" ? [upTo] : []));
-  const named = isKnown(baseName(words[0] ?? ""))
-    ? []
-    : words.flatMap((word, at) => (RUNS.test(word ?? "") ? [at] : []));
-  return [...told, ...named].filter((at) => at > 0 && at < words.length);
+  return told.filter((at) => at > 0 && at < words.length);
 }
 
 function textsAmong(words: readonly (string | null)[], part: string): CommandWords[] {

@@ -43,7 +43,11 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   ...alike("docker podman", { letters: "H", long: "--config --host --context --connection --url" }),
   // It takes the words that log in elsewhere along.
   ...alike("gh glab", { long: "--hostname" }),
-  make: { letters: "fCIE", long: "--file --makefile --eval --directory", words: /^[^-].*=/s },
+  ...alike("make gmake", {
+    letters: "fCIE",
+    long: "--file --makefile --eval --directory",
+    words: /^[^-].*=/s,
+  }),
   cargo: { letters: "CZ", long: "--config --manifest-path --target-dir", words: /^\+/ },
   go: {
     long: "-exec --exec -toolexec --toolexec -o -C -modfile -overlay -vettool --vettool -gccgoflags -compiler",
@@ -68,7 +72,11 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     words: /^\+/,
   },
   more: { words: /^\+/ },
-  ...alike("vi vim nvim view ex", { letters: "cSsuwWU", long: "--cmd --startuptime", words: /^\+/ }),
+  ...alike("vi vim nvim view ex gvim vimdiff rvim rview", {
+    letters: "cSsuwWU",
+    long: "--cmd --startuptime",
+    words: /^\+/,
+  }),
   emacs: { letters: "fl", long: "-batch -script --batch --load --eval --execute --funcall --script" },
   gdb: {
     letters: "x",
@@ -92,12 +100,24 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     letters: "eOPioa",
     long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config",
   },
-  "apt-get": { letters: "oc", long: "--option --config-file" },
+  ...alike("apt apt-get", { letters: "oc", long: "--option --config-file" }),
+  nano: { letters: "s" },
+  hg: { letters: "e", long: "--config --ssh --cwd --repository" },
+  svn: { long: "--config-option --config-dir" },
+  jj: { long: "--config --config-toml --config-file" },
+  ...alike("rpm rpmquery rpmbuild", { letters: "E", long: "--eval --pipe --define --load" }),
+  dpkg: { long: "--pre-invoke --post-invoke --root --admindir --instdir" },
+  fzf: { long: "--preview --bind" },
+  bsdtar: { long: "--use-compress-program", letters: "C" },
   curl: {
     only: /^-(?:[sSfLiIvkgGN46#0123]+|[sSfLiIvkgGN46#]*[XHAmrdu].*|-(?:silent|show-error|fail|fail-with-body|location|include|head|verbose|insecure|get|globoff|compressed|no-progress-meter|progress-bar|http[\d.]+|ipv[46]|request|header|user-agent|max-time|connect-timeout|retry[a-z-]*|range|data|data-raw|json|user)(?:=.*)?)$/s,
     words: /^(?:-\w*[Hd]|--(?:data|json|header)=)?@/,
   },
 };
+
+/** Options of any program that start another one, by their names. */
+const STARTS_MORE =
+  /^--?(?:on-[\w-]+|[\w-]*(?:askpass|cmd|command|editor|entrypoint|exec|pager|program|rsh|shell|shell-escape|speller|wrapper))(?:=|$)/;
 
 /** Of programs that nothing in a project makes do something else first. */
 const VERSIONS =
@@ -147,7 +167,12 @@ function redirects(word: string, isEnded: boolean, task: TaskProgram = {}): bool
   const { letters = "", long = "", words, only } = task;
   // After `--` there are no more options, but a setting of make is one there too.
   if (isEnded) return !word.startsWith("-") && words?.test(word) === true;
-  if (words?.test(word) || (only !== undefined && /^-./.test(word) && !only.test(word))) return true;
+  if (
+    STARTS_MORE.test(word) ||
+    words?.test(word) ||
+    (only !== undefined && /^-./.test(word) && !only.test(word))
+  )
+    return true;
   const name = word.replace(/=.*/s, "");
   return (name !== "" && long.split(" ").includes(name)) || isOneOf(word, letters, long);
 }
