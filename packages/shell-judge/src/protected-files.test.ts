@@ -41,6 +41,26 @@ describe("the one list of protected names", () => {
     for (const path of spoken.split(" ")) expect(protectedFile(path), path).toBeNull();
   });
 
+  it("P21 P53 means the settings of programs for hooks in every form that their pages name", () => {
+    const forms = ["yml", "yaml", "toml", "json", "jsonc"];
+    const places = ["", ".", ".config/"].flatMap((place) =>
+      ["lefthook", "lefthook-local"].map((name) => place + name),
+    );
+    for (const place of places)
+      for (const form of forms) expect(protectedFile(`a/${place}.${form}`), place).not.toBeNull();
+    for (const form of ["js", "cjs", "mjs", "json"])
+      for (const name of ["simple-git-hooks", ".simple-git-hooks"])
+        expect(protectedFile(`${name}.${form}`), form).not.toBeNull();
+    for (const name of [".flaskenv", ".dev.vars", ".git-credentials", ".sl/config", "_darcs/prefs/defaults"])
+      expect(protectedFile(name), name).not.toBeNull();
+  });
+
+  it("P21 P53 means the same name for a disk that leaves case or invisible signs aside", () => {
+    for (const name of [".\u017f\u017fh/config", ".v\u017fcode/x", ".g\u200cit/config", ".\u212aube/x"])
+      expect(protectedFile(name), name).not.toBeNull();
+    for (const name of [".envé", ".gït/config", "ﬁle"]) expect(protectedFile(name), name).toBeNull();
+  });
+
   it("P21 P53 means each of them, at any depth, in any case", () => {
     for (const name of Object.values(PROTECTED).join(" ").split(" ")) {
       const plain = name.replace("*", "x").replace(/\/$/, "");

@@ -8,23 +8,24 @@ export const PROTECTED: Readonly<Record<string, string>> = {
   "inside the repository's own folder": ".git/ git~1/",
   "Burin's own settings": ".burin/",
   "settings of an agent":
-    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml .amazonq/ .factory/ .junie/ .kilocode/ .kilo/ kilo.jsonc .pi/ .trae/ .amp/ .augment/ .codebuddy/ .iflow/ .openhands/ .qoder/ .tabnine/ mcp_config.json .agents/plugins .clinerules/hooks .github/agents .github/copilot .github/extensions .github/hooks .github/hooks.json",
+    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml .amazonq/ .factory/ .junie/ .kilocode/ .kilo/ kilo.jsonc .pi/ .trae/ .amp/ .augment/ .codebuddy/ .iflow/ .openhands/ .qoder/ .tabnine/ mcp_config.json .agents/plugins .clinerules/hooks .github/agents .github/copilot .github/extensions .github/hooks .github/hooks.json .antigravity/ .cline/ .copilot/ .crush/ .goose/ .grok/ .kimi/ .vibe/ mcp_settings.json cline_mcp_settings.json claude_desktop_config.json gptme.toml",
   "tasks and settings of an editor":
-    ".vscode/ .idea/ .fleet/ .zed/ .helix/ .devcontainer/ .devcontainer.json .exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .dir-locals-2.el .lite_project.lua .kateproject rust-analyzer.toml .rust-analyzer.toml *.sublime-project *.code-workspace",
+    ".vscode/ .idea/ .fleet/ .zed/ .helix/ .devcontainer/ .devcontainer.json .exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .dir-locals-2.el .lite_project.lua .kateproject rust-analyzer.toml .rust-analyzer.toml *.sublime-project *.code-workspace .vs/ .nova/ .externaltoolbuilders/",
   "hooks of the repository":
-    ".husky/ .githooks/ lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml lefthook-local.yml .lefthook-local.yml lefthook-local.yaml .lefthook-local.yaml lefthook-local.toml .pre-commit-config.yaml .git-hooks/ .lefthook/ .lefthook-local/ .overcommit.yml captainhook.json hk.pkl prek.toml .rusty-hook.toml",
+    ".husky/ .githooks/ lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml lefthook-local.yml .lefthook-local.yml lefthook-local.yaml .lefthook-local.yaml lefthook-local.toml .pre-commit-config.yaml .git-hooks/ .lefthook/ .lefthook-local/ .overcommit.yml captainhook.json hk.pkl prek.toml .rusty-hook.toml .config/lefthook.yml .config/lefthook.yaml .config/lefthook.toml .config/lefthook.json .config/lefthook.jsonc .config/lefthook-local.yml .config/lefthook-local.yaml .config/lefthook-local.toml .config/lefthook-local.json .config/lefthook-local.jsonc lefthook.json lefthook.jsonc lefthook-local.json lefthook-local.jsonc .lefthook.toml .lefthook.json .lefthook.jsonc .lefthook-local.toml .lefthook-local.json .lefthook-local.jsonc .simple-git-hooks.js .simple-git-hooks.cjs .simple-git-hooks.mjs .simple-git-hooks.json simple-git-hooks.js simple-git-hooks.cjs simple-git-hooks.mjs simple-git-hooks.json .huskyrc .huskyrc.json .huskyrc.js",
   "a file of variables that programs load":
-    ".direnv/ .envrc .env .env.* .autoenv .autoenv.zsh .corepack.env .renviron",
+    ".direnv/ .envrc .env .env.* .autoenv .autoenv.zsh .corepack.env .renviron .flaskenv .dev.vars .powrc .powenv .shadowenv.d/",
   "keys and settings of ssh": ".ssh/",
-  keys: ".gnupg/ .aws/ .kube/ .docker/config.json",
+  keys: ".gnupg/ .aws/ .kube/ .docker/config.json .azure/ .git-credentials .pgpass .vault-token",
   "settings that can name programs to run":
-    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .psqlrc .condarc crontab .config/mise .config/mise.toml .mise/ .tool-versions rust-toolchain rust-toolchain.toml .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .jj/workspace-config.toml .mvn/ .sbtopts .jvmopts .bazelrc .bazeliskrc tools/bazel .yarn/releases .yarn/plugins .yarn/sdks",
+    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .psqlrc .condarc crontab .config/mise .config/mise.toml .mise/ .tool-versions rust-toolchain rust-toolchain.toml .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .jj/workspace-config.toml .mvn/ .sbtopts .jvmopts .bazelrc .bazeliskrc tools/bazel .yarn/releases .yarn/plugins .yarn/sdks .sl/config .pijul/config _darcs/prefs",
   "a profile of the shell":
-    ".config/fish .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
-  "programs that start by themselves": ".config/autostart .config/systemd library/launchagents",
+    ".config/fish .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1 .xinitrc .xsession .xsessionrc .xprofile .pam_environment",
+  "programs that start by themselves":
+    ".config/autostart .config/systemd library/launchagents .forward .procmailrc",
   "what no tool may see": ".burinignore",
   "code that an interpreter or a debugger runs at every start":
-    "sitecustomize.py usercustomize.py .pdbrc .irbrc .pryrc .rprofile .gdbinit .lldbinit .rdata .iex.exs .erlang .ocamlinit .ghci .octaverc .perldb .byebugrc .rdbgrc .rdbgrc.rb .psysh.php",
+    "sitecustomize.py usercustomize.py .pdbrc .irbrc .pryrc .rprofile .gdbinit .lldbinit .rdata .iex.exs .erlang .ocamlinit .ghci .octaverc .perldb .byebugrc .rdbgrc .rdbgrc.rb .psysh.php .pdbrc.py .gdbearlyinit .sbclrc .guile .tclshrc .wishrc .radare2rc",
 };
 
 const WHAT = new Map(
@@ -67,10 +68,16 @@ function folderName(name: string, folder = ""): string | null {
   return WHAT.get(`${plain}/`) ?? ending.find((what) => what !== undefined) ?? null;
 }
 
-/** In lower case, without what some systems ignore in a name. */
+/** In lower case, as disks compare names that leave case aside, and without what some systems ignore in a name. */
 function plainName(name: string): string {
   const small = name.toLowerCase();
-  return /[. ]$|:/.test(small) ? small.replace(/(?:::?\$.*|[. ]+)$/, "") || small : small;
+  // Most names have none of what is left aside.
+  if (!/[^!-9;-~]|\.$/.test(small)) return small;
+  const folded = name
+    .replace(/\p{Cf}/gu, "")
+    .toUpperCase()
+    .toLowerCase();
+  return folded.replace(/(?:::?\$.*|[. ]+)$/, "") || folded;
 }
 
 /** The same names, without git folders, for the macOS sandbox, which denies what does not exist yet by patterns. */
