@@ -6,7 +6,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
   "edit-match": 2480,
-  "shell-judge": 4430,
+  "shell-judge": 4460,
   machine: 11570,
   models: 6350,
   testing: 1210,

@@ -61,10 +61,12 @@ export function mentions(rule: CommandRule, command: readonly (string | null)[])
   if (program === undefined) return "no";
   if (program === null) return "maybe";
   if (programName(program) !== programName(name)) return "no";
-  const options = wanted.filter((word) => isOption(word));
-  const missing = options.some((option) => !isGiven(option, given));
+  const kind = programName(program);
+  const meant = given.map((word) => plainOption(kind, word));
+  const options = wanted.map((word) => plainOption(kind, word)).filter(isOption);
+  const missing = options.some((option) => !isGiven(option, meant));
   const names = wanted.filter((word) => !isOption(word));
-  const plain = agree(names, given);
+  const plain = agree(names, kind === "npm" ? inFull(given, names[0] ?? "") : given);
   if (plain === "no" || (missing && !given.includes(null))) return "no";
   return missing ? "maybe" : plain;
 }
@@ -101,6 +103,24 @@ function withoutGlobals<Word extends string | null>(words: readonly Word[]): rea
 
 function isOption(word: string | null): word is string {
   return word !== null && word.length > 1 && word.startsWith("-");
+}
+
+/** What rm and git also take for `-f` and `-r`: their long names, `-R`, and a `+` before what is pushed. */
+function plainOption<Word extends string | null>(program: string, word: Word): Word | string {
+  if (word === null || !/^(?:rm|git)$/.test(program)) return word;
+  const long = /^--[a-z]{2,}(?==|$)/.exec(word)?.[0] ?? "";
+  if (long !== "" && "--force".startsWith(long)) return "-f";
+  if (long !== "" && "--recursive".startsWith(long)) return "-r";
+  if (program === "git") return word.startsWith("+") ? "-f" : word;
+  return /^-\w/.test(word) ? word.toLowerCase() : word;
+}
+
+/** npm takes the beginning of a command for it, and `add` for `install`. */
+function inFull(words: readonly (string | null)[], command: string): readonly (string | null)[] {
+  const at = words.findIndex((word) => !isOption(word));
+  const word = words[at] ?? "";
+  const isMeant = word !== "" && (command.startsWith(word) || (command === "install" && word === "add"));
+  return isMeant ? words.with(at, command) : words;
 }
 
 /** `-rf` is found in `-fr` and in `-r -f`, `--force` in `--force=x` and in the abbreviation `--forc`. */

@@ -79,3 +79,44 @@ describe("a rule that forbids a program which others start", () => {
     expect(judged(command, "rm")).toBe("allow");
   });
 });
+
+describe("a rule that forbids words which a program takes in several forms", () => {
+  it.each([
+    ["git push --force", "git push -f"],
+    ["git push --force", "git push -uf origin main"],
+    ["git push --force", "git push origin +main"],
+    ["git push -f", "git push --force"],
+    ["rm -rf", "rm --recursive --force a"],
+    ["rm -rf", "rm --rec -f a"],
+    ["rm -rf", "rm -Rf a"],
+    ["rm --recursive", "rm -r a"],
+    ["npm publish", "npm pub --tag a"],
+    ["npm install", "npm i a"],
+    ["npm install", "npm -g add a"],
+  ])("P23 deny %j forbids %j", (rule, command) => {
+    expect(judged(command, rule)).toBe("deny");
+  });
+
+  it.each([
+    ["git push", "git -c alias.p=push p"],
+    ["git push --force", "git -c 'alias.p=push -f' p"],
+    ["git push", "git config alias.p push"],
+    ["rm", "git -c 'alias.p=!rm a' p"],
+  ])("P23 deny %j asks about %j, an alias", (rule, command) => {
+    expect(judged(command, rule)).toBe("ask");
+  });
+
+  it.each([
+    ["git push --force", "git push --force-with-lease"],
+    ["git push --force", "git push --follow-tags"],
+    ["git push", "git config alias.p pull"],
+    ["rm -rf", "rm --force a"],
+    ["rm -rf", "rm -R a"],
+    ["npm run build", "npm run b"],
+    ["npm install", "npm run i"],
+    ["kubectl delete --force", "kubectl delete -f a.yaml"],
+    ["yarn install", "yarn i"],
+  ])("P22 deny %j says nothing of %j", (rule, command) => {
+    expect(judged(command, rule)).toBe("allow");
+  });
+});

@@ -122,8 +122,16 @@ function oddCommands(words: readonly (string | null)[]): (readonly (string | nul
   const set = own.filter((word) => NAMES_PROGRAM.test(/^\w+(?==)/.exec(word ?? "")?.[0] ?? ""));
   const near = [...set, ...odd.flatMap((at) => [own[at] ?? "", own[at + 1] ?? ""])];
   const values = near.map((word) => (word ?? "").replace(/^(?:-\w(?=[^-=]*$)|[\w.-]+=)/, "").split(/[\s,]+/));
-  const all = [...values, ...odd.map((at) => own.slice(at + 1))];
+  const aliases = own.flatMap((word, at) => aliasedWords(word, own[at + 1] ?? null));
+  const all = [...values, ...odd.map((at) => own.slice(at + 1)), ...aliases];
   return all.filter(([program]) => /^(?:\/.*|[^-/][^/]*)$/.test(program ?? ""));
+}
+
+/** What an alias of git stands for, in `-c alias.p=push` or `config alias.p push`. */
+function aliasedWords(word: string | null, next: string | null): string[][] {
+  const found = /^alias\.[^=]+(?:=(.*))?$/s.exec(word ?? "");
+  const text = found === null ? null : (found[1] ?? next);
+  return text === null ? [] : [["git", ...text.split(/\s+/)]];
 }
 
 const DELETES =
