@@ -78,3 +78,31 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
 export async function left(command: string): Promise<string> {
   return (await endOf(spawn("pgrep", ["-f", "-x", command]))).stdout;
 }
+
+/** A server for tools that knows what its client says it can. */
+export async function serveMcp(folder: string, capabilities: object, ...args: string[]): Promise<RawServer> {
+  const server = rawServer(folder, ["mcp", ...args]);
+  const params = { protocolVersion: "2025-06-18", capabilities, clientInfo: { name: "raw", version: "1" } };
+  server.send({ id: "start", method: "initialize", params });
+  await server.answer("start");
+  server.send({ method: "notifications/initialized" });
+  return server;
+}
+
+export const toolCall = (id: number, name: string, args: object) => ({
+  id,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+
+/** The next request of this method. */
+export async function nextAsked(server: RawServer, method: string): Promise<RawMessage> {
+  for (;;) {
+    const message = await server.next();
+    if (message.method === method) return message;
+  }
+}
+
+export function textOf({ result, error }: RawMessage): string {
+  return JSON.stringify(error ?? result);
+}

@@ -5,25 +5,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { server as model, modelEnv } from "./fake-model.ts";
 import { put, root } from "./project.ts";
-import { type RawMessage, type RawServer, rawServer } from "./raw-server.ts";
+import { nextAsked, type RawServer, rawServer, serveMcp, textOf, toolCall } from "./raw-server.ts";
 
 const serve = (...args: string[]): RawServer => rawServer(root, args);
 
-/** A server for tools that knows what its client says it can. */
-async function serveMcp(capabilities: object, ...args: string[]): Promise<RawServer> {
-  const server = serve("mcp", ...args);
-  const params = { protocolVersion: "2025-06-18", capabilities, clientInfo: { name: "raw", version: "1" } };
-  server.send({ id: "start", method: "initialize", params });
-  await server.answer("start");
-  server.send({ method: "notifications/initialized" });
-  return server;
-}
-
-const toolCall = (id: number, name: string, args: object) => ({
-  id,
-  method: "tools/call",
-  params: { name, arguments: args },
-});
 const write = (id: number) => toolCall(id, "write_file", { file_path: join(root, "n.txt"), content: "n" });
 const read = (id: number) => toolCall(id, "read_file", { file_path: join(root, "a.txt") });
 const ONE = { result: { content: [{ type: "text", text: "one\n" }] } };
@@ -37,7 +22,7 @@ const statusOf = (pid = 0) => readFileSync(`/proc/${pid}/status`, "utf8");
 
 describe("a client of the tools that", () => {
   it("sends a message in pieces, cut inside of a letter, is answered when it is whole", async () => {
-    const server = await serveMcp({});
+    const server = await serveMcp(root, {});
     put("ä€.txt", "one\n");
     const line = `${JSON.stringify({ jsonrpc: "2.0", ...toolCall(1, "read_file", { file_path: join(root, "ä€.txt") }) })}\n`;
     for (const byte of Buffer.from(line)) server.child.stdin.write(Buffer.of(byte));
@@ -53,7 +38,7 @@ describe("a client of the tools that", () => {
       { result: { action: "accept", content: { decision: "all" } } },
     ],
   ])("says that it can ask its user, but %s: nothing is written, and it hears why", async (_, answer) => {
-    const server = await serveMcp({ elicitation: {} });
+    const server = await serveMcp(root, { elicitation: {} });
     server.send(write(1));
     const question = await server.next();
     expect(question.method).toBe("elicitation/create");
@@ -68,7 +53,7 @@ describe("a client of the tools that", () => {
   it("reads a file that begins as the failure of a question gets what is in it", async () => {
     const text = "Fulfilling input required by 'tools/call' failed: Method not found\n";
     put("log.txt", text);
-    const server = await serveMcp({ elicitation: {} });
+    const server = await serveMcp(root, { elicitation: {} });
     server.send(toolCall(1, "read_file", { file_path: join(root, "log.txt") }));
     expect(await server.answer(1)).toMatchObject({ result: { content: [{ type: "text", text }] } });
   });
@@ -84,7 +69,7 @@ describe("a client of the tools that", () => {
     ["names what is no file", { result: { roots: [{ uri: "https://example.org/" }] } }, null],
     ["names what is no address", { result: { roots: [{ uri: "file://%ZZ" }] } }, /^[^\n]+$/],
   ])("says that it has roots, but %s: work goes on in the folder of the start", async (_, answer, words) => {
-    const server = await serveMcp({ roots: { listChanged: true } });
+    const server = await serveMcp(root, { roots: { listChanged: true } });
     const question = await server.next();
     expect(question.method).toBe("roots/list");
     server.send({ id: question.id, ...answer });
@@ -95,7 +80,7 @@ describe("a client of the tools that", () => {
   it("changes its roots in the middle of a call has the call's answer, and is then in the other folder", async () => {
     const folders = [join(root, "one"), join(root, "two")];
     for (const folder of folders) await mkdir(folder);
-    const server = await serveMcp({ roots: { listChanged: true } }, "--yes");
+    const server = await serveMcp(root, { roots: { listChanged: true } }, "--yes");
     const nameRoot = async (folder = "") => {
       const { id } = await nextAsked(server, "roots/list");
       server.send({ id, result: { roots: [{ uri: `file://${folder}` }] } });
@@ -114,7 +99,7 @@ describe("a client of the tools that", () => {
   });
 
   it("answers after the call was cancelled: nothing is written", async () => {
-    const server = await serveMcp({ elicitation: {} });
+    const server = await serveMcp(root, { elicitation: {} });
     server.send(write(1));
     const question = await server.next();
     server.send({ method: "notifications/cancelled", params: { requestId: 1 } });
@@ -126,7 +111,7 @@ describe("a client of the tools that", () => {
   });
 
   it("sends two requests of one id gets an answer to each", async () => {
-    const server = await serveMcp({});
+    const server = await serveMcp(root, {});
     server.send(read(5));
     server.send(read(5));
     expect(await server.answer(5)).toMatchObject(ONE);
@@ -134,7 +119,7 @@ describe("a client of the tools that", () => {
   });
 
   it("floods with requests, notifications and answers that nobody asked for: each request has its answer", async () => {
-    const server = await serveMcp({});
+    const server = await serveMcp(root, {});
     for (let id = 1; id <= 3000; id += 1) {
       server.send({ id: `x${id}`, method: "no/such", params: { id } });
       server.send({ method: "notifications/no-such" });
@@ -145,7 +130,7 @@ describe("a client of the tools that", () => {
   });
 
   it("P26 floods, reads no answer and vanishes: the server ends", async () => {
-    const server = await serveMcp({});
+    const server = await serveMcp(root, {});
     server.child.stdout.pause();
     for (let id = 1; id <= 20_000; id += 1) server.send(read(id));
     server.child.stdout.destroy();
@@ -155,7 +140,7 @@ describe("a client of the tools that", () => {
 
   it("P12 floods, and reads its answers only later: they wait in little memory, and none is lost", async () => {
     put("long.txt", "a line of text that is read and not heard\n".repeat(2000));
-    const server = await serveMcp({});
+    const server = await serveMcp(root, {});
     const memory = () => Number(/VmHWM:\s+(\d+)/.exec(statusOf(server.child.pid))?.[1]);
     server.child.stdout.pause();
     const ids = new Set(Array.from({ length: 4000 }, (_, id) => id));
@@ -167,7 +152,7 @@ describe("a client of the tools that", () => {
   });
 
   it("P12 nests arguments 100,000 levels deep is told so", async () => {
-    const server = await serveMcp({});
+    const server = await serveMcp(root, {});
     const deep = `{"path":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     server.send(
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_directory","arguments":${deep}}}`,
@@ -279,15 +264,3 @@ describe("an editor that", () => {
     expect(model.requests).toEqual([]);
   });
 });
-
-/** The next request of this method. */
-async function nextAsked(server: RawServer, method: string): Promise<RawMessage> {
-  for (;;) {
-    const message = await server.next();
-    if (message.method === method) return message;
-  }
-}
-
-function textOf({ result, error }: RawMessage): string {
-  return JSON.stringify(error ?? result);
-}

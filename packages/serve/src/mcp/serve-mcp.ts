@@ -1,6 +1,7 @@
 import {
   deserializeMessage,
   type JSONRPCMessage,
+  type McpRequestContext,
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
@@ -8,6 +9,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { type Ground, untilAborted } from "../ground.ts";
 import { messagesIn, untilRead, writeLine } from "../message-lines.ts";
 import { Place } from "./place.ts";
+import { PlainCalls } from "./plain-calls.ts";
 import { tellOfChanges, toolServer } from "./tool-server.ts";
 
 /** The limit of the protocol's own library for one message. */
@@ -17,14 +19,17 @@ const MOST_BYTES = 10 * 1024 * 1024;
 export async function serveMcp(ground: Ground): Promise<void> {
   const place = new Place(ground, () => untilRead(process.stdout));
   const { version, signal, isRootFixed } = ground;
-  const serverFor = () => {
-    const server = toolServer({ version, place, followsRoots: !isRootFixed });
-    tellOfChanges(server, place);
-    return server;
-  };
   const onerror = ({ message }: Error) => ground.note(message);
   const ended = new Promise<void>((resolve) => {
-    serveStdio(serverFor, { transport: new StdioTransport(resolve), onerror });
+    const transport = new StdioTransport(place, resolve);
+    const { calls } = transport;
+    const serverFor = ({ era }: McpRequestContext) => {
+      const server = toolServer({ version, place, followsRoots: !isRootFixed, calls });
+      tellOfChanges(server, place);
+      if (era === "legacy") calls.begin(server);
+      return server;
+    };
+    serveStdio(serverFor, { transport, onerror });
   });
   await Promise.race([ended, untilAborted(signal)]);
   await place.close();
@@ -35,11 +40,13 @@ class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  readonly calls: PlainCalls;
   readonly #onEnd: () => void;
   #isClosed = false;
 
   /** `onEnd` is called when the client is gone or the connection was closed. */
-  constructor(onEnd: () => void) {
+  constructor(place: Place, onEnd: () => void) {
+    this.calls = new PlainCalls(place, this);
     this.#onEnd = onEnd;
   }
 
@@ -53,7 +60,7 @@ class StdioTransport implements Transport {
     const form = { mostBytes: MOST_BYTES, read: deserializeMessage };
     for await (const message of messagesIn(process.stdin, process.stdout, form)) {
       if (this.#isClosed) return;
-      this.onmessage?.(message);
+      await this.calls.receive(message);
     }
   }
 
@@ -66,6 +73,7 @@ class StdioTransport implements Transport {
     if (this.#isClosed) return;
     this.#isClosed = true;
     process.stdin.destroy();
+    this.calls.close();
     this.onclose?.();
     this.#onEnd();
   }

@@ -11,7 +11,7 @@ import {
 import { BY_A_RULE } from "./approvals.ts";
 import { textBlock } from "./call-result.ts";
 import type { Change, Place } from "./place.ts";
-import type { ServedTools } from "./served-tools.ts";
+import { callTool, canFillForms, type PlainCalls } from "./plain-calls.ts";
 
 const INSTRUCTIONS = [
   "Tools to read, search and change files, run commands and read the web.",
@@ -25,6 +25,8 @@ export interface ToolServerNeeds {
   readonly place: Place;
   /** The client may name the folders to work in. */
   readonly followsRoots: boolean;
+  /** Has the questions of calls that were judged before they come here. */
+  readonly calls?: Pick<PlainCalls, "takeQuestion">;
 }
 
 /** Says in words which params are wrong: the SDK calls that an internal error, with a list of its checks. */
@@ -65,7 +67,7 @@ function explained(result: Result): Result {
 }
 
 /** A server of the protocol for one client, in any revision. */
-export function toolServer({ version, place, followsRoots }: ToolServerNeeds): Server {
+export function toolServer({ version, place, followsRoots, calls }: ToolServerNeeds): Server {
   const server = new WordedServer(
     { name: "burin", title: "Burin", version },
     {
@@ -74,9 +76,12 @@ export function toolServer({ version, place, followsRoots }: ToolServerNeeds): S
     },
   );
   server.setRequestHandler("tools/list", async () => ({ tools: (await place.tools()).tools }));
-  server.setRequestHandler("tools/call", async ({ params }, context) =>
-    callTool(await place.tools(), params, { server, context }),
-  );
+  server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
+    const { signal, notify } = mcpReq;
+    const answers = { state: mcpReq.requestState<string>(), responses: mcpReq.inputResponses };
+    const canAsk = canFillForms(capabilitiesOf(server, mcpReq.envelope));
+    return calls?.takeQuestion(mcpReq.id) ?? callTool(place, params, { signal, notify, canAsk, answers });
+  });
   server.setRequestHandler("resources/list", async () => ({
     resources: (await place.tools()).resources.map(({ type: _, ...resource }) => resource),
   }));
@@ -93,36 +98,12 @@ function whereOf({ root }: Place, followsRoots: boolean): string {
   return followsRoots ? `${folder}, or in the roots that the client names.` : `${folder}.`;
 }
 
-function callTool(
-  tools: ServedTools,
-  { name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
-  { server, context: { mcpReq } }: { readonly server: Server; readonly context: ServerContext },
-) {
-  const token = mcpReq._meta?.progressToken;
-  let progress = 0;
-  const onProgress = (message: string): void => {
-    if (token === undefined) return;
-    progress += 1;
-    const params = { progressToken: token, progress, message };
-    void mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
-  };
-  const answers = { state: mcpReq.requestState<string>(), responses: mcpReq.inputResponses };
-  const canAsk = canFillForms(capabilitiesOf(server, mcpReq.envelope));
-  return tools.call(name, args, { signal: mcpReq.signal, onProgress, canAsk, answers });
-}
-
 function capabilitiesOf(
   server: Server,
   envelope: ServerContext["mcpReq"]["envelope"],
 ): ClientCapabilities | undefined {
   const declared = envelope as Readonly<Record<string, ClientCapabilities | undefined>> | undefined;
   return declared?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
-}
-
-/** Clients from before there were several kinds of questions send no details. */
-function canFillForms(capabilities: ClientCapabilities | undefined): boolean {
-  const { elicitation } = capabilities ?? {};
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
 /** Follows the project's folders, which a client sends if it opened the server for a project. */

@@ -1,0 +1,124 @@
+import { setImmediate as untilIdle } from "node:timers/promises";
+import {
+  type CallToolRequestParams,
+  type CallToolResult,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  isInputRequiredResult,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type Notification,
+  ProtocolErrorCode,
+  type RequestId,
+  type Server,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import type { Place } from "./place.ts";
+import type { CallManner } from "./served-tools.ts";
+
+/** What the protocol's library itself reads in `_meta`. */
+const LIBRARY_KEYS = "io.modelcontextprotocol/";
+const NO_ANSWERS = { state: undefined, responses: undefined };
+
+/**
+ * Answers calls of the protocol of 2025 without its library, which checks each call and each answer several times:
+ * that takes longer than reading a file. The library gets all other messages, calls that it would not only confirm,
+ * and those whose user must be asked.
+ */
+export class PlainCalls {
+  readonly #place: Place;
+  readonly #wire: Transport;
+  readonly #running = new Map<RequestId, AbortController>();
+  readonly #questions = new Map<RequestId, InputRequiredResult>();
+  #server: Server | null = null;
+
+  constructor(place: Place, wire: Transport) {
+    this.#place = place;
+    this.#wire = wire;
+  }
+
+  /** Before that, nobody knows which protocol the client speaks. */
+  begin(server: Server): void {
+    this.#server = server;
+  }
+
+  async receive(message: JSONRPCMessage): Promise<void> {
+    if (this.#server !== null && isPlainCall(message)) return void this.#answer(message, this.#server);
+    if ("method" in message && message.method === "notifications/cancelled")
+      this.#running.get(message.params?.requestId as RequestId)?.abort();
+    this.#wire.onmessage?.(message);
+    // What the client can do, and its folders, may be in it: the library has seen it before the next call.
+    await untilIdle();
+  }
+
+  async #answer(message: PlainCall, server: Server): Promise<void> {
+    const { id, params } = message;
+    const stop = new AbortController();
+    this.#running.set(id, stop);
+    const answer = await callTool(this.#place, params, {
+      signal: stop.signal,
+      canAsk: canFillForms(server.getClientCapabilities()),
+      answers: NO_ANSWERS,
+      notify: (notification) => this.#wire.send({ jsonrpc: "2.0", ...notification }),
+    }).then(
+      (result) => ({ result }),
+      ({ message: why }: Error) => ({ error: { code: ProtocolErrorCode.InternalError, message: why } }),
+    );
+    if (this.#running.get(id) === stop) this.#running.delete(id);
+    if (stop.signal.aborted) return;
+    if ("result" in answer && isInputRequiredResult(answer.result)) {
+      this.#questions.set(id, answer.result);
+      this.#wire.onmessage?.(message);
+    } else await this.#wire.send({ jsonrpc: "2.0", id, ...answer }).catch(() => {});
+  }
+
+  /** The question of a call that the library has got because of it. */
+  takeQuestion(id: RequestId): InputRequiredResult | undefined {
+    const question = this.#questions.get(id);
+    this.#questions.delete(id);
+    return question;
+  }
+
+  close(): void {
+    for (const stop of this.#running.values()) stop.abort();
+  }
+}
+
+interface PlainCall extends JSONRPCRequest {
+  readonly params: CallToolRequestParams;
+}
+
+/** Whether the library would only confirm it. */
+function isPlainCall(message: JSONRPCMessage): message is PlainCall {
+  if (!("method" in message) || !("id" in message) || message.method !== "tools/call") return false;
+  const { name, arguments: args = {}, _meta: meta = {}, ...more } = message.params ?? {};
+  const isObject = typeof args === "object" && args !== null && !Array.isArray(args);
+  const isOfLibrary = Object.keys(meta).some((key) => key.startsWith(LIBRARY_KEYS));
+  return typeof name === "string" && isObject && Object.keys(more).length === 0 && !isOfLibrary;
+}
+
+interface CallNeeds extends Omit<CallManner, "onProgress"> {
+  readonly notify: (notification: Notification) => Promise<void>;
+}
+
+export async function callTool(
+  place: Place,
+  { name, arguments: args = {}, _meta: meta }: CallToolRequestParams,
+  { notify, ...manner }: CallNeeds,
+): Promise<CallToolResult | InputRequiredResult> {
+  const progressToken = meta?.progressToken;
+  let progress = 0;
+  const onProgress = (message: string): void => {
+    if (progressToken === undefined) return;
+    progress += 1;
+    const params = { progressToken, progress, message };
+    void notify({ method: "notifications/progress", params }).catch(() => {});
+  };
+  return (await place.tools()).call(name, args, { ...manner, onProgress });
+}
+
+/** Clients from before there were several kinds of questions send no details. */
+export function canFillForms(capabilities: ClientCapabilities | undefined): boolean {
+  const { elicitation } = capabilities ?? {};
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
