@@ -190,7 +190,11 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
   const alias = oneWord(words, "login");
   const { settings } = await openSettings(options);
   return withServer({ alias, settings, options }, output, async (door) => {
+    const final = finalUrl(() =>
+      output.note("burin: that is not the final URL of this login. Paste all of it."),
+    );
     const onAddress = (url: URL, secretGoesTo?: string) => {
+      final.expect(url.searchParams.get("state"));
       if (secretGoesTo !== undefined)
         output.note(
           `burin: the client secret in your settings will be sent to ${visible(secretGoesTo)}. Stop if you do not know that login service.`,
@@ -200,33 +204,39 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
         "burin: open this URL in a browser, on any machine. If the last page does not load there, paste the final URL from the browser's address bar here.",
       );
     };
-    const line = firstLine();
     try {
-      const how = await door.login(alias, { onAddress, pasted: line.text }, signal);
+      const how = await door.login(alias, { onAddress, pasted: final.text }, signal);
       output.note(
         how === "logged_in"
           ? `burin: you are logged in to ${alias}.`
           : `burin: ${alias} does not require a login.`,
       );
     } finally {
-      line.close();
+      final.close();
     }
   });
 }
 
-/** The line that the user pastes; never resolves when there is no input. */
-function firstLine() {
+/** The final URL of a login, when the user pastes it; never resolves when there is no input. */
+function finalUrl(onOther: () => void) {
   const lines = createInterface({ input: process.stdin });
+  let state: string | null = null;
   const text = new Promise<string>((resolve) => {
     lines.on("line", (line) => {
-      if (line.trim() !== "") resolve(line);
+      const given = line.trim();
+      const isFinal = URL.canParse(given) && new URL(given).searchParams.get("state") === state;
+      if (isFinal && state !== null) resolve(given);
+      else if (given !== "") onOther();
     });
   });
+  const expect = (one: string | null) => {
+    state = one;
+  };
   const close = () => {
     lines.close();
     process.stdin.destroy();
   };
-  return { text, close };
+  return { text, expect, close };
 }
 
 interface NamedServer {
