@@ -32,6 +32,12 @@ describe("a line that stands for lines left out", () => {
     "// (...no changes around here)",
     "# ... no other changes ...",
     "// ... all other tests ...",
+    "// rest of the code",
+    "<!-- rest of the content -->",
+    "# existing code",
+    "{/* ... existing JSX ... */}",
+    "-- ... remaining columns",
+    "// ... 28 more functions",
   ])("P2 is seen: %s", (line) => {
     expect(omission(line)).toBe("certain");
     expect(newOmission("a\nb\n", `a\n${line}\nb\n`)).toBe(line.trim());
@@ -107,6 +113,7 @@ describe("new omissions", () => {
     expect(newOmission("a1\na2\na3\na4\na5\n", "a1\n...\na5\n")).toBe("...");
     expect(newOmission("a1\r\na2\r\na3\r\na4\r\na5", "a0\na1\n\n  [...]\n\na5\na6")).toBe("[...]");
     expect(newOmission("a:\n    b\n    c\n    d\n    e\n", "a:\n    ...\n    e\n")).toBe("...");
+    expect(newOmission("a\nb\nc\n", "a\n...\n")).toBe("...");
   });
 
   it.each([
@@ -121,7 +128,7 @@ describe("new omissions", () => {
       "class A:\n    def b():\n        ...\ne\n",
     ],
     ["a body with words", 'def b():\n    """c"""\n    d\n    e\nf\n', 'def b():\n    """c"""\n    ...\nf\n'],
-    ["the end of the text", "a\nb\nc\n", "a\n...\n"],
+    ["one line is gone at the end", "a\nb\nc\n", "a\nb\n...\n"],
   ])("P2 are not dots alone: %s", (_, before, after) => {
     expect(newOmission(before, after)).toBe(null);
   });

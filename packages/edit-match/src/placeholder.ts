@@ -8,8 +8,10 @@ const LEFT_OUT = String.raw`(?:all\s+)?(?:(?:the\s+)?(?:rest|remainder)\b|remain
 const THING = String.raw`(?:\s+(?:of|the|this|that|your|all|existing|remaining|other|original|previous|around|code|text|logic|body|entries|props|class(?:es)?|config|(?:file|content|document|page|component|module|script|function|method|import|implementation|row|line|section|item|style|test|case|definition|configuration|field)s?))*`;
 const KEPT = String.raw`(?:\s*[,:(-]?\s*(?:(?:code|content|file)\s+)?(?:(?:remains?|stays?|is|are|kept|left|goes|follows?)\s*)?(?:here|(?:the\s+)?same(?:\s+as\s+(?:before|above))?|unchanged|unmodified|untouched|omitted|as\s+(?:it\s+)?(?:is|was|before|above)|for\s+brevity)?\s*(?:\s*for\s+brevity)?\)?)`;
 const PHRASE = new RegExp(`^${LEFT_OUT}${THING}${KEPT}$`, "i");
-const KEPT_AT_END =
-  /\b(?:unchanged|unmodified|untouched|omitted|the same|as (?:it )?(?:is|was|before)|here|for brevity)\)?$/i;
+/** Words of which no other comment consists; behind dots none begins with one of the others either. */
+const SURE =
+  /^(?:the\s+)?(?:rest|remainder)\s+of\b|^(?:existing|remaining)\s+(?:code|content|logic)\b|\b(?:unchanged|unmodified|untouched|omitted|the same|as (?:it )?(?:is|was|before)|here|for brevity)\)?$/i;
+const AFTER_DOTS = new RegExp(String.raw`^(?:${LEFT_OUT}|(?:\d+\s+)?more)\b`, "i");
 const DOTTED = /^(?:\.\.|…)|(?:\.\.|…)$/;
 const withoutDots = (text: string) =>
   DOTTED.test(text) ? text.replace(/^(?:\.{2,}|…)+\s*|\s*(?:\.{2,}|…)+$/g, "") : text;
@@ -26,18 +28,14 @@ export function omission(line: string): "certain" | "bare" | null {
   const uncommented = trimmed.replace(COMMENT_START, "").replace(COMMENT_END, "").trim();
   const isComment = uncommented !== trimmed;
   const inside = BRACKETS.exec(uncommented)?.[1] ?? uncommented;
-  const isBracketed = inside !== uncommented;
   const words = withoutDots(inside);
   const hasDots = words !== inside;
   if (words === "" && hasDots) return isComment ? "bare" : null;
   const phrase = (BRACKETS.exec(words)?.[1] ?? words).replace(/[.!]$/, "").trim();
-  if (!PHRASE.test(phrase)) return null;
-  // `...rest` in code spreads a value.
-  const isSpread = !isComment && !isBracketed && !/\s/.test(phrase);
-  if (hasDots) return isSpread ? null : "certain";
-  const isAlone = !/\s/.test(phrase) && !(isComment && isBracketed);
-  if (isComment && isBracketed && /\s/.test(phrase)) return "certain";
-  return (isComment || isBracketed) && KEPT_AT_END.test(phrase) && !isAlone ? "certain" : null;
+  if (isComment && /^(?:\.\.|…)/.test(inside) && AFTER_DOTS.test(phrase)) return "certain";
+  // Three of these signs, of which dots are two: `...rest` alone spreads a value.
+  const signs = [isComment, inside !== uncommented, /\s/.test(phrase), hasDots, hasDots || SURE.test(phrase)];
+  return PHRASE.test(phrase) && signs.filter(Boolean).length > 2 ? "certain" : null;
 }
 
 type Placeholder = ReturnType<typeof placeholdersIn>[number];
@@ -111,7 +109,10 @@ function dotsForLines(oldText: string, newText: string): string | null {
     if (!DOTS.test(line.trim()) || isBody) return false;
     return kept.every((places) => {
       const [from = -1, own = -1, to = -1] = [places?.[at - 1], places?.[at], places?.[at + 1]];
-      const gone = from < 0 || own >= 0 ? [] : oldLines.slice(from + 1, Math.max(to, 0));
+      if (own >= 0 || (from < 0 && at > 0)) return false;
+      // At the end they stand for all that is beyond.
+      const end = at + 1 === newLines.length ? oldLines.length : Math.max(to, 0);
+      const gone = oldLines.slice(from + 1, end);
       return gone.filter((old) => !stay.has(old)).length >= LEAST_GONE;
     });
   };
