@@ -32,6 +32,20 @@ const KNOWN: readonly Required<Row>[] = [
     result: "a {\n  one(1);\n}\n\nb {\n}\n",
   },
   {
+    what: "line numbers only before the lines that stay, among more that come",
+    content: "a(0);\nb(0);\nc(0);\nd(0);\n",
+    old: "  2 | b(0);\n  3 | c(0);",
+    new: "  2 | b(0);\nb(1);\nb(2);\nb(3);\nb(4);\n  3 | c(0);",
+    result: "a(0);\nb(0);\nb(1);\nb(2);\nb(3);\nb(4);\nc(0);\nd(0);\n",
+  },
+  {
+    what: "line numbers before the last line, where all before it are new",
+    content: "a(0);\nb(0);\nc(0);\nd(0);\n",
+    old: "2|b(0);\n3|c(0);\n4|d(0);",
+    new: "// b(0);\n// c(0);\n4|d(0);",
+    result: "a(0);\n// b(0);\n// c(0);\nd(0);\n",
+  },
+  {
     what: "a diff in which lines only go",
     content: "one();\ntwo();\nthree();\n",
     old: " one();\n-two();\n three();",

@@ -19,13 +19,15 @@ type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditT
  * them.
  */
 function inNumbers(texts: EditTexts): EditTexts[] {
+  const numbered = new Set(texts.oldText.split("\n"));
   const [spaced, tight] = [true, false].map((isSpaced) => {
     const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
     if (oldText === undefined) return undefined;
-    const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
+    const isKept = texts.newText.split("\n").some((line) => NUMBER.test(line) && numbered.has(line));
+    const read = (text: string) => withoutNumbers(text, isSpaced, isKept ? 0 : 0.5) ?? text;
     const [first, fresh, own] = [texts.oldText, texts.newText, oldText].map((text) => NUMBER.exec(text)?.[1]);
-    // Numbers that begin alike are those of the lines, however like the old text without them the new one is.
-    const isSame = first === fresh && own === undefined;
+    // Numbers that begin alike, or stay, are those of the lines, however like the old text without them the new one is.
+    const isSame = isKept || (first === fresh && own === undefined);
     return isSame ? { oldText, newText: read(texts.newText) } : inSigns(texts, oldText, read);
   });
   if (!spaced || !tight) return [];
