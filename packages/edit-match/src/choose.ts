@@ -97,5 +97,7 @@ function doublesLine(content: string, { start, end, sides }: Place, merged: read
   const next = content.charAt(end).trim();
   const [was = "", is = ""] = [file.at(-1), lines.at(-1)];
   const isSignBack = next !== "" && is.endsWith(next) && !was.endsWith(next);
-  return isBack || isSignBack || isDoubled(above, 0) || isDoubled(below, -1);
+  const more = is.startsWith(was) ? is.slice(was.length) : "";
+  const isEndBack = more !== "" && content.startsWith(more, end);
+  return isBack || isSignBack || isEndBack || isDoubled(above, 0) || isDoubled(below, -1);
 }

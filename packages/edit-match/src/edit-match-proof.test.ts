@@ -4,6 +4,18 @@ import { findEdit } from "./edit-match.ts";
 
 const UNPROVEN: readonly Row[] = [
   {
+    what: "the lines around which others come are there already, without a line that was left out",
+    content: "start();\n\nif (ready) {\n    a();\n    b();\n}\n}\n",
+    old: "start();\n\na();\nb();\n}",
+    new: "start();\n\nif (ready) {\n    a();\n    b();\n}\n}",
+  },
+  {
+    what: "the word that comes at the end of the last line is there already",
+    content: " * question.\n * @param {GetVisibleElementsParameters} params\n * @returns\n",
+    old: "5→ * question.\n6→ * @param {GetVisibleElementsParameters}",
+    new: "5→ * question.\n6→ * @param {GetVisibleElementsParameters} params",
+  },
+  {
     what: "the text begins with the second of two hyphens amid a very long line",
     content: `let html = "<!--foo--!><b>one</b>"; ${"go(on); ".repeat(30)}\n`,
     old: "-!&gt;&lt;b&gt;one&lt;/b&gt;",

@@ -36,10 +36,11 @@ export function findSlips(search: Search): Place[] {
   const slips = tries.flatMap((tried) => slipAt(search, tried) ?? []);
   const isRival = (tried: Try) => slips.some((slip) => isOtherwise(tried, slip));
   if (!slips.some(({ mistakes }) => mistakes.has("a line left out"))) return slips;
-  // Where the new text is already, the change seems to be done.
+  // Where the new text is already, the change seems to be done: elsewhere, or around the place.
   const done = findPlaces({ ...search, said: { ...said, oldLines: said.newLines } });
-  const isElsewhere = (place: Stretch) => slips.some((slip) => !areBeside(place, slip));
-  return tries.some(isRival) || done.some(isElsewhere) ? [] : slips;
+  const isAround = (place: Stretch, slip: Stretch) => place.start <= slip.start && place.end >= slip.end;
+  const isDone = (place: Stretch) => slips.some((slip) => !areBeside(place, slip) || isAround(place, slip));
+  return tries.some(isRival) || done.some(isDone) ? [] : slips;
 }
 
 /** So many lines of the file, if it has them. */
