@@ -4,6 +4,18 @@ import { findEdit } from "./edit-match.ts";
 
 const UNPROVEN: readonly Row[] = [
   {
+    what: "a line is left out behind a blank one, which is taken for the end of the line above",
+    content: "a();\n\n### Full\nb();\n",
+    old: "\nb();",
+    new: "\n### More\n\nb();",
+  },
+  {
+    what: "the same where all is shifted",
+    content: "  a();\n\n  full();\n  b();\n  c();\n",
+    old: "\nb();\nc();",
+    new: "\nmore();\n\nb();\nc();",
+  },
+  {
     what: "the lines around which others come are there already, without a line that was left out",
     content: "start();\n\nif (ready) {\n    a();\n    b();\n}\n}\n",
     old: "start();\n\na();\nb();\n}",

@@ -131,6 +131,57 @@ const PLACED: readonly Required<Row>[] = [
     new: "# all of them, second",
     result: "if size > 1:  # all   of them, second to last\n",
   },
+  {
+    what: "a line without its indentation becomes two, and neither has one",
+    content: "def example():\n    try:\n        result = process()\n        return result\n",
+    old: "result = process()",
+    new: "result = process()\nvalidate(result)",
+    result:
+      "def example():\n    try:\n        result = process()\n        validate(result)\n        return result\n",
+  },
+  {
+    what: "only new_string has the indentation of a line",
+    content: "    try:\n        assert path is not None\n        # Updates it\n",
+    old: "assert path is not None",
+    new: "        assert path is not None\n        assert hash is not None",
+    result:
+      "    try:\n        assert path is not None\n        assert hash is not None\n        # Updates it\n",
+  },
+  {
+    what: "only new_string has the indentation of the first of several lines",
+    content: "class A:\n    def f(self):\n        x = 1\n        return x\n",
+    old: "def f(self):\n        x = 1",
+    new: "    def f(self):\n        x = 2",
+    result: "class A:\n    def f(self):\n        x = 2\n        return x\n",
+  },
+  {
+    what: "two lines come behind one that has the file's indentation as they have",
+    content: "class A:\n    def f(self):\n        return x\n",
+    old: "return x",
+    new: "if x:\n            return x\n        return None",
+    result: "class A:\n    def f(self):\n        if x:\n            return x\n        return None\n",
+  },
+  {
+    what: "a line without its indentation stays below others, with a blank one between",
+    content: "{\n    Node n(tree);\n    n.mark(names);\n}\n",
+    old: "n.mark(names);",
+    new: "tree = n.print();\n\nn.mark(names);",
+    result: "{\n    Node n(tree);\n    tree = n.print();\n\n    n.mark(names);\n}\n",
+  },
+  {
+    what: "the block of a line without its indentation ends behind it",
+    content: "f() {\n  return x;\n}\n",
+    old: "return x;",
+    new: "return x;\n}\n\ng() {\n  return y;",
+    result: "f() {\n  return x;\n}\n\ng() {\n  return y;\n}\n",
+  },
+  {
+    what: "the line break before an indented line is only in old_string",
+    content: "a:\n    b()\n    c()\n",
+    old: "\n    b()",
+    new: "    d()",
+    result: "a:\n    d()\n    c()\n",
+  },
 ];
 
 const REFUSED: readonly Row[] = [
@@ -169,6 +220,18 @@ const REFUSED: readonly Row[] = [
     content: "type A = {\n  one: 1;\n  two: 2;\n  three: 3;\n};\n",
     old: "type A = {\n  one: 1;\n  two: 2;\n  three: 3;\n};",
     new: "type A = {\n  // (...no changes around here)\n  four: 4;\n};",
+  },
+  {
+    what: "a cut word ends old_string, and another line comes behind it",
+    content: "use rand::Rng;\nuse std::thread;\n\nconst N: u8 = 1;\n",
+    old: "use rand::Rng;\nuse std::threa",
+    new: "use rand::Rng;\nuse std::thread;\nuse log::info;",
+  },
+  {
+    what: "methods become a line that names them in other words",
+    content: "class A {\n  one() { return 1; }\n  two() { return 2; }\n  three() { return 3; }\n}\n",
+    old: "class A {\n  one() { return 1; }\n  two() { return 2; }\n  three() { return 3; }\n}",
+    new: "class A {\n  one() { return 11; }\n  // rest of the methods\n}",
   },
 ];
 

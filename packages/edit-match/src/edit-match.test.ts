@@ -65,6 +65,8 @@ describe("exact matches", () => {
         const content = `${head}${oldText}${tail}`;
         fc.pre(content.split("<<").length === 2 && !content.includes("\r") && oldText !== newText);
         fc.pre(!newText.includes("\r\n"));
+        // Behind an indentation the new text may have it as well.
+        fc.pre(!/^[ \t]+$/.test(head.slice(head.lastIndexOf("\n") + 1)));
         expect(applied({ content: content, oldText: oldText, newText: newText })).toBe(
           `${head}${newText}${tail}`,
         );
@@ -322,6 +324,14 @@ describe("large input", () => {
     });
     expect(result).toBe(content.replace('call(15000, "some text 15000");', "gone();"));
   });
+
+  it("P1 answers at once for an exact text with a long word, or long blanks before a line", () => {
+    const word = "w".repeat(300_000);
+    const oldText = `${word}!\nb()`;
+    expect(applied({ content: `a\n${oldText};\n`, oldText, newText: "c()" })).toBe("a\nc();\n");
+    const newText = `\ny${"\n".repeat(300_000)}z\nx`;
+    expect(applied({ content: "a\nx\n", oldText: "\nx", newText })).toBe(`a${newText}\n`);
+  }, 2000);
 
   describe("of several megabytes", () => {
     const lines = Array.from({ length: 90_000 }, (_, index) => `  call(${index}, "some text ${index}");`);

@@ -3,9 +3,8 @@
  * text is not exactly in the file, both texts are *read* without mistakes that affect a whole text (reading.ts), and
  * searched for by the STEPS below. Each ignores more than the one before, and adds the places that no earlier one has found.
  * Those with the fewest mistakes must be as many as expected (choose.ts). The edit is made in the file's own lines
- * (merge.ts), with what was learned from the whole edit (learned.ts).
- *
- * Every mistake is a rule with a name. `leaveOut` switches rules off, so that the bench can measure their effect.
+ * (merge.ts), with what was learned from the whole edit (learned.ts). Every mistake is a rule with a name. `leaveOut`
+ * switches rules off, so that the bench can measure their effect.
  */
 import { isApplied } from "./applied.ts";
 import { type Candidate, chosen } from "./choose.ts";
@@ -73,7 +72,10 @@ function findByReading(request: EditRequest): EditMatch {
   const readings = readingsOf(texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
-    if (found.length >= mostPlaces(texts.oldText) || isFilled(request, found)) break;
+    // Another place may take an eighth of the text.
+    const room = found.reduce((left, { start, end }) => left + start - end, content.length);
+    const isFilled = room < content.length && room * 8 < texts.oldText.length;
+    if (found.length >= mostPlaces(texts.oldText) || isFilled) break;
     if (step.find === findSlips && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>
@@ -89,15 +91,6 @@ function findByReading(request: EditRequest): EditMatch {
 
 function placeholderOf({ oldText, newText, leaveOut = [] }: Omit<EditRequest, "content" | "expected">) {
   return leaveOut.includes("placeholders") ? undefined : placeholderIn(oldText, newText);
-}
-
-/** The maximum length of a text, relative to its length in the file. */
-const MOST_TIMES_LONGER = 8;
-
-/** There is no room for another place besides those that were found. */
-function isFilled({ content, oldText }: EditRequest, found: readonly Candidate[]): boolean {
-  const taken = found.reduce((sum, { start, end }) => sum + end - start, 0);
-  return taken > 0 && (content.length - taken) * MOST_TIMES_LONGER < oldText.length;
 }
 
 function candidatesOf(file: SearchedFile, readings: readonly Reading[], { depths, find }: Step): Candidate[] {

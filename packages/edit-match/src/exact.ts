@@ -1,6 +1,6 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
 import { filledBeside, filledLines, isBlank } from "./lines.ts";
-import { startsOf } from "./windows.ts";
+import { LONGEST_WORD, startsOf } from "./windows.ts";
 import { ambiguous, lineEndAt, lineEndOf, matched, withLineEnd } from "./write.ts";
 
 /** The edit if the old text occurs exactly; no result if it does not occur at all. */
@@ -17,6 +17,12 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     const found = starts.length === expected ? all.length : starts.length;
     return ambiguous(content, found, starts);
   }
+  const isDoubtful = (start: number) => {
+    const before = content.slice(content.lastIndexOf("\n", start - 1) + 1, start);
+    const isOtherwise = isIndentedOtherwise(request, before) || comesApart(request, before);
+    return isOtherwise || cutsWord(request, content.charAt(start + oldText.length));
+  };
+  if (starts.some(isDoubtful)) return undefined;
   for (const start of starts) {
     if (isThere(request, start)) return { status: "no_change" };
     const line = doubledSign(request, start) ?? doubledLine(request, start);
@@ -34,6 +40,32 @@ function withoutOverlaps(starts: readonly number[], length: number): number[] {
     if (Math.abs(start - (apart.at(-1) ?? Number.NEGATIVE_INFINITY)) >= length) apart.push(start);
   }
   return apart;
+}
+
+/** The old text begins in or behind an indentation, and the new one, or its next line, is not indented like that. */
+function isIndentedOtherwise({ oldText, newText }: EditRequest, before: string): boolean {
+  if (!/^[ \t]+$/.test(before) || /^[\r\n]/.test(oldText) || oldText.trim() === newText.trim()) return false;
+  const [first = "", next = "", ...more] = newText.split("\n");
+  const [own = "", fresh, then = ""] = [oldText, first, next].map((text) => /^[ \t]*/.exec(text)?.[0]);
+  // What ends the block around the line is indented as in the file.
+  const isEnd = openBrackets(oldText) !== openBrackets(newText) || ENDING.test(next) || CLOSING.test(next);
+  if (fresh !== own || [next, ...more].includes(oldText)) return true;
+  if (oldText.includes("\n") || isBlank(next) || isEnd) return false;
+  return then === own || (/[:{([]\s*$/.test(first) && (before + own).startsWith(then));
+}
+
+/** Lines come, and a blank one behind them, where the old text begins with a line's end: a line is left out there. */
+function comesApart({ oldText, newText }: EditRequest, before: string): boolean {
+  const [, breaks = "", first = ""] = /^([\r\n]+)(.+)/.exec(oldText) ?? [];
+  const isSame = /\n\r?\n/.test(breaks) && newText.startsWith(breaks);
+  const at = isBlank(before) || isSame ? -1 : newText.indexOf(first);
+  return at > 0 && /\S\s*\n\s*\n$/.test(newText.slice(0, at).slice(-LONGEST_WORD));
+}
+
+/** The last of several lines ends inside a word, and the new text does not end with the same part of it. */
+function cutsWord({ oldText, newText }: EditRequest, after: string): boolean {
+  const [word = ""] = oldText.includes("\n") ? (/\w+$/.exec(oldText.slice(-LONGEST_WORD)) ?? []) : [];
+  return word !== "" && /\w/.test(after) && !newText.endsWith(word);
 }
 
 /**
@@ -65,6 +97,7 @@ function doubledSign({ content, oldText, newText }: EditRequest, start: number):
 
 /** Lines that end a block: a whole block that comes before the end of another ends with the same line. */
 const CLOSING = /^\s*(?:[)\]},;>]+$|\*+\/$|<\/|#\s*endif|\{%-?\s*end|(?:end|fi|done|esac)\b(?!\())/i;
+const ENDING = /^\s*(?:[)\]}]|(?:else|elif|except|finally)\b)/;
 /** Lines of signs around or between anything, and no line. */
 const SEPARATOR = /^[^\w/([{)\]},;>]*$/;
 
@@ -83,9 +116,11 @@ function isThere({ content, oldText, newText }: EditRequest, start: number): boo
 function withBreaks(request: EditRequest, start: number): EditRequest {
   const { content, oldText, newText } = request;
   const [before, after] = [content.charAt(start - 1), content.charAt(start + oldText.length)];
-  const lead = /[^\n]/.test(before) && /^\S/.test(newText) ? /^\r?\n/.exec(oldText) : null;
+  const [, lineEnd = "", indent = ""] = /^(\r?\n)([ \t]*)/.exec(oldText) ?? [];
+  const isWhole = /^\S/.test(newText.startsWith(indent) ? newText.slice(indent.length) : newText);
+  const lead = /[^\n]/.test(before) && isWhole ? lineEnd : "";
   const trail = /[^\r\n]/.test(after) && /\S$/.test(newText) ? /\r?\n$/.exec(oldText) : null;
-  const whole = `${lead ?? ""}${newText}${trail ?? ""}`;
+  const whole = `${lead}${newText}${trail ?? ""}`;
   return whole === newText || whole === oldText ? request : { ...request, newText: whole };
 }
 

@@ -174,9 +174,12 @@ export function placeAround(
   const [above, below] = blanksAround(content, stretch);
   // Blank lines of the old text that are also in the file may be meant to be removed.
   const isOpen = (said.above > 0 && above >= said.above) || (said.below > 0 && below >= said.below);
+  // Lines come, and a blank one behind them, where the file has none above: it has a line there that is left out.
+  const comes = isBlank(content.slice(0, stretch.start)) ? 0 : newLines.indexOf(oldLines[0] ?? "");
+  const isApart = above < said.around[0] && comes > 0 && isBlank(newLines[comes - 1] ?? "");
   const lacksBlanks = above < said.around[0] || below < said.around[1];
   const mistakes = new Set([...slips, ...(lacksBlanks ? ["blank lines"] : []), ...mistakesIn(sides)]);
-  return { ...stretch, sides, isOpen, lacksBlanks, takesEnd: said.takesEnd, mistakes };
+  return { ...stretch, sides, isOpen: isOpen || isApart, lacksBlanks, takesEnd: said.takesEnd, mistakes };
 }
 
 /** How many blank lines are above and below a part of the file. */

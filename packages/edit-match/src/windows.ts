@@ -12,7 +12,7 @@ export function areBeside(one: Stretch, other: Stretch): boolean {
 
 const WORD = /[A-Za-z0-9_]{3,}/g;
 const MOST_WORDS = 24;
-const LONGEST_WORD = 32;
+export const LONGEST_WORD = 32;
 /** A word that occurs more often says too little. */
 const MOST_TWINS = 40;
 const ANCHORS = 2;
