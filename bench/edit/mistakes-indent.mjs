@@ -198,6 +198,39 @@ export function shiftedInPart(draft, random) {
   return way(draft, random);
 }
 
+/** Only one line is named, from its first word on: the new lines lack the indentation, too, or only new_string has it. @type {Mistake} */
+export function oneLineBare(draft, random) {
+  const { rows } = draft;
+  const changed = rows.flatMap(({ kind }, at) => (kind === "keep" ? [] : [at]));
+  const [first = 0, last = 0] = [changed[0], changed.at(-1)];
+  const isOne = (/** @type {number[]} */ [from = 0, to = 0]) =>
+    from >= 0 &&
+    to < rows.length &&
+    rows.slice(from, to + 1).filter(({ said }) => said !== null).length === 1;
+  const [from = 0, to = -1] =
+    [
+      [first, last],
+      [first - 1, last],
+      [first, last + 1],
+    ].find(isOne) ?? [];
+  const own = rows.slice(from, to + 1);
+  const indent = indentOf(own.find(({ said }) => said !== null)?.text ?? "");
+  if (indent === "" || !own.some(({ meant }) => isFilled(meant))) return undefined;
+  const isBothBare =
+    own.every(({ text }) => !isFilled(text) || text.startsWith(indent)) && random.chance(0.6);
+  const bare = (/** @type {string | null} */ line) =>
+    line?.startsWith(indent) ? line.slice(indent.length) : line;
+  const named = own.map((row) => ({
+    ...row,
+    said: bare(row.said),
+    meant: isBothBare ? bare(row.meant) : row.meant,
+  }));
+  const textsOf = (/** @type {typeof rows} */ some) => some.map(({ text }) => text);
+  const head = [...draft.head, ...textsOf(rows.slice(0, from))];
+  const tail = [...textsOf(rows.slice(to + 1)), ...draft.tail];
+  return { ...draft, head, rows: named, tail, end: "", exactToo: true };
+}
+
 const BLANKS = [" ", "  ", "\t", "    "];
 
 /** The file has blanks at the end of a line that stays, which the model leaves out; or the other way round. @type {Mistake} */
