@@ -19,6 +19,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/machine/src/search/text-parts.ts": "reads what file-searcher.ts has opened",
   "packages/machine/src/processes/process-table.ts": "reads the system's own files",
   "packages/machine/src/processes/process-ledger.ts": "opens folders that commands have left",
+  "packages/machine/src/processes/terminal-process.ts": "reads what is left in a terminal that it has opened",
   "packages/machine/src/commands/command-output.ts": "makes files",
   "packages/machine/src/commands/output-pipe.ts": "opens pipes that it has made",
   "packages/machine/src/disk/home-file.ts": "makes files",

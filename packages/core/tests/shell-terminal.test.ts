@@ -50,6 +50,17 @@ describe("a command with a terminal", () => {
       expect((await shell({ command: "[ -t 0 ] || echo none" })).llmContent).toContain("none");
     });
 
+    it(`P8 sandbox ${mode}: has all of its output shown, also when Burin reads it only after the end`, async () => {
+      const begun = join(root, "begun");
+      const called = shell({ command: `touch begun; seq 1000 2999; echo the last`, terminal: true });
+      await vi.waitUntil(() => existsSync(begun), { timeout: 20_000, interval: 1 });
+      const end = performance.now() + 300;
+      while (performance.now() < end);
+      const text = String((await called).llmContent);
+      expect(text.split("\n").filter((line) => /^\d+$/.test(line))).toHaveLength(2000);
+      expect(text).toMatch(/the last\n$/);
+    });
+
     it(`P8 sandbox ${mode}: can be typed to, each time with a person's yes`, async () => {
       const command = `printf 'name? '; read name; echo "hello $name"; printf 'more? '; read more; echo "bye $more"`;
       await shell({ command, terminal: true, is_background: true });

@@ -1,3 +1,4 @@
+import { readSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Readable, Writable } from "node:stream";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
@@ -19,13 +20,14 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
     cwd: request.cwd,
     env: { ...request.env, COLUMNS: String(COLUMNS), LINES: String(ROWS) },
     encoding: null,
-  });
+  }) as Terminal;
   const output = new Readable({ read: () => terminal.resume() });
   let hasEnded = false;
   // Without an encoding it emits bytes, whatever its types say.
   terminal.onData((bytes: string | Buffer) => {
     if (!hasEnded && !output.push(bytes)) terminal.pause();
   });
+  terminal.on("end", () => pushRest(output, terminal.fd));
   const ended = new Promise<ChildEnd>((resolve) => {
     terminal.onExit(({ exitCode, signal }) => {
       hasEnded = true;
@@ -42,6 +44,26 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
     },
   });
   return { pid: terminal.pid, ended, streams: [output], control: null, input };
+}
+
+/** What the package's terminals have beside what their type says. */
+interface Terminal extends NodePty.IPty {
+  readonly fd: number;
+  on(event: "end", listener: () => void): void;
+}
+
+/** Node takes a hang-up for the end after one read, which gives at most 4 kB: the rest would be lost. */
+function pushRest(output: Readable, descriptor: number): void {
+  try {
+    for (;;) {
+      const bytes = Buffer.alloc(4096);
+      const count = readSync(descriptor, bytes);
+      if (count === 0) return;
+      output.push(bytes.subarray(0, count));
+    }
+  } catch {
+    // EIO: there is no more.
+  }
 }
 
 /** By a path that is found at run time, so that bundlers do not include a native package. */
