@@ -5,10 +5,10 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
-  "edit-match": 2510,
-  "shell-judge": 4460,
+  "edit-match": 2520,
+  "shell-judge": 4470,
   machine: 11600,
-  models: 6350,
+  models: 6360,
   testing: 1210,
   web: 2020,
   mcp: 2450,

@@ -333,6 +333,17 @@ describe("large input", () => {
     expect(applied({ content: "a\nx\n", oldText: "\nx", newText })).toBe(`a${newText}\n`);
   }, 2000);
 
+  it.each(["thread", "a;\nthread"])(
+    "R94 60,000 places in one line become %j",
+    (newText) => {
+      const content = "a needle stands here; ".repeat(60_000);
+      const match = findEdit({ content, oldText: "needle", newText, expected: 60_000 });
+      const replacements = match.status === "matched" ? match.replacements : [];
+      expect(applyReplacements(content, replacements)).toBe(content.replaceAll("needle", newText));
+    },
+    20_000,
+  );
+
   describe("of several megabytes", () => {
     const lines = Array.from({ length: 90_000 }, (_, index) => `  call(${index}, "some text ${index}");`);
     const content = lines.join("\n");

@@ -1,11 +1,11 @@
 import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
-import { filledBeside, filledLines, isBlank } from "./lines.ts";
+import { filledBeside, filledLines, isBlank, lineAround } from "./lines.ts";
 import { LONGEST_WORD, startsOf } from "./windows.ts";
 import { ambiguous, lineEndAt, lineEndOf, matched, withLineEnd } from "./write.ts";
 
 /** The edit if the old text occurs exactly; no result if it does not occur at all. */
 export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
-  const { content, expected, oldText } = request;
+  const { content, expected, oldText, newText } = request;
   // Nothing begins inside a line end.
   const isWhole = (start: number) => !oldText.startsWith("\n") || content[start - 1] !== "\r";
   const all = startsOf(content, oldText).filter(isWhole);
@@ -18,9 +18,8 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     return ambiguous(content, found, starts);
   }
   const isDoubtful = (start: number) => {
-    const before = content.slice(content.lastIndexOf("\n", start - 1) + 1, start);
-    const isOtherwise = isIndentedOtherwise(request, before) || comesApart(request, before);
-    return isOtherwise || cutsWord(request, content.charAt(start + oldText.length));
+    const [before, after] = lineAround(content, start, start + oldText.length);
+    return isIndentedOtherwise(request, before) || comesApart(request, before) || cutsWord(request, after);
   };
   if (starts.some(isDoubtful)) return undefined;
   for (const start of starts) {
@@ -28,7 +27,9 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
     const line = doubledSign(request, start) ?? doubledLine(request, start);
     if (line !== undefined) return { status: "doubled", line };
   }
-  const lineEnd = lineEndOf(content);
+  // In a single line there is none to look for.
+  const isSingle = !content.includes("\n") && !newText.includes("\r");
+  const lineEnd = isSingle ? "\n" : lineEndOf(content);
   const edits = starts.map((start) => withBreaks(request, start));
   const replacements = edits.map((edit, at) => replaced(edit, starts[at] ?? 0, lineEnd));
   return matched(content, edits.every((edit) => edit === request) ? stage : "line endings", replacements);
@@ -48,7 +49,7 @@ function isIndentedOtherwise({ oldText, newText }: EditRequest, before: string):
   const [first = "", next = "", ...more] = newText.split("\n");
   const [own = "", fresh, then = ""] = [oldText, first, next].map((text) => /^[ \t]*/.exec(text)?.[0]);
   // What ends the block around the line is indented as in the file.
-  const isEnd = openBrackets(oldText) !== openBrackets(newText) || ENDING.test(next) || CLOSING.test(next);
+  const isEnd = openBrackets(oldText) !== openBrackets(newText) || OUTSIDE.test(next) || CLOSING.test(next);
   if (fresh !== own || [next, ...more].includes(oldText)) return true;
   if (oldText.includes("\n") || isBlank(next) || isEnd) return false;
   return then === own || (/[:{([]\s*$/.test(first) && (before + own).startsWith(then));
@@ -65,7 +66,7 @@ function comesApart({ oldText, newText }: EditRequest, before: string): boolean 
 /** The last of several lines ends inside a word, and the new text does not end with the same part of it. */
 function cutsWord({ oldText, newText }: EditRequest, after: string): boolean {
   const [word = ""] = oldText.includes("\n") ? (/\w+$/.exec(oldText.slice(-LONGEST_WORD)) ?? []) : [];
-  return word !== "" && /\w/.test(after) && !newText.endsWith(word);
+  return word !== "" && /^\w/.test(after) && !newText.endsWith(word);
 }
 
 /**
@@ -74,8 +75,8 @@ function cutsWord({ oldText, newText }: EditRequest, after: string): boolean {
  */
 function doubledLine({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const [first, last] = [start + oldText.search(/\S|$/), start + oldText.trimEnd().length];
-  const from = content.slice(0, first).lastIndexOf("\n") + 1;
-  const end = content.indexOf("\n", last) === -1 ? content.length : content.indexOf("\n", last);
+  const [before, after] = lineAround(content, first, last);
+  const [from, end] = [first - before.length, last + after.length];
   const whole = content.slice(from, start) + newText + content.slice(start + oldText.length, end);
   const [was = [], is = []] = [content.slice(from, end), whole].map(filledLines);
   const count = (lines: readonly string[], line: string) => lines.filter((other) => other === line).length;
@@ -90,14 +91,15 @@ function doubledLine({ content, oldText, newText }: EditRequest, start: number):
 function doubledSign({ content, oldText, newText }: EditRequest, start: number): string | undefined {
   const end = start + oldText.length;
   const [sign = ""] = /^[;,)\]}](?=[\r\n]|$)/.exec(content.slice(end, end + 2)) ?? [];
-  const isWhole = isBlank(content.slice(content.lastIndexOf("\n", start - 1) + 1, start));
+  const isWhole = isBlank(lineAround(content, start, end)[0]);
   if (sign === "" || !isWhole || !newText.endsWith(sign) || oldText.endsWith(sign)) return undefined;
   return /[;,]/.test(sign) || openBrackets(oldText) !== openBrackets(newText) ? sign : undefined;
 }
 
 /** Lines that end a block: a whole block that comes before the end of another ends with the same line. */
 const CLOSING = /^\s*(?:[)\]},;>]+$|\*+\/$|<\/|#\s*endif|\{%-?\s*end|(?:end|fi|done|esac)\b(?!\())/i;
-const ENDING = /^\s*(?:[)\]}]|(?:else|elif|except|finally)\b)/;
+/** Lines that go on where a block has ended, or end one: they are indented like what is around it. */
+const OUTSIDE = /^\s*(?:[)\]}]|(?:else|elif|except|finally)\b)/;
 /** Lines of signs around or between anything, and no line. */
 const SEPARATOR = /^[^\w/([{)\]},;>]*$/;
 

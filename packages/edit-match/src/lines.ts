@@ -22,6 +22,13 @@ export function filledLines(text: string): string[] {
 /** How far from a place a line can be next to it. */
 const NEAR = 1000;
 
+/** The line up to there, and from there on, as far as a line next to it could be the same. */
+export function lineAround(content: string, start: number, end: number): [before: string, after: string] {
+  const before = content.slice(Math.max(0, start - 2 * NEAR), start);
+  const [after = ""] = content.slice(end, end + 2 * NEAR).split("\n", 1);
+  return [before.slice(before.lastIndexOf("\n") + 1), after];
+}
+
 /** The nearest lines above and below that are not blank; empty where there is none. */
 export function filledBeside(content: string, start: number, end: number): [above: string, below: string] {
   const above = filledLines(content.slice(Math.max(0, start - NEAR), start)).at(-1);
