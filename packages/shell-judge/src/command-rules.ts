@@ -60,13 +60,13 @@ export function mentions(rule: CommandRule, command: readonly (string | null)[])
   const [program, ...given] = withoutGlobals(command);
   if (program === undefined) return "no";
   if (program === null) return "maybe";
-  if (programName(program) !== programName(name)) return "no";
-  const kind = programName(program);
-  const meant = given.map((word) => plainOption(kind, word));
-  const options = wanted.map((word) => plainOption(kind, word)).filter(isOption);
+  const called = programName(program);
+  if (called !== programName(name)) return "no";
+  const meant = given.map((word) => plainOption(called, word));
+  const options = wanted.map((word) => plainOption(called, word)).filter(isOption);
   const missing = options.some((option) => !isGiven(option, meant));
   const names = wanted.filter((word) => !isOption(word));
-  const plain = agree(names, kind === "npm" ? inFull(given, names[0] ?? "") : given);
+  const plain = agree(names, called === "npm" ? inFull(given, names[0] ?? "") : given);
   if (plain === "no" || (missing && !given.includes(null))) return "no";
   return missing ? "maybe" : plain;
 }
@@ -106,7 +106,7 @@ function isOption(word: string | null): word is string {
 }
 
 /** What rm and git also take for `-f` and `-r`: their long names, `-R`, and a `+` before what is pushed. */
-function plainOption<Word extends string | null>(program: string, word: Word): Word | string {
+function plainOption(program: string, word: string | null): string | null {
   if (word === null || !/^(?:rm|git)$/.test(program)) return word;
   const long = /^--[a-z]{2,}(?==|$)/.exec(word)?.[0] ?? "";
   if (long !== "" && "--force".startsWith(long)) return "-f";

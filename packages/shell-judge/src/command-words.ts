@@ -2,6 +2,7 @@ import { CommandReach } from "./command-place.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName, launchesOf, readsAsBash, SHELLS } from "./programs/launches.ts";
+import { STARTING_OPTION } from "./programs/other-programs.ts";
 import { isKnown, readProgram } from "./programs/read-program.ts";
 import { alike, rowOf } from "./tables.ts";
 
@@ -102,7 +103,7 @@ const STARTS: Readonly<Record<string, number>> = {
 /** If more words may begin a command, it is not known which. */
 const MOST_STARTS = 12;
 
-function startedWords(words: readonly (string | null)[], inside: Inside): CommandWords[] {
+function startedWords(words: readonly (string | null)[], own: OwnWords, inside: Inside): CommandWords[] {
   const name = baseName(words[0] ?? "");
   const starts = words.flatMap((word, index) => {
     const own = index === 0 ? rowOf(STARTS, name) : rowOf(STARTS, `${name}.${word}`);
@@ -110,20 +111,21 @@ function startedWords(words: readonly (string | null)[], inside: Inside): Comman
   });
   const from = [...new Set(starts)];
   const after = from.length > MOST_STARTS ? [[null]] : from.map((at) => words.slice(at));
-  const all = [...after, ...oddCommands(words), ...(deletes(words, inside.fed) ? [["rm", "-rf"]] : [])];
+  const all = [...after, ...namedCommands(own), ...(deletes(words, inside.fed) ? [["rm", "-rf"]] : [])];
   const deeper = { ...inside, depth: inside.depth + 4, fed: [] };
   return all.flatMap((some) => launchedWords(some, deeper)).map((one) => ({ ...one, isPossible: true }));
 }
 
-/** What such an option names, or a variable that a wrapper sets, may be a program. A path in the project counts as none. */
-function oddCommands(words: readonly (string | null)[]): (readonly (string | null)[])[] {
-  const own = ownWords(words);
-  const odd = oddWords(own);
-  const set = own.filter((word) => NAMES_PROGRAM.test(/^\w+(?==)/.exec(word ?? "")?.[0] ?? ""));
-  const near = [...set, ...odd.flatMap((at) => [own[at] ?? "", own[at + 1] ?? ""])];
+/**
+ * What may be a command: the value of an option that starts something, of a variable that a wrapper sets, of an alias.
+ * A path in the project counts as none.
+ */
+function namedCommands({ words, starting }: OwnWords): (readonly (string | null)[])[] {
+  const set = words.filter((word) => NAMES_PROGRAM.test(/^\w+(?==)/.exec(word ?? "")?.[0] ?? ""));
+  const near = [...set, ...starting.flatMap((at) => [words[at] ?? "", words[at + 1] ?? ""])];
   const values = near.map((word) => (word ?? "").replace(/^(?:-\w(?=[^-=]*$)|[\w.-]+=)/, "").split(/[\s,]+/));
-  const aliases = own.flatMap((word, at) => aliasedWords(word, own[at + 1] ?? null));
-  const all = [...values, ...odd.map((at) => own.slice(at + 1)), ...aliases];
+  const aliases = words.flatMap((word, at) => aliasedWords(word, words[at + 1] ?? null));
+  const all = [...values, ...starting.map((at) => words.slice(at + 1)), ...aliases];
   return all.filter(([program]) => /^(?:\/.*|[^-/][^/]*)$/.test(program ?? ""));
 }
 
@@ -159,42 +161,41 @@ function startsBehind(words: readonly (string | null)[], own: number, before: nu
   return starts;
 }
 
-const TEXT = /[\s"'`(!]|^--[\w-]*(?:cmd|command|editor|entrypoint|exec|filter|pager|program|rsh|shell)=/;
+const TEXT = /[\s"'`(!]|^--[\w-]*filter=/;
 /** What follows them is a message or a pattern. */
 const SAYS = /^(?:-[a-zA-Z]*[mSGkt]|--(?:message|grep|author|trailer|format|pretty))(?=$|=)/;
 const INTERPRETERS =
   /^(?:python[\d.]*|pypy\d*|perl|ruby|node|php|lua|tclsh|expect|r?ed|ex|m4|awk|dc|make|crontab|osascript|deno|bun|pwsh|psql|mysql|sqlite3|R|julia|irb|pry|jshell|jjs|groovy|scala|erl|ghci|[ls]?ftp|telnet|ssh|pic|[gt]?roff)$/;
 
 /** Texts in which a program may find commands: if it is a known one, only those with which it starts something. */
-function textsOf(words: readonly (string | null)[], { part, fed }: Inside): CommandWords[] {
+function textsOf({ words, starting }: OwnWords, { part, fed }: Inside): CommandWords[] {
   const name = baseName(words[0] ?? "");
   if (SHELLS.has(name) || (/^(?:gh|glab)$/.test(name) && words[1] !== "alias")) return [];
-  const own = ownWords(words);
-  const odd = oddWords(own);
-  if (own.length === 0 || (isKnown(name) && odd.length === 0)) return [];
-  const given = own.filter((word, index) => !SAYS.test(words[index - 1] ?? "") && !SAYS.test(word ?? ""));
-  const scripts = odd.map((at) => own[at]?.replace(/[^\w\s.+-]+|(?<!\w)-/g, "\n") ?? "");
-  const read = odd.length > 0 || INTERPRETERS.test(name) ? [...given, ...fed] : given;
+  if (isKnown(name) && starting.length === 0) return [];
+  const given = words.filter((word, index) => !SAYS.test(words[index - 1] ?? "") && !SAYS.test(word ?? ""));
+  const scripts = starting.map((at) => words[at]?.replace(/[^\w\s.+-]+|(?<!\w)-/g, "\n") ?? "");
+  const read = starting.length > 0 || INTERPRETERS.test(name) ? [...given, ...fed] : given;
   return textsAmong([...read, ...scripts], part);
 }
 
-/** Without those of a command that it launches. */
-function ownWords(words: readonly (string | null)[]): readonly (string | null)[] {
-  const [launch] = launchesOf(words);
-  if (launch === undefined) return words;
-  return words.slice(0, launch.kind === "words" ? launch.from : 1);
+/** The words of a command without those of another one that it launches. */
+interface OwnWords {
+  readonly words: readonly (string | null)[];
+  /** The places of those of which the tables say that they make the program start something else. */
+  readonly starting: readonly number[];
 }
 
-/** The places of words of which the tables say that they make the program start something else. */
-function oddWords(words: readonly (string | null)[]): number[] {
+function ownWordsOf(all: readonly (string | null)[]): OwnWords {
+  const [launch] = launchesOf(all);
+  const words = launch === undefined ? all : all.slice(0, launch.kind === "words" ? launch.from : 1);
   const known = words.map((word) => ({ value: word ?? "", isGlob: false }));
   const findings = words.length < 2 ? [] : readProgram(known, new CommandReach(undefined));
   const told = findings.flatMap(({ nature, upTo }) => (nature === "launch" ? [upTo] : []));
-  return told.filter((at) => at > 0 && at < words.length);
+  return { words, starting: told.filter((at) => at > 0 && at < words.length) };
 }
 
 function textsAmong(words: readonly (string | null)[], part: string): CommandWords[] {
-  const texts = words.filter((word) => TEXT.test(word ?? ""));
+  const texts = words.filter((word) => TEXT.test(word ?? "") || STARTING_OPTION.test(word ?? ""));
   return texts.map((text) => ({ words: [text], part, isPossible: true, isText: true }));
 }
 
@@ -209,7 +210,8 @@ function launchedWords(words: readonly (string | null)[], inside: Inside): Comma
   const { depth, part, fed } = inside;
   const found: CommandWords[] = [{ words, part }];
   if (depth > DEEPEST) return [...found, { words: [null], part }];
-  found.push(...startedWords(words, inside), ...textsOf(words, inside));
+  const own = ownWordsOf(words);
+  found.push(...startedWords(words, own, inside), ...textsOf(own, inside));
   const deeper = { ...inside, depth: depth + 1 };
   for (const launch of launchesOf(words)) {
     if (launch.kind === "words") {

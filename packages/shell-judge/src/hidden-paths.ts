@@ -58,6 +58,7 @@ function foundIn(
   for (const [index, { words, part, isText }] of commands.entries()) {
     // A nested shell that changes its folder is not followed.
     const isLost = words[0] === "pushd" || (index > 0 && words[0] === "cd");
+    // A text has no program before its words.
     const rule = isLost ? hidden[0] : ruleFor(isText ? ["", ...words] : words, hidden, reach);
     if (rule !== undefined) return { rule, part };
   }

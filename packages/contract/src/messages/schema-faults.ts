@@ -106,9 +106,9 @@ type Measure = (value: unknown) => number | null;
 type Comparison = (size: number, given: number) => boolean;
 
 const amount: Measure = (value) => (typeof value === "number" ? value : null);
+const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g;
 /** Length in code points, as a reader counts. */
 const characters: Measure = (value) => (typeof value === "string" ? value.replace(PAIR, "-").length : null);
-const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g;
 const itemCount: Measure = (value) => (Array.isArray(value) ? value.length : null);
 const keyCount: Measure = (value) => (isRecord(value) ? keysOf(value).length : null);
 const atLeast: Comparison = (size, given) => size >= given;

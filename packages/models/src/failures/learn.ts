@@ -6,7 +6,7 @@ import type { ModelProvider } from "@burin/contract/settings/settings";
 import type { Lessons } from "../request/lessons.ts";
 import type { PreparedRequest } from "../request/prepare-request.ts";
 import { learnedQuirk } from "../request/quirks.ts";
-import { effortOf, MOST_OUTPUT_TOKENS } from "../request/tuning.ts";
+import { EFFORTS, effortOf, MOST_OUTPUT_TOKENS } from "../request/tuning.ts";
 import { wordSet } from "../request/word-set.ts";
 
 export interface Lesson {
@@ -110,10 +110,9 @@ function outputLesson(
   return `A reply of the model ${model} may have only ${lessons.mostOutput} tokens; it is asked for no more.`;
 }
 
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const OF_EFFORT = /effort|\blevels?\b|reasoning|thinking|supported values are/i;
 /** What may be asked for: these words one after the other. */
-const EFFORT_LIST = /(?:\b(?:none|minimal|low|medium|high|xhigh|max)\b(?:\W|\band\b|\bor\b)*){2,}/i;
+const EFFORT_LIST = new RegExp(`(?:\\b(?:${EFFORTS.join("|")})\\b(?:\\W|\\band\\b|\\bor\\b)*){2,}`, "i");
 
 /** The greatest effort that the model has and that is no more than was asked for, else its least. */
 function effortLesson({ lessons, sent, model }: Lesson, reason: string): string | undefined {

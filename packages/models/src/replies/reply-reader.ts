@@ -93,8 +93,7 @@ export abstract class ReplyReader {
     const isCallMissing = this.isForCall && all.length === 0;
     const fault = failure ?? (isCallMissing ? broken("ended for a call, and there is none.") : undefined);
     const lost = fault || all.some(({ call }) => call.argsError) ? undefined : this.#lostPiece;
-    const missing = `A piece of the reply could not be read and is missing from it: ${bounded(lost ?? "")}`;
-    const gap = lost === undefined ? [] : notice(missing);
+    const gap = lost === undefined ? [] : notice(missingNotice(lost));
     return [...last, ...said, ...this.afterText(), ...told, ...gap, ...this.#closing(all, fault)];
   }
 
@@ -242,6 +241,10 @@ function broken(how: string): ModelFailure {
 
 export function thought(text: unknown): ModelEvent[] {
   return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
+}
+
+function missingNotice(piece: string): string {
+  return `A piece of the reply could not be read and is missing from it: ${bounded(piece)}`;
 }
 
 function notice(message: string): ModelEvent[] {

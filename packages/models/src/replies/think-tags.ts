@@ -4,6 +4,7 @@ export interface ContentPiece {
   readonly isThought: boolean;
   readonly takesText?: true;
 }
+
 /** gpt-oss, where a server hands on its channels: what it thinks, and what it answers. */
 const CHANNELS = ["analysis", "final"].flatMap((channel) => {
   const opening = `<|channel|>${channel}<|message|>`;
@@ -54,7 +55,7 @@ export class ThinkTags {
     const start = this.#pending.trimStart();
     const opening = OPENINGS.find((tag) => start.startsWith(tag));
     if (opening !== undefined) {
-      this.#closing = opening.includes("|") ? "<|end|>" : `${opening[0]}/${opening.slice(1)}`;
+      this.#closing = CHANNELS.includes(opening) ? "<|end|>" : `${opening[0]}/${opening.slice(1)}`;
       this.#state = opening.includes("final") ? "text" : "thinking";
       this.#mayBeLone = false;
       this.#pending = start.slice(opening.length).replace(/^\r?\n/, "");

@@ -17,6 +17,9 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 64_000,
 };
 
+/** The words that services take, from the least on. */
+export const EFFORTS = Object.keys(BUDGETS).filter((word) => word !== "off");
+
 export function budgetOf(reasoning: Reasoning): number {
   return typeof reasoning === "number" ? reasoning : (BUDGETS[reasoning] ?? 10_000);
 }

@@ -1,4 +1,4 @@
-import { setImmediate as untilIdle } from "node:timers/promises";
+import { setImmediate as untilNextTurn } from "node:timers/promises";
 import {
   type CallToolRequestParams,
   type CallToolResult,
@@ -48,7 +48,7 @@ export class PlainCalls {
       this.#running.get(message.params?.requestId as RequestId)?.abort();
     this.#wire.onmessage?.(message);
     // What the client can do, and its folders, may be in it: the library has seen it before the next call.
-    await untilIdle();
+    await untilNextTurn();
   }
 
   async #answer(message: PlainCall, server: Server): Promise<void> {

@@ -116,7 +116,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
 };
 
 /** Options of any program that start another one, by their names. */
-const STARTS_MORE =
+export const STARTING_OPTION =
   /^--?(?:on-[\w-]+|[\w-]*(?:askpass|cmd|command|editor|entrypoint|exec|pager|program|rsh|shell|shell-escape|speller|wrapper))(?:=|$)/;
 
 /** Of programs that nothing in a project makes do something else first. */
@@ -168,7 +168,7 @@ function redirects(word: string, isEnded: boolean, task: TaskProgram = {}): bool
   // After `--` there are no more options, but a setting of make is one there too.
   if (isEnded) return !word.startsWith("-") && words?.test(word) === true;
   if (
-    STARTS_MORE.test(word) ||
+    STARTING_OPTION.test(word) ||
     words?.test(word) ||
     (only !== undefined && /^-./.test(word) && !only.test(word))
   )
