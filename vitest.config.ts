@@ -1,16 +1,50 @@
 import { defineConfig } from "vitest/config";
 
+const conditions = ["@burin/source", "node"];
+const options = {
+  setupFiles: ["packages/testing/src/remove-folders.ts"],
+  // No test may hang for ever; how fast one is, the benches say.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+
+/** Each in a process of its own: tests of the command line and the fleet, and those that change their process. */
+const APART = [
+  "packages/{cli,fleet}/tests/**/*.test.ts",
+  "packages/core/src/assembly/load-ahead.test.ts",
+  "packages/core/src/tools/ignore-matrix.test.ts",
+  "packages/core/tests/faults/faults.test.ts",
+  "packages/core/tests/unwritable-home.test.ts",
+  "packages/fleet/src/{base-folders,run-command}.test.ts",
+  "packages/machine/src/commands/command-limits.test.ts",
+  "packages/machine/src/http/{proxy,socks}.test.ts",
+  "packages/machine/src/ignore/ignore.test.ts",
+];
+
 export default defineConfig({
-  resolve: { conditions: ["@burin/source", "node"] },
-  ssr: { resolve: { conditions: ["@burin/source", "node"] } },
   test: {
-    include: ["packages/*/{src,tests}/**/*.test.ts", "gates/**/*.test.ts", "bench/**/*.test.ts"],
     // Two more than CI has cores: many tests wait for processes.
     maxWorkers: 4,
-    // No test may hang for ever; how fast one is, the benches say.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
     globalSetup: ["packages/cli/tests/build-once.ts"],
+    projects: [
+      {
+        resolve: { conditions },
+        ssr: { resolve: { conditions } },
+        test: { ...options, name: "apart", include: APART },
+      },
+      {
+        resolve: { conditions },
+        ssr: { resolve: { conditions } },
+        // One after another in the same four processes, which then load each module once: that is half of the work.
+        test: {
+          ...options,
+          name: "together",
+          isolate: false,
+          include: ["packages/*/{src,tests}/**/*.test.ts", "gates/**/*.test.ts", "bench/**/*.test.ts"],
+          exclude: APART,
+        },
+      },
+    ],
   },
 });

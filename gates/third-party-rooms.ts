@@ -33,7 +33,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   unbash: "packages/shell-judge/src/grammar/",
   unpdf: "packages/machine/src/parsing/pdf-text.ts",
   vitepress: "docs-site/theme/index.mjs",
-  vitest: "packages/testing/src/made-files.ts",
+  vitest: "packages/testing/src/remove-folders.ts",
   yaml: "packages/core/src/agent/definitions.ts",
 };
 

@@ -1,7 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { discovering, living, project, readWhenThere, toolbox } from "./discovery-project.ts";
+import { discovering, living, makeProjects, project, readWhenThere, toolbox } from "./discovery-project.ts";
+
+makeProjects();
 
 describe("a call that fails", () => {
   const failing = async (call: string, more: object = {}) => {

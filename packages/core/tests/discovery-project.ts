@@ -11,20 +11,22 @@ import {
 } from "@burin/core";
 import { afterEach, beforeEach } from "vitest";
 
-/** A folder for each test, with a Burin home beside it, and what was opened in it. */
+/** A folder for each test, of a file that has called `makeProjects`, with a Burin home beside it. */
 export const project = { top: "", root: "" };
+/** What was opened in it. */
 const open: { close(): Promise<void> }[] = [];
 
-beforeEach(async () => {
-  project.top = await realpath(await mkdtemp(join(tmpdir(), "burin-discovery-")));
-  project.root = join(project.top, "project");
-  await mkdir(project.root);
-});
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-  await rm(project.top, { recursive: true });
-});
+export function makeProjects(): void {
+  beforeEach(async () => {
+    project.top = await realpath(await mkdtemp(join(tmpdir(), "burin-discovery-")));
+    project.root = join(project.top, "project");
+    await mkdir(project.root);
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => one.close()));
+    await rm(project.top, { recursive: true });
+  });
+}
 
 export const ADD = {
   name: "add",

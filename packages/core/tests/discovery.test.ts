@@ -3,7 +3,18 @@ import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, type SettingsInput, scriptedModel } from "@burin/core";
 import { describe, expect, it } from "vitest";
-import { ADD, closing, complaints, discovered, discovering, project, toolbox } from "./discovery-project.ts";
+import {
+  ADD,
+  closing,
+  complaints,
+  discovered,
+  discovering,
+  makeProjects,
+  project,
+  toolbox,
+} from "./discovery-project.ts";
+
+makeProjects();
 
 describe("tools of a command", () => {
   it("R18 R19 R17 each declaration becomes a DiscoveredTool that the model is told of", async () => {

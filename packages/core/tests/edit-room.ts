@@ -4,14 +4,16 @@ import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../src/index.ts";
 
-/** A new folder for each test, and a file in it. */
+/** A new folder for each test, of a file that has called `makeFolders`, and a file in it. */
 export let root: string;
 export let file: string;
 
-beforeEach(() => {
-  root = temporaryFolder();
-  file = join(root, "a.txt");
-});
+export function makeFolders(): void {
+  beforeEach(() => {
+    root = temporaryFolder();
+    file = join(root, "a.txt");
+  });
+}
 
 export function toolbox(options: Partial<ToolboxOptions> = {}) {
   return createToolbox({ root, approvalMode: "yolo", ...options });

@@ -12,7 +12,18 @@ import {
 } from "@burin/core";
 import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
-import { ADD, closing, complaints, discovered, discovering, project, toolbox } from "./discovery-project.ts";
+import {
+  ADD,
+  closing,
+  complaints,
+  discovered,
+  discovering,
+  makeProjects,
+  project,
+  toolbox,
+} from "./discovery-project.ts";
+
+makeProjects();
 
 const PROVIDERS = ["openai", "openai-responses", "anthropic", "gemini"] as const;
 

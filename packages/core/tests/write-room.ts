@@ -3,7 +3,7 @@ import type { Confirm } from "../src/index.ts";
 import { root } from "./folder.ts";
 import { type ReadWriteSession, readWriteSession } from "./read-write-session.ts";
 
-export { file, root } from "./folder.ts";
+export { file, makeFolders, root } from "./folder.ts";
 
 export function text(path: string): string {
   return readFileSync(path, "utf8");

@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll } from "vitest";
 
 const made: string[] = [];
 
-afterAll(() => {
+/** What every file of tests does at its end: `remove-folders.ts`. */
+export function removeFolders(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+}
 
 /** A new folder, by its real path; it and what is created next to it are removed after the file's tests. */
 export function temporaryFolder(): string {

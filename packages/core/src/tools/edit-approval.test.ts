@@ -2,8 +2,10 @@ import { execFileSync } from "node:child_process";
 import { utimes, writeFile } from "node:fs/promises";
 import type { Confirmation, Decision } from "@burin/contract/tools";
 import { describe, expect, it } from "vitest";
-import { content, edit, file, root, toolbox } from "../../tests/edit-room.ts";
+import { content, edit, file, makeFolders, root, toolbox } from "../../tests/edit-room.ts";
 import { contentWithHunks } from "../text/diff-hunks.ts";
+
+makeFolders();
 
 describe("edit: approval", () => {
   function asking(decide: (confirmation: Confirmation) => Decision | Promise<Decision>) {

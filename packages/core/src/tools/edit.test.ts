@@ -2,7 +2,9 @@ import { chmod, readdir, readFile, realpath, stat, symlink, writeFile } from "no
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { content, edit, file, root, toolbox } from "../../tests/edit-room.ts";
+import { content, edit, file, makeFolders, root, toolbox } from "../../tests/edit-room.ts";
+
+makeFolders();
 
 describe("edit: what it does", () => {
   it("R89 R90 R91 R94 R97 replaces the one place, and shows it with its surroundings", async () => {
@@ -106,11 +108,12 @@ describe("edit: what it does", () => {
       minLength: 1,
       maxLength: 12,
     });
+    const box = toolbox();
     await fc.assert(
       fc.asyncProperty(hostile, hostile, async (old, fresh) => {
         fc.pre(old !== fresh && old.trim() !== "");
         await writeFile(file, `before|\n<${old}>\n|after\n`);
-        await edit({ old: `<${old}>`, new: `<${fresh}>` });
+        await edit({ old: `<${old}>`, new: `<${fresh}>` }, box);
         expect(await content()).toBe(`before|\n<${fresh}>\n|after\n`);
       }),
       { numRuns: 150 },

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { openWorkspace } from "@burin/machine/node-workspace";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { file, root } from "../../tests/folder.ts";
+import { file, makeFolders, root } from "../../tests/folder.ts";
 import { ReadFile } from "./read-file.ts";
+
+makeFolders();
 
 const signal = new AbortController().signal;
 function read(path: string) {

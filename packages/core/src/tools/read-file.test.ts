@@ -1,8 +1,10 @@
 import { appendFileSync } from "node:fs";
 import { openWorkspace } from "@burin/machine/node-workspace";
 import { describe, expect, it } from "vitest";
-import { file, root } from "../../tests/folder.ts";
+import { file, makeFolders, root } from "../../tests/folder.ts";
 import { ReadFile } from "./read-file.ts";
+
+makeFolders();
 
 const signal = new AbortController().signal;
 function read(path: string, more: { offset?: number; limit?: number } = {}) {

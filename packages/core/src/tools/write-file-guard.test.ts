@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { openWorkspace } from "@burin/machine/node-workspace";
 import { describe, expect, it } from "vitest";
 import { errorType, yes } from "../../tests/read-write-session.ts";
-import { file, root, session, text } from "../../tests/write-room.ts";
+import { file, makeFolders, root, session, text } from "../../tests/write-room.ts";
 import { WriteFile } from "./write-file.ts";
+
+makeFolders();
 
 const signal = new AbortController().signal;
 describe("the guard", () => {

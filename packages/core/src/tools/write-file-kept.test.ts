@@ -14,7 +14,9 @@ import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { errorType, yes } from "../../tests/read-write-session.ts";
-import { file, root, session, text } from "../../tests/write-room.ts";
+import { file, makeFolders, root, session, text } from "../../tests/write-room.ts";
+
+makeFolders();
 
 describe("what is kept", () => {
   it("P32 P3 is the encoding, the mark and the line ends", async () => {

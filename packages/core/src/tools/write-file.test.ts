@@ -4,8 +4,10 @@ import type { Confirmation } from "@burin/contract/tools";
 import { openWorkspace } from "@burin/machine/node-workspace";
 import { describe, expect, it } from "vitest";
 import { errorType, yes } from "../../tests/read-write-session.ts";
-import { file, root, session, text } from "../../tests/write-room.ts";
+import { file, makeFolders, root, session, text } from "../../tests/write-room.ts";
 import { WriteFile } from "./write-file.ts";
+
+makeFolders();
 
 describe("write_file", () => {
   it("R65 R66 R67 R68 R69 makes a new file with its folders", async () => {
