@@ -10,6 +10,8 @@ interface GlobRule {
   readonly onPath: boolean;
   readonly foldersOnly: boolean;
   readonly glob: string;
+  /** Of a path, its beginning without special characters: git matches the rest apart from it. */
+  readonly start?: string;
   automaton?: Automaton | null;
 }
 
@@ -35,7 +37,9 @@ export class IgnoreGlobs {
   add(rule: GlobRule): void {
     const key = `${rule.foldersOnly ? "/" : ""}${rule.onPath ? "p" : "n"}${rule.glob}`;
     this.#rules.delete(key);
-    this.#rules.set(key, rule);
+    const glob = byteText(rule.glob);
+    const [start = ""] = (rule.onPath && /^[^*?[\\]+/.exec(glob)) || [];
+    this.#rules.set(key, { ...rule, glob, start });
   }
 
   assertBounded(place: string): void {
@@ -56,9 +60,11 @@ export class IgnoreGlobs {
   ): number {
     let best = above;
     if (this.#rules.size === 0) return best;
-    for (const rule of this.#rules.size <= FEW ? this.#rules.values() : this.#lookedUp(folder + name)) {
+    const bytes = byteText(name);
+    const path = byteText(folder) + bytes;
+    for (const rule of this.#rules.size <= FEW ? this.#rules.values() : this.#lookedUp(path)) {
       if (rule.number < best || (rule.foldersOnly && !isFolder)) continue;
-      if (matches(rule, rule.onPath ? folder + name : name)) best = rule.number;
+      if (matches(rule, rule.onPath ? path : bytes)) best = rule.number;
     }
     return best;
   }
@@ -92,6 +98,11 @@ export class IgnoreGlobs {
   }
 }
 
+/** One character for each byte of the UTF-8: git's `?` and brackets stand for a byte. */
+function byteText(text: string): string {
+  return /[^\0-\x7f]/.test(text) ? Buffer.from(text).toString("latin1") : text;
+}
+
 /** Returns literal words that the glob cannot match without, the longest first; none if there are none. */
 function neededWords(glob: string): string[] {
   // Brackets stand for one of several letters; after brackets with unusual syntax no words are taken.
@@ -102,8 +113,10 @@ function neededWords(glob: string): string[] {
 }
 
 function matches(rule: GlobRule, text: string): boolean {
-  if (rule.automaton === undefined) rule.automaton = automatonOf(rule.glob);
-  return rule.automaton?.matches(text) ?? false;
+  const { glob, start = "" } = rule;
+  if (!text.startsWith(start)) return false;
+  if (rule.automaton === undefined) rule.automaton = automatonOf(glob.slice(start.length));
+  return rule.automaton?.matches(text.slice(start.length)) ?? false;
 }
 
 /** An invalid glob matches nothing. */

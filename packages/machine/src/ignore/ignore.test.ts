@@ -80,8 +80,26 @@ describe("ignore rules", () => {
     );
   });
 
+  it.each([
+    ["?", "é", "shown"],
+    ["??", "é", "git"],
+    ["[!a]", "é", "shown"],
+    ["日*", "日本", "git"],
+    ["a**/*", "ab", "git"],
+    ["gen/a**/b", "gen/ax/y/b", "git"],
+  ])(
+    "P39 with the rule %s, %s is %s, as git compares bytes and leaves out a plain beginning",
+    (rule, file, seen) => {
+      const root = tree({ ".git/": "", ".gitignore": rule, [file]: "" });
+      expect(new IgnoreRules([root], NO_SETTINGS).visibility(join(root, file), false)).toBe(seen);
+      execFileSync("git", ["init", "-q"], { cwd: root });
+      const { status } = spawnSync("git", ["check-ignore", "--no-index", file], { cwd: root });
+      expect(status).toBe(seen === "git" ? 0 : 1);
+    },
+  );
+
   it("P39 say the same as git for any rules and paths", () => {
-    const segment = fc.constantFrom("a", "b", "ab", "a.log", ".x", "b c", "[a]", "build");
+    const segment = fc.constantFrom("a", "b", "ab", "a.log", ".x", "b c", "[a]", "build", "é", "日本");
     const piece = fc.constantFrom(
       "a",
       "b",
@@ -101,6 +119,10 @@ describe("ignore rules", () => {
       "[]a]",
       "***",
       "a**b",
+      "a**",
+      "?é",
+      "日?",
+      "[!é]",
     );
     const glob = fc
       .tuple(
