@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { orElse } from "@burin/contract/or-else";
@@ -7,6 +15,7 @@ import { temporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CommandOutput } from "./command-output.ts";
+import { openCommands } from "./commands.ts";
 import { closePipe, outputPipes } from "./output-pipe.ts";
 import { outputTail, outputText } from "./output-text.ts";
 
@@ -146,6 +155,7 @@ describe("outputText", () => {
     ["control characters", Buffer.from(Array.from({ length: 1000 }, (_, index) => index % 32 || 1)), true],
     ["names parted by NUL", Buffer.from("a\0bb\0ccc\0"), false],
     ["colours", Buffer.from("\u001b[1mbold\u001b[0m\n".repeat(50)), false],
+    ["one bold word, as `tput` writes it in tmux", Buffer.from("\u001b[1mTitle\u001b[m\u000f\n"), false],
     ["text with faults", Buffer.from([...Buffer.from("mostly text "), 0xff, 0xfe, 0x0a]), false],
     ["nothing", Buffer.alloc(0), false],
   ])("tells %s", (_title, bytes, isBinary) => {
@@ -160,6 +170,23 @@ describe("outputText", () => {
     expect(tail).toMatch(/^…漢+end$/);
     expect(tail).not.toContain("\ufffd");
     output.end();
+  });
+});
+
+describe("old outputs", () => {
+  it("P7 are removed after a week, also beside something that cannot be removed", async () => {
+    const output = join(folder, "output");
+    for (const name of ["a-folder", "new"]) mkdirSync(join(output, name), { recursive: true });
+    for (const name of ["b.txt", "new/c.txt"]) writeFileSync(join(output, name), "");
+    for (const name of ["a-folder", "b.txt"]) utimesSync(join(output, name), 1, 1);
+    const commands = openCommands({
+      ...{ roots: [folder], home: folder, environment: process.env, sandbox: "off", network: false },
+      ...{ passEnvironment: [], secretEnvironment: [] },
+    });
+    const run = await commands.start({ command: "true", directory: folder, exception: "none" });
+    await run.shellEnded;
+    await expect.poll(() => readdirSync(output)).toEqual(["a-folder", "new"]);
+    await commands.close();
   });
 });
 

@@ -37,7 +37,7 @@ function isBinary(bytes: Uint8Array): boolean {
   let controls = 0;
   for (const [index, byte] of sample.entries()) {
     if (byte === 0 && sample[index + 1] === 0) return true;
-    if (byte > 0 && byte < 0x20 && !(byte >= 0x07 && byte <= 0x0d) && byte !== 0x1b) controls += 1;
+    if (byte > 0 && byte < 0x20 && !(byte >= 0x07 && byte <= 0x0f) && byte !== 0x1b) controls += 1;
   }
   return controls * 25 > sample.length;
 }

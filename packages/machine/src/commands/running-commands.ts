@@ -287,6 +287,6 @@ async function removeOldOutputs(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const file = join(folder, name);
     const stats = await stat(file).catch(() => null);
-    if (stats !== null && stats.mtimeMs < oldest) await rm(file, { force: true });
+    if (stats !== null && stats.mtimeMs < oldest) await rm(file, { force: true }).catch(() => {});
   }
 }

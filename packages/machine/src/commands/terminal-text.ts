@@ -20,9 +20,20 @@ const OTHER_CONTROLS = new RegExp(
   "g",
 );
 
+/** The cursor goes to the first column. */
+const TO_START = new RegExp(`${ESC}\\[[01]?G`, "g");
+/** The rest of the line is erased, or all of it. */
+const ERASES = new RegExp(`${ESC}\\[([02]?)K`, "g");
+/** Stands for an erasing in a line. */
+const ERASED = "\0";
+
 /** What a terminal would show at the end: overwritten lines as they were last, no colors, no erased text. */
 export function terminalText(text: string): string {
-  const plain = text.replace(ESCAPES, "").replace(/(?<!\r)\r+\n/g, "\n");
+  const moved = text
+    .replaceAll(ERASED, "")
+    .replace(TO_START, "\r")
+    .replace(ERASES, (_all, what: string) => (what === "2" ? `\r${ERASED}` : ERASED));
+  const plain = moved.replace(ESCAPES, "").replace(/(?<!\r)\r+\n/g, "\n");
   const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;
   return withoutTakenBack(lines).replace(OTHER_CONTROLS, "");
 }
@@ -31,8 +42,12 @@ function lastWritten(line: string): string {
   if (!line.includes("\r")) return line;
   let shown = "";
   // From the last part, which hides what was written before it in the same columns.
-  for (const part of line.split("\r").reverse())
-    if (part.length > shown.length) shown += part.slice(shown.length);
+  for (const part of line.split("\r").reverse()) {
+    const written = part.replaceAll(ERASED, "");
+    if (written.length > shown.length) shown += written.slice(shown.length);
+    // Before that, nothing of the line was left.
+    if (written !== part) break;
+  }
   return shown;
 }
 
