@@ -53,7 +53,7 @@ function openPipe(path: string): OutputPipe | null {
   const opened: number[] = [];
   try {
     for (const flags of [constants.O_RDONLY | constants.O_NONBLOCK, constants.O_WRONLY])
-      opened.push(openSync(path, flags));
+      opened.push(openSync(path, flags | constants.O_NOFOLLOW));
     unlinkSync(path);
     const [readEnd = -1, writeEnd = -1] = opened;
     return { readEnd, writeEnd };

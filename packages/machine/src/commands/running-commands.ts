@@ -81,7 +81,11 @@ export class RunningCommands {
 
   /** Removed by the caller, or after a crash by the next Burin. */
   async temporaryFolder(): Promise<string> {
-    const folder = makeTemporary(this.#options.home);
+    return this.#makeTemporary();
+  }
+
+  #makeTemporary(): string {
+    const folder = makeTemporary(this.#options.home, this.#options.roots);
     this.#supervisor.ledger.note({ temporary: folder });
     return folder;
   }
@@ -175,8 +179,7 @@ export class RunningCommands {
 
   #openSession(): Session {
     if (this.#session !== null) return this.#session;
-    const folder = makeTemporary(this.#options.home);
-    this.#supervisor.ledger.note({ temporary: folder });
+    const folder = this.#makeTemporary();
     const forget = endAtExit(() => {
       // More pipes may be created there at the same time.
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -116,7 +116,7 @@ describe("a temporary folder", () => {
     syncBuiltinESMExports();
     try {
       mkdirSync(join(home, "tmp"));
-      const folder = makeTemporary(home);
+      const folder = makeTemporary(home, []);
       expect([folder.startsWith(join(home, "tmp")), readdirSync(folder)]).toEqual([true, []]);
       expect(existsSync(join(tmpdir(), basename(folder)))).toBe(false);
     } finally {

@@ -5,9 +5,11 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { orElse } from "@burin/contract/or-else";
 import { appendLine } from "../disk/append-line.ts";
+import { realPlace } from "../disk/disk-looks.ts";
 import { makeFolders } from "../disk/make-folders.ts";
 import { randomName } from "../disk/random-name.ts";
 import { readText } from "../disk/regular-file.ts";
+import { isWithinAny } from "../paths/paths.ts";
 import type { Before } from "../sandbox/sandbox-guard.ts";
 import type { Place } from "../sandbox/sandbox-place.ts";
 import { findProcess, listProcesses, mayRun, type NotedProcess, thisSystem } from "./process-table.ts";
@@ -156,11 +158,17 @@ async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promi
   takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
 }
 
-/** In the usual place, otherwise where there is room: cleaning systems may have removed the usual folder. */
-export function makeTemporary(home: string): string {
+/**
+ * In the usual place, otherwise where there is room: cleaning systems may have removed the usual folder. Not in a root,
+ * where commands could replace what Burin keeps in it; home is hidden from them.
+ */
+export function makeTemporary(home: string, roots: readonly string[]): string {
   const name = TEMPORARY_PREFIX + randomName();
+  const isApart = (place: string) => dirname(place) === home || !isWithinAny(realPlace(place), roots);
   let fault: unknown;
-  for (const folder of temporaryPlaces(home).map((place) => join(place, name))) {
+  for (const folder of temporaryPlaces(home)
+    .filter(isApart)
+    .map((place) => join(place, name))) {
     try {
       makeFolders(folder);
       // A full disk still takes folders, and then no command could run, not even one that makes room.
@@ -176,7 +184,7 @@ export function makeTemporary(home: string): string {
 }
 
 function temporaryPlaces(home: string): string[] {
-  const places = process.platform === "win32" ? [tmpdir()] : [tmpdir(), "/tmp", join(home, "tmp")];
+  const places = [tmpdir(), ...(process.platform === "win32" ? [] : ["/tmp"]), join(home, "tmp")];
   // A relative one would be a folder of the project.
   return places.filter(isAbsolute);
 }

@@ -1,6 +1,9 @@
+import { existsSync, realpathSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { protectedFile, protectedPaths } from "@burin/shell-judge";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { macProfile } from "./sandbox-mac.ts";
+import { macProfile, macSandbox } from "./sandbox-mac.ts";
 
 const limits = {
   mode: "workspace-write",
@@ -16,6 +19,17 @@ describe("macProfile, which was not run on a Mac so far", () => {
     expect(lines).toContain(
       '(allow file-write* (subpath "/Users/a/my \\"project\\"") (subpath "/private/tmp/t"))',
     );
+  });
+
+  it("P53 has a temporary folder of its own beside the pipes of others, by its real path", async () => {
+    const folder = realpathSync(temporaryFolder());
+    const link = `${folder}-link`;
+    symlinkSync(folder, link);
+    const sandbox = macSandbox({ ...limits, mode: "read-only", temporary: link });
+    const plan = await sandbox.plan({ argv: ["true"], cwd: "/", network: false });
+    expect(plan.env.TMPDIR).toBe(join(folder, "tmp"));
+    expect(plan.args[1]).toContain(`(allow file-write* (subpath "${join(folder, "tmp")}"))`);
+    expect(existsSync(join(folder, "tmp"))).toBe(true);
   });
 
   it("P53 denies what runs code later after it has allowed the root, as later rules win", () => {

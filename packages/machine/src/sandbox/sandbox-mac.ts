@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { protectedPaths } from "@burin/shell-judge";
+import { realPlace } from "../disk/disk-looks.ts";
+import { makeFolders } from "../disk/make-folders.ts";
 import type { Sandbox, SandboxLimits } from "./sandbox.ts";
 import { guardian, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout, type Survey } from "./sandbox-survey.ts";
@@ -8,14 +10,18 @@ const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
 /** Seatbelt, with the program that macOS brings. Written from its documentation; not tried on a Mac so far. */
 export function macSandbox(limits: SandboxLimits): Sandbox & { probe(): [program: string, args: string[]] } {
-  const { mode, temporary } = limits;
+  const { mode } = limits;
   const begin = mode === "workspace-write" ? guardian(limits) : () => UNGUARDED;
+  // Beside it are the pipes of other commands. The system compares real paths.
+  const temporary = join(realPlace(limits.temporary), "tmp");
+  const writing = { ...limits, temporary };
   return {
     mode,
-    probe: () => [SANDBOX_EXEC, ["-p", macProfile(limits, false, null), "/usr/bin/true"]],
+    probe: () => [SANDBOX_EXEC, ["-p", macProfile(writing, false, null), "/usr/bin/true"]],
     async plan({ argv, network }) {
+      makeFolders(temporary);
       const guard = begin();
-      const args = ["-p", macProfile(limits, network, guard.before), ...argv];
+      const args = ["-p", macProfile(writing, network, guard.before), ...argv];
       return { program: SANDBOX_EXEC, args, env: { TMPDIR: temporary }, hasControl: false, ...guard };
     },
   };

@@ -218,6 +218,21 @@ if (isSandboxHere) {
       expect(done.stderr).toContain("Read-only file system");
     });
 
+    it("P53 no command reaches the pipes of others where TMPDIR is in the root", async () => {
+      await room.commands.close();
+      const folder = join(root, "tmp");
+      vi.stubEnv("TMPDIR", folder);
+      mkdirSync(folder);
+      room.open();
+      const profile = join(base, "profile");
+      writeFileSync(profile, "as it was");
+      const link = `for p in ${folder}/burin-run-*/pipe-*; do rm -f "$p"; ln -s ${profile} "$p" && echo reached; done`;
+      expect((await run(link)).text).not.toContain("reached");
+      expect((await run("touch /tmp/a && echo made")).text).toBe("made\n");
+      expect(readFileSync(profile, "utf8")).toBe("as it was");
+      vi.unstubAllEnvs();
+    });
+
     it("tells a command that ends its own shell from a sandbox that could not be made", async () => {
       expect((await run("kill -9 $$")).run.shellEnd).toMatchObject({ wasNotStarted: false });
       const end = { exitCode: 1, wasNotStarted: false };
