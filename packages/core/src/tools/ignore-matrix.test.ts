@@ -196,6 +196,8 @@ describe("one answer of all tools", () => {
     );
     process.env.GIT_CONFIG_GLOBAL = join(home, "config");
     expect((await shownBy({ root }, files)).glob).toEqual(["b.tmp", "c.ts"]);
+    writeFileSync(join(home, "config"), `[core]\n\texcludesFile = ${join(home, "excludes")} # mine\n`);
+    expect((await shownBy({ root }, files)).glob).toEqual(["b.tmp", "c.ts"]);
     process.env.GIT_CONFIG_GLOBAL = "/dev/null";
     process.env.XDG_CONFIG_HOME = join(home, "xdg");
     expect((await shownBy({ root }, files)).grep).toEqual(["a.log", "c.ts"]);

@@ -57,6 +57,9 @@ export function personalExcludes(top: string | null, environment: NodeJS.Process
   return isAbsolute(path) ? readSmallFile(path, true) : null;
 }
 
+/** The value ends before a comment, unless it is in quotes. */
+const EXCLUDES_FILE = /^\s*(?:\[[^\]]*\]\s*)?excludesfile\s*=\s*("(?:[^"\\]|\\.)*"|[^#;]*)/i;
+
 /** The last `core.excludesFile` in a git config file. */
 function excludesFileIn(config: string): string | null {
   let found: string | null = null;
@@ -64,9 +67,11 @@ function excludesFileIn(config: string): string | null {
   for (const line of config.split(/\r?\n/)) {
     const section = /^\s*\[([^\]]*)\]/.exec(line)?.[1];
     if (section !== undefined) isCore = section.trim().toLowerCase() === "core";
-    const value = /^\s*(?:\[[^\]]*\]\s*)?excludesfile\s*=\s*(.*?)\s*$/i.exec(line)?.[1];
-    if (isCore && value !== undefined)
-      found = /^"(.*)"$/.exec(value)?.[1]?.replace(/\\(["\\])/g, "$1") ?? value;
+    const value = EXCLUDES_FILE.exec(line)?.[1];
+    if (isCore && value !== undefined) {
+      const bare = value.trim().replace(/^"(.*)"$/, "$1");
+      found = bare.replace(/\\(["\\])/g, "$1");
+    }
   }
   return found === "" ? null : found;
 }

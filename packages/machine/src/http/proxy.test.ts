@@ -74,6 +74,12 @@ async function startProxy(port: number, answer = "200 Connection established") {
 }
 
 describe("P50 proxies", () => {
+  it.each(["p%40ss", "p@ss", "50%", "%zz"])("get the password %s as it is meant", (password) => {
+    const route = routeTo(new URL("http://a.test/"), { HTTP_PROXY: `http://me:${password}@proxy.test:1` });
+    const credentials = Buffer.from(`me:${password.replace("%40", "@")}`).toString("base64");
+    expect(route.headers).toMatchObject({ "proxy-authorization": `Basic ${credentials}` });
+  });
+
   it("lead to a plain service by its whole address, with the name and the password of the proxy", async () => {
     const target = await listen(createServer(sayHello));
     const { port, seen } = await startProxy(target);

@@ -42,7 +42,8 @@ function proxyFor(url: URL, environment: Environment): URL | undefined {
   const read = (name: string): string => environment[name.toLowerCase()] || environment[name] || "";
   const address = read(url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") || read("ALL_PROXY");
   if (address === "" || isExempt(url, read("NO_PROXY"))) return undefined;
-  const full = address.includes("://") ? address : `http://${address}`;
+  // Many write a `%` in a password as it is.
+  const full = (address.includes("://") ? address : `http://${address}`).replace(/%(?![\da-f]{2})/gi, "%25");
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (proxy && (/^https?:$/.test(proxy.protocol) || isSocks(proxy))) return proxy;
   throw new Error("The proxy in the environment is not a valid http://, https:// or socks5:// URL");

@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
-import { sep } from "node:path";
+import { join, sep } from "node:path";
 import { orElse } from "@burin/contract/or-else";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
+import { lstatOf } from "../disk/disk-looks.ts";
 import type { FolderRules } from "./ignore.ts";
 
 export interface WalkRequest {
@@ -46,6 +47,8 @@ interface Frame {
 export class Walk {
   /** The number of folders that could not be read. */
   unreadable = 0;
+  /** Whether there are files whose names are not valid UTF-8, by which they cannot be opened here. */
+  hasBrokenNames = false;
   /** Whether something was left out because git ignores it. */
   hasIgnored = false;
   readonly #request: WalkRequest;
@@ -111,6 +114,7 @@ export class Walk {
       else {
         names.push(entry.name);
         if (isLink) links.add(entry.name);
+        this.hasBrokenNames ||= entry.name.includes("\ufffd") && lstatOf(join(folder, entry.name)) === null;
       }
     }
     return { names: sortByCodePoints(names), links, path, rules, isWhole, next: 0 };

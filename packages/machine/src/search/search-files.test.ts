@@ -106,6 +106,17 @@ describe("search engines in odd places", () => {
     },
   );
 
+  it.runIf(process.platform === "linux").each(ENGINES)(
+    "P40 %s says that a file whose name is not valid UTF-8 was skipped",
+    async (_name, engines) => {
+      const place = tree({ "a.txt": "needle\n", "\ufffd.txt": "needle\n" });
+      expect((await search(place, { pattern: "needle" }, engines)).gaps).toEqual([]);
+      writeFileSync(Buffer.from(`${place}/caf\u00e9.txt`, "latin1"), "needle\n");
+      const { hits, gaps } = await search(place, { pattern: "needle" }, engines);
+      expect([hits, gaps]).toEqual([2, ["Files whose names are not valid UTF-8 were skipped."]]);
+    },
+  );
+
   it("P18 an ignored file is not read, however large it is", async () => {
     const names = ["a.txt", "b.txt", "c.txt", "d.txt"];
     const folder = tree({

@@ -63,6 +63,7 @@ export async function searchFiles(
       const files = new WantedFiles(walk, { ...request, access, place: target.place });
       await searchFolder({ access, target, request, pattern, files, searcher, slices, collector });
       hasIgnored = walk.hasIgnored;
+      if (walk.hasBrokenNames) collector.gaps.add("Files whose names are not valid UTF-8 were skipped.");
       if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
     } else {
       const refusal = access.refusal(target.place, rules);
