@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { httpRequest } from "./http-request.ts";
@@ -50,3 +51,30 @@ it("P34 P44 a server that switches to another protocol does not keep the request
   await expect(answer).rejects.toMatchObject({ code: "ECONNRESET" });
   server.close();
 });
+
+it.each([100, 5_000_000])(
+  "P35 a request of %i bytes is sent again when its connection was just closed",
+  async (size) => {
+    const sockets: Socket[] = [];
+    const server = createHttpServer((request, response) => {
+      request.resume().once("end", () => response.end("done"));
+    });
+    server.on("connection", (socket) => sockets.push(socket)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const body = [Buffer.alloc(size)];
+    const send = async () => {
+      const answer = await httpRequest(
+        { url, method: "POST", headers: {}, body },
+        AbortSignal.timeout(20_000),
+      );
+      return (await answer.body[Symbol.asyncIterator]().next()).value?.toString();
+    };
+    expect(await send()).toBe("done");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const socket of sockets) socket.destroy();
+    expect(await send()).toBe("done");
+    expect(sockets.length).toBe(2);
+    server.close().closeAllConnections();
+  },
+);

@@ -60,7 +60,7 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
       // A request that still waits for its proxy has no connection, and would tell only later that it has ended.
       endOnAbort(sending, signal, reject);
       sending.on("error", (error) => {
-        isStale = sending.reusedSocket && "code" in error && error.code === "ECONNRESET";
+        isStale = sending.reusedSocket && "code" in error && CLOSED.has(String(error.code));
         reject(error);
       });
       // Without a response and without an error, too: a server that switches to another protocol (HTTP 101).
@@ -76,7 +76,7 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
       sending.end(request.onSent);
     });
   const response = await send().catch((error: unknown) => {
-    // The server closed the idle connection just when it was used again: it has received nothing.
+    // The server closed the idle connection just when it was used again: it has not received all.
     if (isStale && !signal.aborted) return send();
     throw error;
   });
@@ -84,6 +84,9 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   response.on("error", () => {});
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }
+
+/** What writing to a connection says that the other side has closed; the second for a request that is long. */
+const CLOSED = new Set(["ECONNRESET", "EPIPE"]);
 
 const heard = new WeakSet<object>();
 
