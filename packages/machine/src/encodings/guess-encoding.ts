@@ -16,13 +16,23 @@ interface Script {
 const COMMON_SIGNS = "’‘“”–—…€«»„‚•°§©®·¿¡½²³ºª×µ№\u00a0";
 
 const RUSSIAN = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё";
-/** The first one also covers Slovak and Romanian. */
-const CENTRAL_EUROPEAN = ["íáéěščřýžůóúťďňľäôĺŕăâîţş", "ęąłóżśćńź", "éáöóőüíúű"];
+/** French, Spanish and Portuguese, German and Nordic, Italian, Icelandic, and signs in English. */
+const WESTERN = [
+  "éàèäüöçßñóíáêôîûùâúãõåøæëïœ",
+  "óíáéñúãçêõâàü¿¡ªº",
+  "äöüåßøæé",
+  "èàùòìé",
+  "áíðþöæéóúý",
+  "£°±©®×½µ²™§³¼¾¥¢¶÷",
+];
+/** The first one also covers Slovak. */
+const CENTRAL_EUROPEAN = ["íáéěščřýžůóúťďňľäôĺŕ", "ęąłóżśćńź", "éáöóőüíúű", "čšžćđ", "ăîşţâ"];
+/** Latvian, Lithuanian and Estonian. */
+const BALTIC = ["āīēšūžņļģķč", "ėšųžąįūčę", "äõüöšž"];
 
 const SCRIPTS: readonly Script[] = [
-  { encoding: "windows-1252", letters: "éàèäüöçßñóíáêôîûùâúãõåøæëï", isLatin: true, prior: 2 },
-  { encoding: "windows-1252", letters: "óíáéñúãçêõâàü¿¡ªº", isLatin: true, prior: 2 },
-  { encoding: "windows-1251", letters: `${RUSSIAN}іїєґ`, isLatin: false, prior: 1 },
+  ...WESTERN.map((letters) => ({ encoding: "windows-1252", letters, isLatin: true, prior: 2 })),
+  { encoding: "windows-1251", letters: `${RUSSIAN}іїєґ`, isLatin: false, prior: 2 },
   { encoding: "koi8-r", letters: RUSSIAN, isLatin: false, prior: -3 },
   { encoding: "ibm866", letters: RUSSIAN, isLatin: false, prior: -4 },
   ...CENTRAL_EUROPEAN.flatMap((letters) => [
@@ -33,7 +43,7 @@ const SCRIPTS: readonly Script[] = [
   { encoding: "windows-1254", letters: "ışğüöçâîİ", isLatin: true, prior: -1 },
   { encoding: "windows-1255", letters: "יוהלאמרבתשנםכדקחעפטסזגןצךףץ", isLatin: false, prior: -1 },
   { encoding: "windows-1256", letters: "اليمنوترةبعدسفهكقحجشصطخىذزضغثئءؤأإآظ،؟؛", isLatin: false, prior: -1 },
-  { encoding: "windows-1257", letters: "āīēšūžņļģķčąęėįųõäöü", isLatin: true, prior: -2 },
+  ...BALTIC.map((letters) => ({ encoding: "windows-1257", letters, isLatin: true, prior: -2 })),
   { encoding: "windows-874", letters: "านรอกเงมยลวดทสตะปบคหแจพชขใไโผศัิีื่้็์ุูำ", isLatin: false, prior: -1 },
 ];
 
@@ -79,6 +89,7 @@ const DOUBLE_BYTES: readonly DoubleByte[] = [
       [0x81, 0x81, 0x40, 0xac, 0.1],
       [0x88, 0x97, 0x40, 0xfc, 0.29],
       [0x82, 0x84, 0x40, 0xfc, 0.01],
+      [0x87, 0x87, 0x40, 0x9c, 0.02],
       [0x98, 0x9f, 0x40, 0xfc, 0.01],
       [0xe0, 0xea, 0x40, 0xfc, 0.01],
       [0xed, 0xfc, 0x40, 0xfc, 0.002],
@@ -94,6 +105,7 @@ const DOUBLE_BYTES: readonly DoubleByte[] = [
       [0xa1, 0xa3, 0xa1, 0xfe, 0.1],
       [0xb0, 0xcf, 0xa1, 0xfe, 0.3],
       [0xd0, 0xf4, 0xa1, 0xfe, 0.015],
+      [0xa6, 0xad, 0xa1, 0xfe, 0.02],
       [0x8e, 0x8e, 0xa1, 0xdf, 0.005],
     ],
   },
@@ -101,9 +113,9 @@ const DOUBLE_BYTES: readonly DoubleByte[] = [
     encoding: "euc-kr",
     prior: 1,
     ranges: [
-      [0xb0, 0xc8, 0xa1, 0xfe, 0.91],
+      [0xb0, 0xc8, 0xa1, 0xfe, 0.9],
       [0xa1, 0xa3, 0xa1, 0xfe, 0.07],
-      [0xa4, 0xac, 0xa1, 0xfe, 0.005],
+      [0xa4, 0xac, 0xa1, 0xfe, 0.02],
       [0xca, 0xfd, 0xa1, 0xfe, 0.01],
     ],
   },

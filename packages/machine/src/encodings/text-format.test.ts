@@ -40,6 +40,29 @@ describe("the encoding of a text", () => {
       "windows-1250",
       "nie można otworzyć pliku, ponieważ ścieżka zawiera błędne wartości i żądane są uprawnienia",
     ],
+    [
+      "windows-1252",
+      "se il file è già aperto, la finestra non si può chiudere: così perché non c'è più il menù, e lì sarà vuota",
+    ],
+    ["windows-1252", "lift £825, which is not bad for a bet of £2 and a stake of £3.50"],
+    ["windows-1252", "temperature range: -40 °C ± 2 °C"],
+    ["windows-1252", "½ cup, ¼ tsp, ¾ oz"],
+    ["windows-1252", "skráin fannst ekki, það þarf að ræsa aftur og athuga hvort notandinn hafi heimild"],
+    [
+      "windows-1250",
+      "datoteke ni mogoče odpreti, ker uporabnik nima pravic; poskusite znova čez čas, še enkrat",
+    ],
+    [
+      "windows-1250",
+      "fişierul nu a putut fi deschis, pentru că utilizatorul nu are permisiuni; încearcă din nou",
+    ],
+    [
+      "windows-1257",
+      "nepavyko atidaryti failo, nes vartotojas neturi teisių; bandykite dar kartą vėliau, ačiū",
+    ],
+    ["euc-kr", "① 파일 열기 ② 닫기 ③ 저장"],
+    ["shift_jis", "① ファイルを開く ② 閉じる ③ 保存 ④ 印刷 (㈱見本)"],
+    ["euc-jp", "① ファイルを開く ② 閉じる ③ 保存 ④ 印刷 (㈱見本)"],
   ])("P3 reads a text in %s, however long: %s", (encoding, sentence) => {
     for (const times of [1, 3, 30]) {
       const text = `  /* ${sentence} */\n  step(${times});\n`.repeat(times);
