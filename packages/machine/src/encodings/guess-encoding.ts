@@ -35,6 +35,7 @@ const SCRIPTS: readonly Script[] = [
   { encoding: "windows-1251", letters: `${RUSSIAN}іїєґ`, isLatin: false, prior: 2 },
   { encoding: "koi8-r", letters: RUSSIAN, isLatin: false, prior: -3 },
   { encoding: "ibm866", letters: RUSSIAN, isLatin: false, prior: -4 },
+  { encoding: "iso-8859-5", letters: RUSSIAN, isLatin: false, prior: -4 },
   ...CENTRAL_EUROPEAN.flatMap((letters) => [
     { encoding: "windows-1250", letters, isLatin: true, prior: 0 },
     { encoding: "iso-8859-2", letters, isLatin: true, prior: -2 },

@@ -60,6 +60,7 @@ describe("the encoding of a text", () => {
       "windows-1257",
       "nepavyko atidaryti failo, nes vartotojas neturi teisių; bandykite dar kartą vėliau, ačiū",
     ],
+    ["iso-8859-5", "не удалось открыть файл, потому что нет прав доступа"],
     ["euc-kr", "① 파일 열기 ② 닫기 ③ 저장"],
     ["shift_jis", "① ファイルを開く ② 閉じる ③ 保存 ④ 印刷 (㈱見本)"],
     ["euc-jp", "① ファイルを開く ② 閉じる ③ 保存 ④ 印刷 (㈱見本)"],
