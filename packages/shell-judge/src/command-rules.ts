@@ -1,7 +1,7 @@
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { type CommandPattern, commandPattern, SHELL_TOOL } from "./command-pattern.ts";
 import type { Argument } from "./programs/finding.ts";
-import { gitSubcommand } from "./programs/git.ts";
+import { gitSubcommand, mayBeAlias } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
 import type { Rule, Rules } from "./rules.ts";
 
@@ -67,6 +67,7 @@ export function mentions(rule: CommandRule, command: readonly (string | null)[])
   const missing = options.some((option) => !isGiven(option, meant));
   const names = wanted.filter((word) => !isOption(word));
   const plain = agree(names, called === "npm" ? inFull(given, names[0] ?? "") : given);
+  if (plain === "no" && called === "git" && mayBeAlias(given[0] ?? "status")) return "maybe";
   if (plain === "no" || (missing && !given.includes(null))) return "no";
   return missing ? "maybe" : plain;
 }

@@ -106,7 +106,18 @@ describe("a rule that forbids words which a program takes in several forms", () 
     expect(judged(command, rule)).toBe("ask");
   });
 
+  it.each(["git p", "git -C a p origin", "env git p", "bash -c 'git p'"])(
+    "P21 P23 deny git push asks about %j, whose alias may stand in settings of git",
+    (command) => {
+      expect(judged(command, "git push")).toBe("ask");
+    },
+  );
+
   it.each([
+    ["git push", "git bisect log"],
+    ["git push", "git"],
+    ["git push", "git --version"],
+    ["git push", "echo git p"],
     ["git push --force", "git push --force-with-lease"],
     ["git push --force", "git push --follow-tags"],
     ["git push", "git config alias.p pull"],

@@ -25,6 +25,16 @@ const CHANGING = setOf(
   "add am apply archive bundle checkout checkout-index cherry-pick clean clone commit commit-tree fetch format-patch fsck gc init ls-remote merge mv notes prune pull push read-tree rebase reset restore revert rm sparse-checkout switch update-index update-ref write-tree",
 );
 
+/** The other commands of git itself, which no alias can replace. */
+const OTHERS = setOf(
+  "bisect bugreport check-mailmap check-ref-format column commit-graph credential diagnose difftool fast-export fast-import fetch-pack filter-branch fmt-merge-msg for-each-repo hash-object help hook index-pack instaweb interpret-trailers maintenance merge-file merge-tree mergetool mktag mktree multi-pack-index pack-objects pack-refs patch-id prune-packed repack replace request-pull rerere send-pack show-branch show-index stage stripspace submodule subtree unpack-file unpack-objects update-server-info var verify-commit verify-pack verify-tag",
+);
+
+/** Whether settings of git, or another program, say what this subcommand does. */
+export function mayBeAlias(subcommand: string): boolean {
+  return !OTHERS.has(subcommand) && !CHANGING.has(subcommand) && !Object.hasOwn(GIT_READING, subcommand);
+}
+
 /** Options of any subcommand that start or write something else. */
 const LAUNCHING_LONG =
   "--upload-pack --receive-pack --exec --config --output --output-directory --ext-diff --textconv --open-files-in-pager --template --separate-git-dir --extcmd --tool --show-signature --filters --edit-description --interactive";
