@@ -62,49 +62,47 @@ export function judgeParts(
 }
 
 function* judgeLine(line: ShellCommand, judging: Judging): Generator<PartVerdict> {
-  for (const command of judging.reach.inTurn(line.commands)) {
-    const isFed = command.redirections.some(({ kind }) => kind === "read" || kind === "data");
-    const verdict = judgePart(command, {
-      ...judging,
-      input: isFed ? undefined : (command.input ?? judging.input),
-    });
+  for (const [command, judged] of judgedCommands(line, judging)) {
+    const verdict = partVerdict(command, judged);
     if (!command.isRepeat || verdict.verdict !== "allow") yield verdict;
   }
 }
 
-function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
-  const { text } = command;
+function* judgedCommands(line: ShellCommand, judging: Judging): Generator<[SimpleCommand, Judged]> {
+  for (const command of judging.reach.inTurn(line.commands)) {
+    const isFed = command.redirections.some(({ kind }) => kind === "read" || kind === "data");
+    const input = isFed ? undefined : (command.input ?? judging.input);
+    yield [command, judgeSimple(command, { ...judging, input })];
+  }
+}
+
+/** The findings that no rule covers. */
+function judgeSimple(command: SimpleCommand, judging: Judging): Judged {
   const everything = judging.allow.find(coversEverything);
   const words = literalWords(command);
-  const around = [...aroundFindings(command, judging.reach)];
+  const around = aroundFindings(command, judging.reach);
   const { findings, rule } = words === null ? judgeAnyText(command, judging) : judgeWords(words, judging);
   const all = [...around, ...findings];
-  const left = everything === undefined ? all : all.filter(isAlwaysAsked);
-  const first = left.find(isProtected) ?? left.find(isAlwaysAsked) ?? left[0];
+  const judged = { words: around.length === 0 ? words : null };
+  if (everything !== undefined) return { ...judged, findings: all.filter(isAlwaysAsked), rule: everything };
+  return { ...judged, findings: all, ...(rule && { rule }) };
+}
+
+function partVerdict(command: SimpleCommand, { findings, rule, words = null }: Judged): PartVerdict {
+  const { text } = command;
+  const first = findings.find(isProtected) ?? findings.find(isAlwaysAsked) ?? findings[0];
   if (first === undefined) {
-    const covering = everything ?? rule;
-    const reads = {
-      text,
-      verdict: "allow",
-      reason: "it only reads inside the root",
-      isOnlyReading: true,
-    } as const;
-    if (covering === undefined) return reads;
-    const reason = `${ruleInWords(covering)} covers it`;
-    return { ...reads, reason, isOnlyReading: false, rule: covering.text };
+    if (rule === undefined)
+      return { text, verdict: "allow", reason: "it only reads inside the root", isOnlyReading: true };
+    const reason = `${ruleInWords(rule)} covers it`;
+    return { text, verdict: "allow", reason, isOnlyReading: false, rule: rule.text };
   }
-  const asked = {
-    text,
-    verdict: "ask" as const,
-    reason: first.what,
-    isOnlyReading: left.every(({ nature }) => nature === "outside"),
-    isBeyondRules: left.some(({ upTo }) => upTo === BEYOND_RULES),
-  };
+  const isOnlyReading = findings.every(({ nature }) => nature === "outside");
+  const asked = { text, verdict: "ask", reason: first.what, isOnlyReading } as const;
   const isGrantable = (finding: Finding) => !isAlwaysAsked(finding) && finding.upTo < command.words.length;
   const canBeGranted =
     words !== null &&
-    around.length === 0 &&
-    left.every(isGrantable) &&
+    findings.every(isGrantable) &&
     !words.some(({ value, isGlob, below }) => isGlob || below !== undefined || value.includes(SOME_COMMIT));
   if (!canBeGranted) return asked;
   return { ...asked, grant: ruleText(words.map(({ value }) => quoteShellWord(value))) };
@@ -217,6 +215,8 @@ function protectedFindings(path: string, reach: CommandReach, isGlob = false): F
 interface Judged {
   readonly findings: readonly Finding[];
   readonly rule?: CommandRule;
+  /** What a rule could spell out; null when more than words would run. */
+  readonly words?: readonly Argument[] | null;
 }
 
 /** The findings that no rule covers: a rule covers the words that it spells out, and what program it is. */
@@ -329,9 +329,14 @@ function scriptFindings(
     return [launchFinding("it runs a command line that is not known", at)];
   const line = parseShellCommand(text, readsAsBash(shell));
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
-  const open = [...judgeLine(line, inner)].find(({ verdict }) => verdict === "ask");
-  const what = line.problems[0] ?? open?.reason;
-  return what === undefined ? [] : [launchFinding(what, open?.isBeyondRules ? BEYOND_RULES : at)];
+  const found = [...judgedCommands(line, inner)].flatMap(([, { findings }]) => findings);
+  return [...line.problems.map((problem) => launchFinding(problem, at)), ...found.map(inScript)];
+
+  /** The rule must spell out the whole script, and covers no more than it would outside. */
+  function inScript(finding: Finding): Finding {
+    const nature = isAlwaysAsked(finding) ? finding.nature : "launch";
+    return { nature, what: finding.what, upTo: finding.upTo === BEYOND_RULES ? BEYOND_RULES : at };
+  }
 }
 
 /** Any word may be a file that a program writes, unless the program is known to only read. */
@@ -339,7 +344,9 @@ function writableFindings(words: readonly Argument[], reach: CommandReach): Find
   return words.flatMap((word, index) => {
     const option = word.value.startsWith("-") ? word.value : (words[index - 1]?.value ?? "");
     if (index === 0 || /^--?[\w-]*(?:exclude|ignore)/.test(option)) return [];
-    const path = word.value.startsWith("-") ? attachedValue(word)?.value : word.value.replace(/^\w+=/, "");
-    return path === undefined ? [] : protectedFindings(path, reach, word.isGlob);
+    // Behind a letter, as in `-omise.toml`, and behind several, as in `-Dt.git/hooks`.
+    const attached = [attachedValue(word)?.value, word.value.slice(2), word.value.replace(/^-\w*/, "")];
+    const paths = word.value.startsWith("-") ? new Set(attached) : [word.value.replace(/^\w+=/, "")];
+    return [...paths].flatMap((path) => (path ? protectedFindings(path, reach, word.isGlob) : []));
   });
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { judgeCommand } from "./command-policy.ts";
 import { PROTECTED, PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedFile } from "./protected-files.ts";
+import { parseRule, type Rule } from "./rules.ts";
 
 const PAGE = fileURLToPath(new URL("../../../docs/tools/run_shell_command.md", import.meta.url));
 
@@ -70,4 +72,52 @@ describe("the one list of protected names", () => {
       if (name.endsWith("/")) expect(protectedFile(`a/${name}inside/x`)).not.toBeNull();
     }
   });
+});
+
+describe("commands that write such a file", () => {
+  const verdictOf = (command: string, lists: { readonly allow?: Rule[]; readonly granted?: Rule[] }) => {
+    const realPaths = (path: string) => (path.endsWith("/link") ? ["/project/.git/hooks"] : [path]);
+    const rules = { allow: [], ask: [], deny: [], ...lists };
+    return judgeCommand({ command, mode: "auto-edit", rules, place: { root: "/project", realPaths } });
+  };
+
+  it.each([
+    "cp a .git/hooks/pre-commit",
+    "cp a link",
+    "mv a .vscode",
+    "tee sub/.envrc",
+    "dd if=a of=.envrc",
+    "cc -E a.c -o .envrc",
+    "cc -E a.c -o.envrc",
+    "cc -E a.c -omise.toml",
+    "cp -t.git/hooks a",
+    "install -Dt.git/hooks a",
+    "install -D --target-directory=.git/hooks a",
+    "echo x > .bashrc",
+    "bash -c 'cp a .npmrc'",
+    "env CI=1 sh -c 'ls; cp a .npmrc'",
+  ])("P21 P53 no rule and no always covers %j", (command) => {
+    const [program = ""] = command.split(" ");
+    const named = parseRule(`run_shell_command(${program})`);
+    for (const list of [named, parseRule("run_shell_command")]) {
+      for (const lists of [{ allow: [list] }, { granted: [list] }])
+        expect(verdictOf(command, lists)).toMatchObject({ verdict: "ask", grants: [] });
+    }
+  });
+
+  it.each(["bash -c 'rm -rf a'", "find . -exec sh -c 'git reset --hard' ;"])(
+    "P21 P23 no always covers %j, which destroys",
+    (command) => {
+      const granted = [parseRule(`run_shell_command(${command})`), parseRule("run_shell_command")];
+      expect(verdictOf(command, { granted })).toMatchObject({ verdict: "ask", grants: [] });
+    },
+  );
+
+  it.each(["cp -tout a", "cc -E a.c -oout.i", "install -Dt.out a", "rm -rf .github/workflows"])(
+    "P22 a rule covers %j",
+    (command) => {
+      const allow = [parseRule(`run_shell_command(${command})`)];
+      expect(verdictOf(command, { allow }).verdict).toBe("allow");
+    },
+  );
 });

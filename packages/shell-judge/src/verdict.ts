@@ -11,8 +11,6 @@ export interface PartVerdict {
   readonly grant?: string;
   /** It only reads; if it is asked about, then only because of where. */
   readonly isOnlyReading: boolean;
-  /** It would do more than its words say, so no rule for them covers it. */
-  readonly isBeyondRules?: boolean;
 }
 
 /** What was decided about a call, and why. */
