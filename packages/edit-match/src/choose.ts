@@ -82,11 +82,9 @@ function doublesLine(content: string, { start, end, sides }: Place, merged: read
     merged.map(({ text }) => text),
     sides.oldLines,
   ].map((given) => filledLines(given.join("\n")));
-  const there = new Set(file);
-  const texts = old.some((line) => there.has(line)) ? [lines, old] : [lines];
   const isDoubled = (beside: string, edge: number) => {
     const isSame = file.at(edge) === beside || file.at(edge) === lines.at(edge);
-    return beside !== "" && !isSame && texts.some((text) => text.at(edge) === beside);
+    return beside !== "" && !isSame && [lines, old].some((text) => text.at(edge) === beside);
   };
   const isBack = sides.blocks.some(({ oldFrom, oldTo, fileFrom }) => {
     const line = oldFrom === oldTo ? (sides.fileLines[fileFrom] ?? "").trimEnd() : "";

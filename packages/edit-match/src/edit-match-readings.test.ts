@@ -4,6 +4,13 @@ import { findEdit } from "./edit-match.ts";
 
 const KNOWN: readonly Required<Row>[] = [
   {
+    what: "a line that stays shows that new_string is escaped, too, whatever stands in its other lines",
+    content: "say(\"a\", 'b');\nrun(1);\n",
+    old: "say(\\\"a\\\", \\'b\\');\nrun(1);",
+    new: "say(\\\"a\\\", \\'b\\');\nask('c');\nrun(1);",
+    result: "say(\"a\", 'b');\nask('c');\nrun(1);\n",
+  },
+  {
     what: "new lines get the normal form of the file",
     content: "import a;\n\nfunctio\u0302n f() {\n  a();\n",
     old: "import a;\n\nfuncti\u00f4n f() {\n",

@@ -52,7 +52,7 @@ export class SearchedFile {
     );
     const joined = joinStretches(stretches);
     const size = joined.reduce((sum, { start, end }) => sum + end - start, 0);
-    return size * 2 > content.length ? whole : joined.map((stretch) => this.#inWholeLines(stretch));
+    return size * 2 > content.length ? whole : joined;
   }
 
   /** Nothing when there are too few words. */
@@ -75,14 +75,6 @@ export class SearchedFile {
       if (places.length >= least && places.length <= MOST_TWINS) found.push({ at: index, line, places });
     }
     return found.length === 0 ? undefined : found;
-  }
-
-  /** Extended to whole lines, if lines are not very long. */
-  #inWholeLines({ start, end }: Stretch): Stretch {
-    const from = this.content.lastIndexOf("\n", start) + 1;
-    const close = this.content.indexOf("\n", end);
-    const to = close === -1 ? this.content.length : close;
-    return { start: start - from < 2000 ? from : start, end: to - end < 2000 ? to : end };
   }
 }
 
