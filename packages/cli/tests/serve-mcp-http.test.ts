@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -242,23 +242,47 @@ describe("burin serve mcp --http", () => {
     expect(await (await run("x", "echo fourth")).text()).toContain("fourth");
   });
 
-  it("P12 keeps few of the answers that nobody reads yet in memory, and loses none", async () => {
+  /** The order to read a picture of some megabytes. */
+  function pictureCall(): object {
     const head = Buffer.from("ffd8ffc00011080010001003011100021100031100ffda0002", "hex");
-    writeFileSync(
-      join(root, "a.jpg"),
-      Buffer.concat([head, Buffer.alloc(3_200_000, 7), Buffer.of(0xff, 0xd9)]),
-    );
+    const bytes = Buffer.concat([head, Buffer.alloc(3_200_000, 7), Buffer.of(0xff, 0xd9)]);
+    writeFileSync(join(root, "a.jpg"), bytes);
+    const params = { name: "read_file", arguments: { file_path: join(root, "a.jpg") } };
+    return { jsonrpc: "2.0", method: "tools/call", params };
+  }
+
+  it("P12 keeps few of the answers that nobody reads yet in memory, and loses none", async () => {
     const url = await serve();
     const session = await begin(url);
-    const order = { name: "read_file", arguments: { file_path: join(root, "a.jpg") } };
+    const order = pictureCall();
     const answers = Array.from({ length: 200 }, (_, id) =>
-      post(url, JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: order }), session),
+      post(url, JSON.stringify({ ...order, id }), session),
     );
     const memory = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
     for (let before = 0; memory() > before; await pause(2000)) before = memory();
     expect(memory()).toBeLessThan(500_000);
     const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));
     for (const text of texts) expect(text.length).toBeGreaterThan(4_000_000);
+  });
+
+  it("P12 P25 a client that reads nothing of its answers keeps no other one waiting", async () => {
+    const url = await serve();
+    const { call } = await client(url);
+    const headers = { ...HEADERS, ...(await begin(url)) };
+    const order = pictureCall();
+    const unread = Array.from({ length: 60 }, (_, id) => {
+      const asking = request(url, { method: "POST", headers, agent: false });
+      asking.end(JSON.stringify({ ...order, id }));
+      return new Promise<IncomingMessage>((resolve) => asking.on("response", resolve));
+    });
+    await Promise.all(unread);
+    await pause(3000);
+    expect(JSON.stringify(await call("read_file", { file_path: join(root, "a.txt") }))).toContain("one");
+    for (const answer of await Promise.all(unread)) {
+      let length = 0;
+      for await (const piece of answer) length += piece.length;
+      expect(length).toBeGreaterThan(4_000_000);
+    }
   });
 
   it("P26 ends the commands of a client that ends its session, twice, and of no other", async () => {

@@ -27,6 +27,7 @@ export class McpConnection {
   readonly #needs: OpenNeeds;
   readonly #closing = new AbortController();
   #open: Promise<OpenClient> | null = null;
+  #up: OpenClient | null = null;
 
   constructor(needs: OpenNeeds) {
     this.#needs = needs;
@@ -44,11 +45,10 @@ export class McpConnection {
       if (opening < MOST_OPENING) opening += 1;
       else await unlessAborted(new Promise<void>((resolve) => waiting.push(resolve)), signal);
       const { openClient } = await import("./open-client.ts");
-      const open = await openClient(this.#needs, signal);
-      open.client.onclose = () => {
-        this.#open = null;
-      };
-      return open;
+      const up = await openClient(this.#needs, signal);
+      up.client.onclose = () => this.#forget(up);
+      this.#up = up;
+      return up;
     } catch (error) {
       this.#open = null;
       throw error;
@@ -182,8 +182,15 @@ export class McpConnection {
     return loss;
   }
 
-  async #drop(open: OpenClient): Promise<void> {
+  /** Another call may have opened the next one already. */
+  #forget(open: OpenClient): void {
+    if (this.#up !== open) return;
+    this.#up = null;
     this.#open = null;
+  }
+
+  async #drop(open: OpenClient): Promise<void> {
+    this.#forget(open);
     await open.client.close().catch(() => {});
   }
 

@@ -50,7 +50,6 @@ type Params = Record<string, unknown>;
 
 const MOST_DESCRIPTION = 2000;
 const MOST_DISPLAY = 10_000;
-const NAME_OF_HINT = "MCP server";
 
 /** One tool of an MCP server, declared as `alias__tool`. */
 export class DiscoveredMCPTool extends BaseTool {
@@ -73,7 +72,7 @@ export class DiscoveredMCPTool extends BaseTool {
     this.plainName = offered.name;
     this.name = declaredName(server.prefix, offered.name);
     const shown = shownName(offered.title || offered.name);
-    this.displayName = `${shown} (${shownName(server.alias)} ${NAME_OF_HINT})`;
+    this.displayName = `${shown} (${shownName(server.alias)} MCP server)`;
     this.description = describe(offered);
     this.parameterSchema = offered.inputSchema;
     // What a server says about its own tools is ignored unless the user trusts it.

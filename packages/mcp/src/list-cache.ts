@@ -21,7 +21,8 @@ const MOST_BYTES = 4 * MOST_CHARACTERS;
 /** A server's list on disk, to declare its tools before it is up. When the cache fails, only that is lost. */
 export class ListCache {
   readonly #path: string;
-  #writing: Promise<void> = Promise.resolve();
+  /** Resolves when all that was given is written. */
+  writing: Promise<void> = Promise.resolve();
 
   /** `hash` identifies the server's definition: another command has another file. */
   constructor(home: string, hash: string) {
@@ -50,11 +51,7 @@ export class ListCache {
       makeFolders(dirname(this.#path));
       await replaceHomeFile(this.#path, text);
     };
-    this.#writing = this.#writing.then(replace).catch(() => {});
-    return this.#writing;
-  }
-
-  written(): Promise<void> {
-    return this.#writing;
+    this.writing = this.writing.then(replace).catch(() => {});
+    return this.writing;
   }
 }

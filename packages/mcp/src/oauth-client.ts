@@ -227,12 +227,12 @@ function withoutSlash(issuer: string): string {
  */
 export function withLogin(fetch: FetchLike, needs: OAuthNeeds): FetchLike {
   return async (address, init = {}) => {
-    const token = await accessToken(needs.store);
+    const isKeyGiven = new Headers(init.headers).has("authorization");
+    const token = isKeyGiven ? null : await accessToken(needs.store);
     const answer = await fetch(address, token === null ? init : withToken(init, token));
+    if (isKeyGiven && answer.status === 401) throw keyRefused(needs.alias);
     if (answer.status === 403) return refusedScope(answer, needs);
-    // An Authorization header in the settings takes precedence.
-    if (answer.status !== 401 || (token === null && new Headers(init.headers).has("authorization")))
-      return answer;
+    if (answer.status !== 401) return answer;
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
     await answer.body?.cancel();
     const fresh = await needs.store.alone(async () => {
@@ -264,6 +264,11 @@ function withToken(init: RequestInit, token: string): RequestInit {
   const headers = new Headers(init.headers);
   headers.set("authorization", `Bearer ${token}`);
   return { ...init, headers };
+}
+
+function keyRefused(alias: string): McpError {
+  const message = `The MCP server "${alias}" refused the Authorization header of its settings: correct it, or remove it and run: burin mcp login ${alias}`;
+  return new McpError("mcp_needs_login", message);
 }
 
 /** Refreshes, and does not start a new login without the user. */

@@ -96,8 +96,7 @@ function textFrom(value: unknown): string {
 
 /** Parsed JSON can be serialized again, unless its nesting is too deep. */
 function jsonText(value: unknown, indent = 0): string {
-  const tooDeep = "(a value that is nested too deeply to be shown)";
-  return orElse(tooDeep, () => JSON.stringify(value, null, indent) ?? "");
+  return orElse("(a value nested too deeply to be shown)", () => JSON.stringify(value, null, indent) ?? "");
 }
 
 function bytesOf(base64Characters: number): number {

@@ -116,6 +116,17 @@ describe("P51 logins to MCP servers", () => {
     },
   );
 
+  it("a key in the settings is sent, also after a login; when it is refused, the error says that it is the key", async () => {
+    await logIn(open());
+    const headers = { authorization: "Bearer mine" };
+    const keyed = project.open({ far: { url: guarded.url, headers } });
+    const [failure] = await keyed.ready();
+    expect(failure?.message).toContain("refused the Authorization header of its settings");
+    guarded.expire();
+    await keyed.refreshTools();
+    expect(refreshes()).toBe(0);
+  });
+
   it("a URL at which there is no server is not said to need no login", async () => {
     const nothing = createServer((_, response) => response.writeHead(404).end("Not Found\n"));
     await new Promise<void>((resolve) => nothing.listen(0, "127.0.0.1", resolve));

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   localhostHostValidation,
@@ -49,10 +50,13 @@ export async function serveMcpOverHttp(
   ground: Ground,
   { port, token = randomBytes(24).toString("base64url") }: HttpOptions,
 ): Promise<void> {
-  const sockets = new Set<Socket>();
-  const unread = () => [...sockets].reduce((all, { writableLength }) => all + writableLength, 0);
-  /** Resolves when the clients have read enough of their answers for another. */
-  const room = async () => {
+  /** The session that each connection was last used for. */
+  const sockets = new Map<Socket, string | undefined>();
+  const room = async (session: string | undefined) => {
+    const unread = () => {
+      const own = [...sockets].filter(([, user]) => user === session);
+      return own.reduce((all, [{ writableLength }]) => all + writableLength, 0);
+    };
     while (unread() > MOST_UNREAD_BYTES) await pause(LOOK_MS);
   };
   const clients = new HttpClients(ground, room);
@@ -64,6 +68,7 @@ export async function serveMcpOverHttp(
   const isLocalOrigin = localhostOriginValidation();
   const server = createServer((request, response) => {
     if (!isLocalHost(request, response) || !isLocalOrigin(request, response)) return;
+    sockets.set(request.socket, request.headers["mcp-session-id"]?.toString());
     if (!isToken(request, token)) {
       response
         .writeHead(401, { "www-authenticate": "Bearer" })
@@ -75,13 +80,15 @@ export async function serveMcpOverHttp(
     else void answer(request as NamedRequest, response);
   });
   server.on("connection", (socket) => {
-    sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
   server.setTimeout(MOST_UNREAD_MS, (socket) => void (socket.writableLength > 0 && socket.destroy()));
-  const address = await listen(server, port);
+  server.listen(port, HOST);
+  await once(server, "listening");
+  server.on("error", onerror);
+  const { port: taken } = server.address() as AddressInfo;
   ground.note(
-    `MCP server at http://${HOST}:${address}${PATH}; clients send this header: Authorization: Bearer ${token}`,
+    `MCP server at http://${HOST}:${taken}${PATH}; clients send this header: Authorization: Bearer ${token}`,
   );
   await untilAborted(ground.signal);
   server.close();
@@ -98,16 +105,6 @@ function refuseBody(request: IncomingMessage, response: ServerResponse): void {
 
 /** Requests to a server always have both. */
 type NamedRequest = IncomingMessage & { readonly method: string; readonly url: string };
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, HOST, () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });
-}
 
 function isToken({ headers }: IncomingMessage, token: string): boolean {
   const print = (text: string) => createHash("sha256").update(text).digest();
@@ -177,18 +174,21 @@ async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
+/** Resolves when the client of a session has read enough of its answers for another. */
+type Room = (session: string | undefined) => Promise<void>;
+
 /** Those of the older revisions have a session each; the newer ones say with each request all that it needs. */
 class HttpClients {
   readonly #ground: Ground;
-  readonly #room: () => Promise<void>;
+  readonly #room: Room;
   readonly #shared: Place;
   readonly #modern: ReturnType<typeof createMcpHandler>;
   readonly #sessions = new Map<string, ClientTransport>();
 
-  constructor(ground: Ground, room: () => Promise<void>) {
+  constructor(ground: Ground, room: Room) {
     this.#ground = ground;
     this.#room = room;
-    this.#shared = new Place(ground, room);
+    this.#shared = new Place(ground, () => room(undefined));
     const onerror = ({ message }: Error) => ground.note(message);
     this.#modern = createMcpHandler(() => this.#serverIn(this.#shared), { legacy: "reject", onerror });
     const { notify } = this.#modern;
@@ -216,7 +216,7 @@ class HttpClients {
   }
 
   async #begin(request: Request, parsedBody: unknown): Promise<Response> {
-    const place = new Place(this.#ground, this.#room);
+    const place = new Place(this.#ground, () => this.#room(transport.sessionId));
     const transport = new ClientTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, transport),
