@@ -8,7 +8,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2520,
   "shell-judge": 4470,
   machine: 11600,
-  models: 6360,
+  models: 6380,
   testing: 1210,
   web: 2020,
   mcp: 2450,
@@ -22,7 +22,7 @@ const SLACK = 0.03;
 
 /** Files of fewer lines than this, with one importer that does not load them late, belong into that importer. */
 const SMALL = 40;
-const MOST_SMALL_FILES = 8;
+const MOST_SMALL_FILES = 6;
 
 const PACKAGE_CODE = /^packages\/([^/]+)\/src\//;
 

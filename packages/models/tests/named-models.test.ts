@@ -1,3 +1,4 @@
+import { generateKeyPairSync, verify } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -312,6 +313,45 @@ describe("services by their usual environment", () => {
     expect(tokens).toEqual(
       Array(2).fill("grant_type=refresh_token&client_id=id&client_secret=secret&refresh_token=refresh"),
     );
+  });
+
+  it("P54 Vertex is asked with a token for the service account that the environment names", async () => {
+    const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    let told: Record<string, unknown> = {};
+    const server = createServer(async (request, response) => {
+      let body = "";
+      for await (const piece of request) body += piece;
+      const signed = new URLSearchParams(body).get("assertion") ?? "";
+      const [head = "", claims = "", signature = ""] = signed.split(".");
+      const isSound = verify(
+        "sha256",
+        Buffer.from(`${head}.${claims}`),
+        publicKey,
+        Buffer.from(signature, "base64url"),
+      );
+      told = { isSound, ...JSON.parse(Buffer.from(claims, "base64url").toString()) };
+      response.end('{"access_token":"token"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const token_uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
+    const private_key = privateKey.export({ type: "pkcs8", format: "pem" });
+    const account = { type: "service_account", client_email: "a@p.example", private_key, token_uri };
+    const file = join(temporaryFolder(), "key.json");
+    await writeFile(file, JSON.stringify(account));
+    const model = await serve();
+    const place = { GOOGLE_APPLICATION_CREDENTIALS: file, VERTEX_BASE_URL: new URL(model.baseUrl).origin };
+    await ask({ model: { name: "vertex/gemini-x" }, environment: { GOOGLE_CLOUD_PROJECT: "p", ...place } });
+    server.close();
+    expect(told).toMatchObject({ isSound: true, iss: "a@p.example", aud: token_uri });
+    expect(Number(told.exp) - Number(told.iat)).toBe(3600);
+  });
+
+  it("P44 credentials of Google of another kind are not sent; the error names the kind and what works", async () => {
+    const file = join(temporaryFolder(), "key.json");
+    await writeFile(file, JSON.stringify({ type: "external_account", token_url: "https://sts.invalid" }));
+    const environment = { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_APPLICATION_CREDENTIALS: file };
+    const [end] = await ask({ model: { name: "vertex/gemini-x" }, environment });
+    expect(JSON.stringify(end)).toMatch(/external_account cannot be used: set GOOGLE_VERTEX_TOKEN/);
   });
 
   it.each<[NodeJS.ProcessEnv, ModelSettings, RegExp]>([

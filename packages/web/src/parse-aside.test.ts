@@ -6,7 +6,7 @@ import { deflateSync } from "node:zlib";
 import { createToolbox } from "@burin/core";
 import { parseAside } from "@burin/machine/parsing/parse-aside";
 import { afterEach, describe, expect, it } from "vitest";
-import { readHtmlPage } from "./html/html-to-markdown.ts";
+import { readHtmlPage } from "./shape-page.ts";
 
 const open: Server[] = [];
 

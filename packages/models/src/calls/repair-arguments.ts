@@ -25,6 +25,17 @@ export function repairedArguments(
   });
 }
 
+/** The same for arguments as Python writes them, `(key="value")`, with more behind them, and where that begins. */
+export function pythonArguments(text: string): { args: JsonRecord; end: number } | undefined {
+  return orElse(undefined, () => {
+    const reader = new LenientReader(text);
+    const found = [...reader.inside(1, [], ")")]
+      .map(([args, end]) => ({ args: args as JsonRecord, end: reader.afterBlanks(end) }))
+      .filter(({ end }) => /[\],]/.test(text.charAt(end)));
+    return found.length === 1 ? found[0] : undefined;
+  });
+}
+
 /** Reads a value in every possible way. Throws when there are too many. */
 class LenientReader {
   readonly #text: string;
@@ -44,42 +55,42 @@ class LenientReader {
     this.#count();
     const at = this.afterBlanks(from);
     const first = this.#text[at];
-    if (first === "{" || first === "[") yield* this.#inside(at + 1, [], first === "[");
+    if (first === "{" || first === "[") yield* this.inside(at + 1, [], first === "[" ? "]" : "}");
     else if (first === '"' || first === "'") yield* this.#string(at);
     else yield* this.#word(at);
   }
 
   /** What an object or a list holds behind `made`, which is not shared: each reading goes on with a copy. */
-  *#inside(
+  *inside(
     from: number,
     made: readonly (readonly [unknown, unknown])[],
-    isList: boolean,
+    closing: "]" | "}" | ")",
   ): Generator<Reading> {
     this.#count();
     const at = this.afterBlanks(from);
-    const closing = isList ? "]" : "}";
+    const isList = closing === "]";
     if (this.#text[at] === closing) {
       yield [isList ? made.map(([, value]) => value) : Object.fromEntries(made), at + 1];
       return;
     }
-    for (const [key, start] of isList ? [[made.length, at] as const] : this.#keys(at)) {
+    for (const [key, start] of isList ? [[made.length, at] as const] : this.#keys(at, closing)) {
       if (made.some(([known]) => known === key)) continue;
       for (const [value, end] of this.value(start)) {
         const next = this.afterBlanks(end);
         const isOver = this.#text[next] === closing;
         if (!isOver && this.#text[next] !== ",") continue;
-        yield* this.#inside(isOver ? next : next + 1, [...made, [key, value]], isList);
+        yield* this.inside(isOver ? next : next + 1, [...made, [key, value]], closing);
       }
     }
   }
 
   /** Each name that can be read here, and where its value begins. */
-  *#keys(at: number): Generator<Reading> {
+  *#keys(at: number, closing: string): Generator<Reading> {
     const [name = ""] = /^[A-Za-z_$][\w$]*/.exec(this.#text.slice(at, at + 200)) ?? [];
     const isQuoted = /^["']/.test(this.#text.charAt(at));
     for (const [key, end] of isQuoted ? this.#string(at) : [[name, at + name.length] as const]) {
-      const colon = this.afterBlanks(end);
-      if (this.#text[colon] === ":" && end > at) yield [key, colon + 1];
+      const sign = this.afterBlanks(end);
+      if (this.#text[sign] === (closing === ")" ? "=" : ":") && end > at) yield [key, sign + 1];
     }
   }
 

@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { endOfJson } from "./call-arguments.ts";
-import { repairedArguments } from "./repair-arguments.ts";
+import { pythonArguments, repairedArguments } from "./repair-arguments.ts";
 
 export interface WrittenCall {
   readonly name: string;
@@ -21,7 +21,7 @@ const CALLS = "tool[_▁]calls[_▁](?:section[_▁])?";
 const DSML = `(?:${BAR}{1,2}DSML${BAR}{1,2})?`;
 /** What models write around their calls. */
 const MARK = new RegExp(
-  `^</?(?:minimax:tool_call|(?<=/)tool_call|tool_call(?=>\\s*<invoke )|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|tool_call|call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
+  `^</?(?:minimax:tool_call|(?<=/)tool_call|tool_call(?=>\\s*<invoke )|${DSML}(?:function|tool)_calls|${BAR}(?:python_tag|(?:python|tool_call)_(?:start|end)|tool_call|call|${CALLS}(?:begin|end)|${CALL}[_▁]end)${BAR})>`,
 );
 const LONGEST_TAG = 250;
 
@@ -34,7 +34,26 @@ export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
   if (text.startsWith("<tool_call>")) return readTagged(text, isWhole);
   if (text.startsWith("<|tool_call>")) return readUnquoted(text) ?? (isWhole ? undefined : "unfinished");
   if (NAMED_START.test(text)) return readNamed(text, isWhole);
+  if (PYTHON_START.test(text)) return readPython(text);
   return text.startsWith("<") ? readFunctionTag(text, isWhole) : readBareJson(text);
+}
+
+/** Llama 4 and LFM2 write `[name(key="value"), name()]`: what may be its beginning. */
+const PYTHON_START =
+  /^\[\s{0,9}[A-Za-z_][\w.-]{0,100}(?:$|\(\s{0,9}(?:$|\)|[A-Za-z_]\w{0,100}\s{0,9}(?:$|=)))/;
+const PYTHON_NAME = new RegExp(`^[[,]\\s*${NAME}(?=\\()`);
+
+function readPython(text: string): WrittenCalls {
+  const calls: WrittenCall[] = [];
+  let rest = text;
+  while (!rest.startsWith("]")) {
+    const [head, name] = PYTHON_NAME.exec(rest) ?? [];
+    const read = head === undefined ? undefined : pythonArguments(rest.slice(head.length));
+    if (head === undefined || name === undefined || !read) return "unfinished";
+    calls.push({ name, args: read.args });
+    rest = rest.slice(head.length + read.end);
+  }
+  return { calls, length: text.length - rest.length + 1 };
 }
 
 function readTagged(text: string, isWhole: boolean): WrittenCalls {

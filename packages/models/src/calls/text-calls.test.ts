@@ -52,6 +52,11 @@ const TOKENS = [
   "</arg_value>",
   '{"name":"ls","arguments":{"path":"a"}}',
   '{"name": "rm", "arguments": {}}',
+  "[ls(path='a')",
+  ', cat(n=1, deep={"b": [True]})]',
+  "(",
+  ")",
+  "<|python_start|>",
   '{"a":1}',
   "```",
   "~~~",
@@ -185,8 +190,40 @@ describe("P15 calls in the text", () => {
       '<|tool_call>call:ls{path:<|"|>say "}" <b><|"|>,num:42,all:true,in:{list:[1,<|"|>x<|"|>]}}<tool_call|>',
       { path: 'say "}" <b>', num: 42, all: true, in: { list: [1, "x"] } },
     ],
+    // Llama 4 and LFM2, as their makers' model cards do.
+    ["[ls(path='it\\'s (a), [b]', n=-1.5, all=True)]", { path: "it's (a), [b]", n: -1.5, all: true }],
+    [
+      '<|tool_call_start|>[ls(paths=["a", "b"], in={"x": None})]<|tool_call_end|>',
+      { paths: ["a", "b"], in: { x: null } },
+    ],
+    ["<|python_start|>[ls()]<|python_end|>", {}],
   ])("keeps the arguments to the letter: %s", (text, args) => {
     expect(played([...text])).toEqual({ text: "", calls: [{ name: "ls", args }] });
+  });
+
+  it("calls in Python's form are several, and what has two meanings is none", () => {
+    const calls = [
+      { name: "ls", args: { path: "a" } },
+      { name: "cat", args: { path: "b" } },
+    ];
+    expect(played(["[ls(path='a'), cat(pa", 'th="b")]'])).toEqual({ text: "", calls });
+    for (const text of [
+      "[ls](https://a.example/ls)",
+      "[ls(1)](x)",
+      "[ls(path='a') is one]",
+      "[rm(path='a')]",
+      "[ls(path='a', b='c')]', d='e')]",
+    ])
+      expect(played([...text])).toEqual({ text, calls: [] });
+    const text = `[cat(content="${"f(x), y ".repeat(20_000)}")]`;
+    expect(
+      played(
+        cut(
+          text,
+          [...Array(2000).keys()].map((at) => at * 80),
+        ),
+      ).calls,
+    ).toHaveLength(1);
   });
 
   it("long arguments in many pieces cost no more than their length", () => {

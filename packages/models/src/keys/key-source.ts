@@ -85,9 +85,14 @@ export async function googleToken(environment: NodeJS.ProcessEnv, isRefused: boo
 }
 
 async function exchanged(credentials: JsonRecord): Promise<{ key: string; seconds: number }> {
-  const { client_email: email, private_key: secret, token_uri } = credentials;
+  const { client_email: email, private_key: secret, token_uri, type } = credentials;
   const address = typeof token_uri === "string" ? token_uri : "https://oauth2.googleapis.com/token";
   const { client_id, client_secret, refresh_token } = credentials;
+  if ((secret ?? refresh_token) === undefined) {
+    throw new Error(
+      `credentials of the type ${type} cannot be used: set GOOGLE_VERTEX_TOKEN to what "gcloud auth print-access-token" prints.`,
+    );
+  }
   const jwt = "urn:ietf:params:oauth:grant-type:jwt-bearer";
   const form =
     typeof secret === "string"

@@ -36,6 +36,35 @@ describe("replies as servers really send them", () => {
         STOP,
       ],
     ],
+    [
+      "P6 usage of a key of the user's own at OpenRouter, whose costs are not in the router's (forgecode#1641)",
+      sse(delta({ content: "Hello" }, "stop"), {
+        choices: [],
+        usage: { ...usage, cost: 0.001, is_byok: true, cost_details: { upstream_inference_cost: 0.036 } },
+      }),
+      [
+        HELLO[0] ?? STOP,
+        { type: "usage", usage: { inputTokens: 3, outputTokens: 1, cachedTokens: 0, cost: 0.037 } },
+        STOP,
+      ],
+    ],
+    [
+      "P10 calls in Snowflake's own form (langchain-snowflake#40)",
+      sse(
+        delta({ type: "text", content: "Hello", content_list: [{ type: "text", text: "Hello" }] }),
+        delta({ type: "tool_use", tool_use_id: "tooluse_1", name: "ls" }),
+        delta({ type: "tool_use", input: '{"path":' }),
+        delta({ type: "tool_use", input: '"a"}' }),
+        delta({ type: "tool_use", tool_use_id: "tooluse_2", name: "ls" }),
+        delta({ type: "tool_use", input: '{"path":"b"}' }),
+      ),
+      [
+        HELLO[0] ?? STOP,
+        { type: "function_call", call: { id: "tooluse_1", name: "ls", args: { path: "a" } } },
+        { type: "function_call", call: { id: "tooluse_2", name: "ls", args: { path: "b" } } },
+        STOP,
+      ],
+    ],
     ["comments as signs of life", `: ping\n\n${sse(delta({ content: "Hello" }, "stop"))}: ping\n\n`, HELLO],
     [
       "content as a list of parts",

@@ -90,6 +90,9 @@ export class ChatCompletionsReply extends ReplyReader {
     events.push(...this.said(isRepeated ? "" : text));
     if (delta.tool_calls) this.calls.add(delta.tool_calls, ({ extra_content }) => signed({ extra_content }));
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
+    const { type, tool_use_id: id, name, input } = delta;
+    // Snowflake's own form.
+    if (type === "tool_use") this.calls.add([{ id, name, arguments: input }]);
     return events;
   }
 

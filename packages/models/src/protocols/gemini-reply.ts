@@ -27,7 +27,13 @@ export class GeminiReply extends ReplyReader {
   }
 
   protected usageIn(chunk: JsonRecord): Usage | undefined {
-    return usageOf(inner(chunk).usageMetadata);
+    const { usageMetadata: usage } = inner(chunk);
+    if (!isRecord(usage)) return undefined;
+    return {
+      inputTokens: count(usage.promptTokenCount) + count(usage.toolUsePromptTokenCount),
+      outputTokens: count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount),
+      cachedTokens: count(usage.cachedContentTokenCount),
+    };
   }
 
   protected readChunk(wrapped: JsonRecord): ModelEvent[] | undefined {
@@ -127,13 +133,4 @@ function grownValue(known: unknown, { stringValue: text, numberValue, boolValue 
 /** Some gateways wrap the service's response. */
 function inner(chunk: JsonRecord): JsonRecord {
   return isRecord(chunk.response) ? chunk.response : chunk;
-}
-
-function usageOf(value: unknown): Usage | undefined {
-  if (!isRecord(value)) return undefined;
-  return {
-    inputTokens: count(value.promptTokenCount) + count(value.toolUsePromptTokenCount),
-    outputTokens: count(value.candidatesTokenCount) + count(value.thoughtsTokenCount),
-    cachedTokens: count(value.cachedContentTokenCount),
-  };
 }

@@ -2,7 +2,7 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/c
 import type { Part } from "@burin/contract/messages/parts";
 import type { CallsInText, ModelPrice, ModelProvider } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
-import { type ClientCertificate, httpRequest } from "@burin/machine/http/http-request";
+import { httpRequest } from "@burin/machine/http/http-request";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
 import { shownUrl } from "../failures/shown-url.ts";
 import type { Signer } from "../keys/aws-signature.ts";
@@ -261,17 +261,7 @@ function withoutKey(failure: ModelFailure, key: string): ModelFailure {
   return { ...failure, message: failure.message.replaceAll(key, "[the API key]") };
 }
 
-/** What opens a service. */
-interface Access {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly key: string;
-  readonly certificate: ClientCertificate | undefined;
-  readonly sign: Signer | undefined;
-}
-
-interface Endpoint extends Access {
-  readonly url: URL;
-}
+type Endpoint = Awaited<ReturnType<typeof accessTo>> & { readonly url: URL };
 
 async function endpointOf(
   protocol: Protocol,
@@ -306,12 +296,8 @@ export function openAiBase(base: string): string {
   return base.replace(/\/(?:chat\/completions|completions|responses|models)$/, "");
 }
 
-/** Throws a message for the user where something is missing. */
-export async function accessTo(
-  protocol: Protocol,
-  options: ServiceOptions,
-  isRefused = false,
-): Promise<Access> {
+/** What opens a service. Throws a message for the user where something is missing. */
+export async function accessTo(protocol: Protocol, options: ServiceOptions, isRefused = false) {
   const { apiKey = "", certificate: place, environment = process.env, signer } = options;
   const none = "There is no API key";
   const said = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));

@@ -93,7 +93,7 @@ export abstract class ReplyReader {
     const isCallMissing = this.isForCall && all.length === 0;
     const fault = failure ?? (isCallMissing ? broken("ended for a call, and there is none.") : undefined);
     const lost = fault || all.some(({ call }) => call.argsError) ? undefined : this.#lostPiece;
-    const gap = lost === undefined ? [] : notice(missingNotice(lost));
+    const gap = lost === undefined ? [] : notice(`${MISSING}: ${bounded(lost)}`);
     return [...last, ...said, ...this.afterText(), ...told, ...gap, ...this.#closing(all, fault)];
   }
 
@@ -243,9 +243,7 @@ export function thought(text: unknown): ModelEvent[] {
   return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
 }
 
-function missingNotice(piece: string): string {
-  return `A piece of the reply could not be read and is missing from it: ${bounded(piece)}`;
-}
+const MISSING = "A piece of the reply could not be read and is missing from it";
 
 function notice(message: string): ModelEvent[] {
   return [{ type: "notice", message }];
@@ -279,10 +277,13 @@ export function reasonWith(reason: string, words: unknown): string {
 }
 
 /** Routers say what they take for a request, in whatever protocol. */
-export function reportedCost({ cost, cost_in_usd_ticks: ticks }: JsonRecord): Pick<Usage, "cost"> {
+export function reportedCost(usage: JsonRecord): Pick<Usage, "cost"> {
+  const { cost, cost_in_usd_ticks: ticks, is_byok: hasOwnKey, cost_details: parts } = usage;
   if (count(ticks) > 0) return { cost: count(ticks) / 1e10 };
   const total = isRecord(cost) ? cost.total_cost : cost;
-  return typeof total === "number" && total >= 0 ? { cost: total } : {};
+  // With a key of the user's own, the service behind takes its part from the user itself.
+  const behind = hasOwnKey === true && isRecord(parts) ? Number(parts.upstream_inference_cost) : 0;
+  return typeof total === "number" && total >= 0 ? { cost: total + (behind || 0) } : {};
 }
 
 /** Usage as OpenAI says it, under the names of chat completions or of Responses. */

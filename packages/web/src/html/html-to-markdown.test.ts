@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readHtmlPage } from "./html-to-markdown.ts";
+import { readHtmlPage } from "../shape-page.ts";
 
 const HERE = new URL("https://site.test/docs/page");
 const markdown = (html: string) => readHtmlPage(html, HERE, false).text;
