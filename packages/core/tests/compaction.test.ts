@@ -236,6 +236,23 @@ describe("P6 what outlives a compaction word for word", () => {
       expect(text).toContain(words);
   });
 
+  it("an image that the model has not seen yet reaches it", async () => {
+    const { server: fake } = await play({
+      window: 40_000,
+      step: (step) => ({ text: step === 0 ? WORDS.repeat(1700) : "A dot." }),
+    });
+    const session = sessionAt(fake.baseUrl, { model: { contextWindow: 16_000 } });
+    await eventsOf(session.run("Tell me all."));
+    const data =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+    const events = await eventsOf(
+      session.run(["What is this?", { inlineData: { mimeType: "image/png", data } }]),
+    );
+    expect(events.map(({ type }) => type)).toContain("compaction");
+    expect(JSON.stringify(fake.requests.at(-1)?.body)).toContain(data);
+    expect(fake.problems).toEqual([]);
+  });
+
   it("a list of todos that are all done is not brought up again", async () => {
     const { text } = await long(todos.map((todo) => ({ ...todo, status: "completed" })));
     expect(text).toContain("SUMMARY");

@@ -131,6 +131,21 @@ describe("a hook before a call", () => {
     });
   });
 
+  it("P11 an interruption while it runs is one, and not an approval that is missing", async () => {
+    const abort = new AbortController();
+    const script = scriptedModel([{ calls: [{ name: write()[0], args: write()[1] }] }]);
+    const settings = settingsWith([{ event: "before_tool", command: "sleep 30" }]);
+    const session = createSession({ root, model: script, environment: environment(), settings });
+    const calls: string[] = [];
+    for await (const event of session.run("go", abort.signal)) {
+      if (event.type !== "tool_call") continue;
+      calls.push(event.call.status);
+      setTimeout(() => abort.abort(), 50);
+    }
+    await session.close();
+    expect(calls).toEqual(["validating", "cancelled"]);
+  });
+
   it("can allow what would be asked about, but not what is always asked about or denied", async () => {
     const allowing = [hook("before_tool", { decision: "allow" })];
     expect((await toolbox(allowing).call(...write())).error).toBeUndefined();

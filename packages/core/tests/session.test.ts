@@ -169,6 +169,17 @@ describe("a session that is recorded", () => {
     },
   );
 
+  it("P13 goes on where the process was killed while the model was thinking", async () => {
+    const first = session([{ text: "Ready." }, { thought: "hm", text: "Done." }]);
+    await play(first.run("hello"));
+    await play(first.run("go"));
+    await first.close();
+    cutAfter((event) => event.type === "thought");
+    const again = session([{ text: "Done." }], { resume: await resumed() });
+    expect((await play(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+    await again.close();
+  });
+
   it("P13 cut at any record it has a history that a strict model takes", async () => {
     const script = [
       { thought: "hm", text: "Two.", calls: [writing("a.txt", "a\n"), writing("b.txt", "b\n")] },

@@ -174,6 +174,7 @@ export class Scheduler {
 
   async #hooked(work: Work, tool: SoundTool, hooks: CallHooks): Promise<FinalState> {
     const hooked = await hooks.before(targetOf(work, tool), work.signal);
+    work.signal.throwIfAborted();
     if (hooked.decision === "deny") return denied(tool, hooked.reason);
     work.call = { ...work.call, args: hooked.args };
     const changedFault = faultOf(work, tool);

@@ -55,7 +55,9 @@ export class PastSession {
       }
       this.calls.follow(event);
       this.isUnfinished =
-        event.type === "done" ? isCutOff(event) : this.isUnfinished || saidBy(event) === "model";
+        event.type === "done"
+          ? isCutOff(event)
+          : this.isUnfinished || event.type === "thought" || saidBy(event) === "model";
       this.#followReads(event, seen);
       yield event;
     }

@@ -7,19 +7,23 @@ const HEADING = "## Remembered";
 export function withFact(text: string, fact: string): string | null {
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const bullet = `- ${factLine(fact)}`;
-  const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
+  // With their ends: every other line keeps its own.
+  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const withLines = (at: number, added: readonly string[]) => {
+    const head = lines.slice(0, at).join("");
+    const gap = head === "" || head.endsWith("\n") ? "" : newline;
+    return [head + gap + added.join(newline), lines.slice(at).join("")].join(newline);
+  };
   const { start, end } = sectionOf(lines);
   if (start === -1) {
     const apart = lines.length === 0 || lines.at(-1)?.trim() === "" ? [] : [""];
-    return [...lines, ...apart, HEADING, "", bullet, ""].join(newline);
+    return withLines(lines.length, [...apart, HEADING, "", bullet]);
   }
   const known = lines.slice(start + 1, end).filter((line) => /^\s*[-*+]\s/.test(line));
   if (known.some((line) => plain(line.replace(/^\s*[-*+]\s+/, "")) === plain(fact))) return null;
   let at = end;
   while (at > start + 1 && lines[at - 1]?.trim() === "") at -= 1;
-  const before = at === start + 1 ? [""] : [];
-  const made = [...lines.slice(0, at), ...before, bullet, ...lines.slice(at)].join(newline);
-  return text.endsWith("\n") ? made + newline : made;
+  return withLines(at, at === start + 1 ? ["", bullet] : [bullet]);
 }
 
 /** From the heading to the next one of the same or a higher level; headings inside code fences are text. */

@@ -68,6 +68,14 @@ describe("read_many_files", () => {
     expect(quiet.text).toContain(`${join(root, "img/p.png")}: media`);
   });
 
+  it("P12 P48 of a folder full of images only so many are shown as a request may hold", async () => {
+    const names = Array.from({ length: 25 }, (_, number) => `p${String(number).padStart(2, "0")}.png`);
+    const root = madeTree(Object.fromEntries(names.map((name) => [name, PIXEL])));
+    const { parts, text } = await read(root, { paths: ["*.png"] });
+    expect(parts.filter(({ inlineData }) => inlineData)).toHaveLength(20);
+    expect(text).toContain(`${join(root, "p20.png")}: 20 images and PDFs are shown already; read it with`);
+  });
+
   it("P48 binaries are skipped with a reason, long files cut with a way on, the whole bounded", async () => {
     const big = "0123456789 line of text\n".repeat(3000);
     const files = Object.fromEntries(Array.from({ length: 6 }, (_, number) => [`f${number}.txt`, big]));

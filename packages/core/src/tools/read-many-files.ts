@@ -27,6 +27,8 @@ const MOST_LINE_CHARACTERS = 2000;
 const RANGE = { offset: 0, limit: 2000, mostLineCharacters: MOST_LINE_CHARACTERS };
 /** Of all files together. */
 const MOST_CHARACTERS = 90_000;
+/** Each costs about as much as 6,000 characters, and services refuse requests with too many. */
+const MOST_MEDIA = 20;
 const MOST_FOUND = 1000;
 const MOST_NAMED = 30;
 const MEDIA = /\.(?:png|jpe?g|gif|webp|svg|bmp|pdf)$/i;
@@ -50,6 +52,7 @@ interface Reading {
   readonly skipped: { readonly path: string; readonly reason: string }[];
   characters: number;
   files: number;
+  media: number;
 }
 
 export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
@@ -75,7 +78,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   }
 
   async execute(params: ReadManyFilesParams, signal: AbortSignal): Promise<ToolResult> {
-    const reading: Reading = { params, signal, parts: [], skipped: [], characters: 0, files: 0 };
+    const reading: Reading = { params, signal, parts: [], skipped: [], characters: 0, files: 0, media: 0 };
     const chosen = await this.#choose(reading);
     for (const path of sortByCodePoints([...chosen.keys()])) {
       signal.throwIfAborted();
@@ -158,12 +161,14 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     const skip = (reason: string) => reading.skipped.push({ path, reason });
     const room = MOST_CHARACTERS - reading.characters;
     if (room <= 0) return void skip("the limit for all files together was reached; read it with read_file");
-    if (MEDIA.test(path) && !wantsMedia) return void skip("media; name it or its extension to see it");
+    const noMedia = whyNoMedia(wantsMedia, reading);
+    if (MEDIA.test(path) && noMedia !== null) return void skip(noMedia);
     try {
       const content = await this.#workspace.read(path, { ...RANGE, mostCharacters: room }, reading.signal);
       if (content.kind === "binary") return void skip("binary");
       if (content.kind === "media") {
-        if (!wantsMedia) return void skip("media; name it or its extension to see it");
+        if (noMedia !== null) return void skip(noMedia);
+        reading.media += 1;
         reading.parts.push(`--- ${shownPath(path)} ---${content.note ? ` ${content.note}` : ""}`, {
           inlineData: { mimeType: content.mimeType, data: content.base64 },
         });
@@ -178,6 +183,13 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
       skip(error.message);
     }
   }
+}
+
+function whyNoMedia(wantsMedia: boolean, { media }: Reading): string | null {
+  if (!wantsMedia) return "media; name it or its extension to see it";
+  return media < MOST_MEDIA
+    ? null
+    : `${MOST_MEDIA} images and PDFs are shown already; read it with read_file`;
 }
 
 /** Splits a glob into the leading segments without special characters, and the rest. */

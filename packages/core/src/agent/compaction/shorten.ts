@@ -103,7 +103,10 @@ async function summaryOf(
   return failure;
 }
 
-/** The longest sequence of messages at the end that starts with a reply, stays within the turn and fits. */
+/**
+ * The longest sequence of messages at the end that starts with a reply, stays within the turn and fits; or a prompt
+ * whose images the model has not seen yet.
+ */
 function newestMessages(
   history: readonly Message[],
   mostTokens: number,
@@ -113,9 +116,11 @@ function newestMessages(
   let tokens = 0;
   for (const [index, message] of [...history].reverse().entries()) {
     tokens += size.ofMessage(message);
+    if (tokens > mostTokens) break;
     const isPrompt = message.role === "user" && !message.parts.some((part) => part.functionResponse);
-    if (isPrompt || tokens > mostTokens) break;
-    if (message.role === "model") newest = { kept: index + 1, tokens };
+    const isUnseen = index === 0 && isPrompt && message.parts.some((part) => part.inlineData);
+    if (message.role === "model" || isUnseen) newest = { kept: index + 1, tokens };
+    if (isPrompt) break;
   }
   return newest;
 }

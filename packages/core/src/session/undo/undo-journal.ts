@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { messageOf } from "@burin/contract/text/error-message";
 import { appendLine } from "@burin/machine/disk/append-line";
+import { entriesOf, lstatOf } from "@burin/machine/disk/disk-looks";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { openRegular } from "@burin/machine/disk/regular-file";
 import type { OnChange, PendingChange } from "@burin/machine/files/replace-file";
@@ -228,18 +229,19 @@ export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now
       if (isOld || (!isJournal && total > most)) rmSync(path, { force: true });
     }
   } catch {
-    // Another process cleans up at the same time, or nothing was ever kept.
+    // What cannot be removed stays.
   }
 }
 
 function filesBelow(folder: string) {
-  return readdirSync(folder).flatMap((project) =>
-    readdirSync(join(folder, project)).map((name) => {
-      const path = join(folder, project, name);
-      const { size, mtimeMs } = statSync(path);
+  return entriesOf(folder).flatMap((project) =>
+    entriesOf(join(folder, project.name)).flatMap(({ name }) => {
+      const path = join(folder, project.name, name);
+      const stats = lstatOf(path);
+      if (stats === null) return [];
       const isJournal = name.endsWith(".jsonl");
-      const time = isJournal ? mtimeMs : Number.parseInt(name.slice(0, 9), 36);
-      return { path, name, isJournal, bytes: size, time };
+      const time = isJournal ? stats.mtimeMs : Number.parseInt(name.slice(0, 9), 36);
+      return { path, name, isJournal, bytes: stats.size, time };
     }),
   );
 }

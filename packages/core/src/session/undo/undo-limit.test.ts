@@ -46,6 +46,15 @@ describe("the limit of what is kept for undo", () => {
     expect(readdirSync(join(folder, "a"))).toEqual([later]);
   });
 
+  it("P23 is kept to where a file stands among the projects, as a file manager leaves one", () => {
+    const now = Date.now();
+    writeFileSync(join(folder, ".DS_Store"), "");
+    const last = keep("a", 0, now);
+    keep("a", 31, now);
+    pruneUndo(folder, 1000, now);
+    expect(readdirSync(join(folder, "a"))).toEqual([last]);
+  });
+
   it("is quiet where nothing was ever kept", () => {
     expect(() => pruneUndo(join(folder, "none"))).not.toThrow();
   });
