@@ -100,8 +100,7 @@ export {
 } from "@burin/models/choice/reach-model";
 export { type RetryOptions, retrying } from "@burin/models/failures/retry";
 export { type ScriptLine, scriptedModel } from "@burin/models/scripted";
-export type { PartVerdict, Verdict } from "@burin/shell-judge";
-export { parseRule } from "@burin/shell-judge";
+export { type PartVerdict, parseRule, type Verdict } from "@burin/shell-judge";
 export type { BackgroundTask, TaskList } from "./agent/background-tasks.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export { mediaParts } from "./agent/conversation.ts";
@@ -132,7 +131,6 @@ export type { Confirm } from "./scheduler/questions.ts";
 export type { OnCall } from "./scheduler/scheduler.ts";
 export { nearTools } from "./scheduler/unknown-tool.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";
-export { exitCodeIn } from "./session/command-answer.ts";
 export { readLog } from "./session/log/read-log.ts";
 export type { LogRecord } from "./session/log/record-line.ts";
 export { SessionError } from "./session/log/session-error.ts";
@@ -154,6 +152,7 @@ export { TurnCount } from "./session/turn-count.ts";
 export type { FileOutcome } from "./session/undo/take-back.ts";
 export type { UndoEntry, UndoOptions, UndoResult } from "./session/undo/undo.ts";
 export { undo, undoEntries, undoInCopy } from "./session/undo/undo-door.ts";
+export { exitCodeIn } from "./session/work-proof.ts";
 export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {

@@ -44,7 +44,7 @@ export function failureOf(run: Run, { end }: Reply): RunEnd | null {
   return end.reason === "error" ? ended("error", run, end.error) : null;
 }
 
-export function interrupted(run: Run): RunEnd {
+export function interrupted(run: Outcome): RunEnd {
   return ended("cancelled", run, { type: "cancelled", message: "Interrupted." });
 }
 

@@ -202,7 +202,7 @@ export class Session {
       yield* this.#takeNotes();
       if (end !== null) end = await this.#ended(work.told ? { ...end, proof: work.told } : end);
     } catch (error) {
-      end = await this.#ended((await seldom()).failedRun(error));
+      end = await this.#ended((await seldom()).failedRun(error, signal));
     } finally {
       leave();
     }

@@ -190,7 +190,7 @@ export class ToolSet {
   ): (workspace: Workspace, said?: Said) => Tool[] {
     const { settings } = this.#home;
     const needs = {
-      mostAnswerCharacters,
+      mostCharacters: mostAnswerCharacters,
       answerFromPage,
       subagents,
       commands: this.commands,
@@ -198,7 +198,7 @@ export class ToolSet {
       overwriteUnread,
       memory: memoryPlaces(this.workspace, this.#home),
       planning: planningOf(this.current, this.spoken),
-      web: settings.web,
+      allowedHosts: settings.web.allowedHosts,
       environment: this.#home.environment,
       searcher: searcherOf(this.#home, this.discovery),
     };

@@ -5,7 +5,7 @@ import { textOf } from "@burin/contract/messages/parts";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { Tool } from "@burin/contract/tools";
 import type { Budget } from "../agent/budget.ts";
-import { exitCodeIn } from "./command-answer.ts";
+import { exitCodeIn } from "./work-proof.ts";
 
 /** Runs a prompt; null continues without one. */
 export type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;

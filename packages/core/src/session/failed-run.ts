@@ -1,21 +1,22 @@
 import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
-import { ended } from "../agent/run.ts";
+import { ended, interrupted } from "../agent/run.ts";
 import { SessionError } from "./log/session-error.ts";
 
 const NOTHING = { turns: 0, text: "" };
 
 /** The end of a run that threw this error. Throws it again when the caller can fix it by a different call. */
-export function failedRun(error: unknown): RunEnd {
+export function failedRun(error: unknown, { aborted }: AbortSignal): RunEnd {
+  if (aborted) return givenUp();
   if (error instanceof WorkspaceError || error instanceof SessionError) throw error;
   const type = error instanceof Error && "code" in error ? String(error.code) : "internal";
   return ended("error", NOTHING, { type, message: messageOf(error) });
 }
 
+/** The end of a run that was interrupted before the agent had the prompt. */
 export function givenUp(): RunEnd {
-  const message = "Interrupted while an earlier prompt was worked on.";
-  return ended("cancelled", NOTHING, { type: "cancelled", message });
+  return interrupted(NOTHING);
 }
 
 export function nothingLeft(): RunEnd {

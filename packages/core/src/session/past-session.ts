@@ -55,9 +55,7 @@ export class PastSession {
       }
       this.calls.follow(event);
       this.isUnfinished =
-        event.type === "done"
-          ? isCutOff(event)
-          : this.isUnfinished || event.type === "thought" || saidBy(event) === "model";
+        event.type === "done" ? isCutOff(event) : this.isUnfinished || saidBy(event) === "model";
       this.#followReads(event, seen);
       yield event;
     }
@@ -80,6 +78,7 @@ export function parkedQuestion(path: string): Question | null {
 }
 
 function saidBy(event: AgentEvent): "user" | "model" | null {
+  if (event.type === "thought") return "model";
   return event.type === "text" ? event.role : null;
 }
 

@@ -1,6 +1,6 @@
 import type { AgentEvent, WorkProof } from "@burin/contract/agent-event";
+import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
 import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
-import { exitCodeIn } from "./command-answer.ts";
 import type { KindOf } from "./unsettled-calls.ts";
 
 /** What may precede the program itself. */
@@ -28,6 +28,12 @@ function checkingIn(line: string): { readonly isOwnCode: boolean } | null {
   const last = pieces.findLastIndex((piece) => CHECKING.test(piece.replace(BEFORE, "")));
   if (last === -1) return null;
   return { isOwnCode: pieces.slice(last + 1).every((piece) => !/^(?:\|\|?|;)$/.test(piece)) };
+}
+
+/** The exit code in an answer of run_shell_command; null when the command did not exit by itself. */
+export function exitCodeIn(content: PartListUnion): number | null {
+  const code = /^Exit code: (\d+)/.exec(textOf(content))?.[1];
+  return code === undefined ? null : Number(code);
 }
 
 /** Collects what a run changed, and which checking commands ran after the last change, or only before. */

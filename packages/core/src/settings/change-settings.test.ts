@@ -66,6 +66,11 @@ describe("changeSettingsFile", () => {
       '{ "mcpServers": {\n  "mine": { "command": "y" },\n  "b": { "command": "z" },\n} }',
       '{ "mcpServers": {\n  "b": { "command": "z" },\n} }',
     ],
+    [
+      '{ "mcpServers": { // of all\n  /* of mine */ "mine": { "command": "y" }\n  , // of b\n  "b": { "command": "z" } } }',
+      '{ "mcpServers": { // of all\n  /* of mine */\n   // of b\n  "b": { "command": "z" } } }',
+    ],
+    ['{ "ui": {} } // no server', '{ "ui": {} } // no server'],
   ])("P54 takes out of %j what was named, and nothing else", async (before, after) => {
     await writeFile(file, before);
     await changeSettingsFile(file, ["mcpServers", "mine"], undefined);

@@ -1,5 +1,5 @@
 import { changeHomeFile } from "@burin/machine/disk/home-file";
-import { applyEdits, type Edit, getLocation, modify } from "jsonc-parser";
+import { applyEdits, createScanner, findNodeAtLocation, getLocation, modify, parseTree } from "jsonc-parser";
 import { parseLayer } from "./parse-layer.ts";
 
 const BYTE_ORDER_MARK = "\uFEFF";
@@ -11,18 +11,18 @@ export function changeSettingsFile(file: string, path: readonly string[], value:
     const given = (before ?? "").slice(mark.length);
     const text = given.trim() === "" ? "{}\n" : given;
     parseLayer(file, text);
-    const [edit] = modify(text, [...path], value, {});
-    const after =
-      edit === undefined ? text : changed(text, edit, value === undefined ? (path.at(-1) ?? "") : null);
+    const after = value === undefined ? withoutProperty(text, path) : withValue(text, path, value);
     parseLayer(file, after);
     return mark + after;
   });
 }
 
 /** The library would reformat all lines that its edit touches, including neighbours. */
-function changed(text: string, edit: Edit, removed: string | null): string {
-  if (removed !== null) return withoutProperty(text, edit, removed);
-  const { unit, eol } = layoutOf(text);
+function withValue(text: string, path: readonly string[], value: unknown): string {
+  const [edit] = modify(text, [...path], value, {});
+  if (edit === undefined) return text;
+  const unit = /^([ \t]+)["}]/m.exec(text)?.[1] ?? "  ";
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const depth = getLocation(text, edit.offset).path.length;
   const shown = (value: unknown, indent: string) =>
     JSON.stringify(value, null, unit).replaceAll("\n", eol + indent);
@@ -46,26 +46,27 @@ function changed(text: string, edit: Edit, removed: string | null): string {
   return `${head}${comma}${rest}${property}${given}${following}`;
 }
 
-/** The file's own indentation and line ends. */
-function layoutOf(text: string) {
-  const unit = /^([ \t]+)["}]/m.exec(text)?.[1] ?? "  ";
-  return { unit, eol: text.includes("\r\n") ? "\r\n" : "\n" };
+/** Takes out the property with one comma, and its line if nothing else is on it; comments stay. */
+function withoutProperty(text: string, path: readonly string[]): string {
+  const tree = parseTree(text, [], { allowTrailingComma: true });
+  const property = tree && findNodeAtLocation(tree, [...path])?.parent;
+  if (property === undefined) return text;
+  const { offset: start, length, parent } = property;
+  const before = parent?.children?.findLast(({ offset }) => offset < start);
+  const comma =
+    commaBehind(text, start + length) ?? (before && commaBehind(text, before.offset + before.length));
+  const rest = comma === undefined ? text : text.slice(0, comma) + text.slice(comma + 1);
+  const at = comma !== undefined && comma < start ? start - 1 : start;
+  const head = rest.slice(0, at).replace(/[ \t]+$/, "");
+  const tail = rest.slice(at + length);
+  const isAlone = text.slice((parent?.offset ?? 0) + 1, start).trim() === "" && /^\s*\}/.test(tail);
+  if (isAlone) return head.trimEnd() + tail.trimStart();
+  return head + (head.endsWith("\n") ? tail.replace(/^[ \t]*\r?\n/, "") : tail);
 }
 
-/** Comments of the previous property stay, and the next property stays on a line of its own. */
-function withoutProperty(text: string, { offset, length }: Edit, name: string): string {
-  const head = text.slice(0, offset);
-  const region = text.slice(offset, offset + length);
-  const tail = text.slice(offset + length);
-  if (/\{\s*$/.test(head)) {
-    const isEmptied = /^\s*,?\s*\}/.test(tail);
-    if (isEmptied) return head.trimEnd() + tail.replace(/^\s*,?\s*/, "");
-    return head + (/^\s*/.exec(region)?.[0] ?? "") + tail;
-  }
-  const before = region.slice(0, region.indexOf(JSON.stringify(name))).trimEnd();
-  const after = tail.replace(/^\s*,/, "");
-  const kept = after === tail ? before.replace(",", "") : before;
-  // What follows on the removed property's line must not become part of a comment.
-  const gap = kept.includes("//") && !/^[ \t]*(?:\r?\n|\/)/.test(after) ? layoutOf(text).eol : "";
-  return head + kept + gap + after;
+function commaBehind(text: string, position: number): number | undefined {
+  const scanner = createScanner(text, true);
+  scanner.setPosition(position);
+  scanner.scan();
+  return text[scanner.getTokenOffset()] === "," ? scanner.getTokenOffset() : undefined;
 }

@@ -9,21 +9,19 @@ export function withFact(text: string, fact: string): string | null {
   const bullet = `- ${factLine(fact)}`;
   // With their ends: every other line keeps its own.
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  const withLines = (at: number, added: readonly string[]) => {
-    const head = lines.slice(0, at).join("");
-    const gap = head === "" || head.endsWith("\n") ? "" : newline;
-    return [head + gap + added.join(newline), lines.slice(at).join("")].join(newline);
-  };
   const { start, end } = sectionOf(lines);
   if (start === -1) {
-    const apart = lines.length === 0 || lines.at(-1)?.trim() === "" ? [] : [""];
-    return withLines(lines.length, [...apart, HEADING, "", bullet]);
+    const apart = text === "" || text.endsWith("\n") ? [] : [""];
+    if (lines.at(-1)?.trim()) apart.push("");
+    return text + [...apart, HEADING, "", bullet, ""].join(newline);
   }
   const known = lines.slice(start + 1, end).filter((line) => /^\s*[-*+]\s/.test(line));
   if (known.some((line) => plain(line.replace(/^\s*[-*+]\s+/, "")) === plain(fact))) return null;
   let at = end;
   while (at > start + 1 && lines[at - 1]?.trim() === "") at -= 1;
-  return withLines(at, at === start + 1 ? ["", bullet] : [bullet]);
+  const head = lines.slice(0, at).join("");
+  const added = at === start + 1 ? newline + bullet : bullet;
+  return head.endsWith("\n") ? head + added + newline + lines.slice(at).join("") : head + newline + added;
 }
 
 /** From the heading to the next one of the same or a higher level; headings inside code fences are text. */

@@ -47,7 +47,7 @@ export type EditParams = ValueOf<typeof PARAMETERS>;
 
 export interface EditOptions {
   /** Absent without a model, or when the user turned it off. */
-  readonly correctEdit?: CorrectEdit;
+  readonly correctEdit?: CorrectEdit | undefined;
 }
 
 interface WantedEdit extends ChangedText {

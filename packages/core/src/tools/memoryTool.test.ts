@@ -47,12 +47,6 @@ describe("save_memory", () => {
     expect(readFileSync(path, "utf8")).toBe(`${head}- b\r\n${tail}`);
   });
 
-  it("P55 a last line without an end gets one", async () => {
-    const path = madeFile(root, "AGENTS.md", "## Remembered\n\n- a");
-    await toolbox({ confirm: yes }).call("save_memory", { fact: "b" });
-    expect(readFileSync(path, "utf8")).toBe("## Remembered\n\n- a\n- b\n");
-  });
-
   it("P55 what the user writes instead in the question is what the file gets, and the model is told", async () => {
     const path = madeFile(root, "AGENTS.md", "# Rules\n");
     const content = "# Rules\n\n- Tests run with npm run check.\n";

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
+  type AgentEvent,
   type ChatModel,
   type Confirmation,
   createSession,
@@ -79,6 +80,17 @@ describe("prompts and resources of MCP servers", () => {
     const text = await sent(`what is in @e:${resource?.uri}, and who is @nobody:here?`);
     expect(text).toMatch(/<untrusted-[0-9a-f]{12} source=/);
     expect(text).toContain("@nobody:here?");
+  });
+
+  it("P11 an interruption while a resource is awaited ends the run as one", async () => {
+    const { root: cwd, environment } = project;
+    const model: ChatModel = { name: "never asked", async *stream() {} };
+    const settings = { mcpServers: { slow: fixture("mute") } };
+    const session = createSession({ root: cwd, environment, model, settings });
+    const events: AgentEvent[] = [];
+    for await (const event of session.run("what is @slow:a:b", AbortSignal.timeout(500))) events.push(event);
+    await session.close();
+    expect(events.at(-1)).toMatchObject({ status: "cancelled", error: { type: "cancelled" } });
   });
 
   it.each([
