@@ -92,6 +92,7 @@ describe("tools of a command", () => {
 describe("a discovery that fails", () => {
   it.each([
     ["echo no >&2; exit 3", "failed with exit code 3: no"],
+    ["seq 99 >&2; exit 3", "failed with exit code 3: 95\n96\n97\n98\n99"],
     ["no-such-program-here", "failed with exit code 127"],
     ["kill -9 $$", "was killed by SIGKILL"],
     ["head -c 11000000 /dev/zero", "printed more than 10 MiB"],

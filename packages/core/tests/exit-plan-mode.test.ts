@@ -148,6 +148,22 @@ describe("exit_plan_mode", () => {
     expect(model.unusedLines()).toEqual([]);
   });
 
+  it("P47 an approved plan is shown again when the person has gone back to planning meanwhile", async () => {
+    const { asked, confirm } = answering({ outcome: "once" }, { outcome: "once" });
+    const { session, prompt } = await run([{ calls: [PLAN] }, { calls: [PLAN] }, { text: "Ok." }], {
+      confirm,
+    });
+    const again = (async () => {
+      for await (const { event } of session.events())
+        if (event.type === "tool_call" && event.call.callId === "call_1" && event.call.status === "success")
+          session.approvalMode = "plan";
+    })();
+    expect(await prompt("plan it")).toMatchObject({ status: "success" });
+    expect(asked).toHaveLength(2);
+    await session.close();
+    await again;
+  });
+
   it("P47 P44 with nobody there, the plan is the result and the run says what it waits for", async () => {
     const { prompt } = await run([{ text: "I planned.", calls: [PLAN] }], {});
     expect(await prompt("go")).toMatchObject({

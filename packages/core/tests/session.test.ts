@@ -180,6 +180,21 @@ describe("a session that is recorded", () => {
     await again.close();
   });
 
+  it("P11 closed in the middle of a run, it ends the run, and nothing begins or is written afterwards", async () => {
+    const waiting = { name: "run_shell_command", args: { command: "sleep 0.2" } };
+    const closed = session(Array.from({ length: 20 }, () => ({ calls: [waiting] })));
+    const events: AgentEvent[] = [];
+    let closing: Promise<number> | undefined;
+    for await (const event of closed.run("go")) {
+      events.push(event);
+      if (stateOf("run_shell_command", "executing")(event))
+        closing ??= closed.close().then(() => statSync(logs()[0] ?? "").size);
+    }
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "cancelled" });
+    expect(events.filter(stateOf("run_shell_command", "executing"))).toHaveLength(1);
+    expect(statSync(logs()[0] ?? "").size).toBe(await closing);
+  });
+
   it("P13 cut at any record it has a history that a strict model takes", async () => {
     const script = [
       { thought: "hm", text: "Two.", calls: [writing("a.txt", "a\n"), writing("b.txt", "b\n")] },

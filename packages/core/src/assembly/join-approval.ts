@@ -105,6 +105,11 @@ export class LazyQuestions {
       return this.loaded;
     });
   }
+
+  /** See `Questions.answer`. */
+  answer(id: string, decision: unknown): string | null {
+    return this.loaded ? this.loaded.answer(id, decision) : `no question ${JSON.stringify(id)} is open.`;
+  }
 }
 
 /** The grants that a user has stored, to list and revoke them. */

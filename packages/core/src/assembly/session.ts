@@ -72,6 +72,7 @@ export class Session {
   /** How the last run of this process ended. */
   #lastEnd: RunEnd | null = null;
   readonly #turns = new Turns();
+  readonly #closing = new AbortController();
 
   constructor(options: SessionOptions) {
     const { resume, answerSchema, budget: given, maxTurns, keepLog, answer } = options;
@@ -169,7 +170,8 @@ export class Session {
     return this.#run(null, signal);
   }
 
-  async *#run(prompt: Prompt | null, signal = new AbortController().signal): AsyncGenerator<AgentEvent> {
+  async *#run(prompt: Prompt | null, given = this.#closing.signal): AsyncGenerator<AgentEvent> {
+    const signal = AbortSignal.any([given, this.#closing.signal]);
     const leave = await this.#turns.take(signal);
     if (leave === null) return yield (await seldom()).givenUp();
     let end: RunEnd | null = null;
@@ -309,10 +311,7 @@ export class Session {
   answer(questionId: string, decision: Decision | null): string | null {
     const parked = this.#parking.open;
     if (parked?.id === questionId) return this.#parking.answer(parked, decision);
-    const { loaded } = this.#tools.questions;
-    return loaded
-      ? loaded.answer(questionId, decision)
-      : `no question ${JSON.stringify(questionId)} is open.`;
+    return this.#tools.questions.answer(questionId, decision);
   }
 
   /** Replaces the history by a summary of it, after earlier runs have ended. */
@@ -384,11 +383,12 @@ export class Session {
     return this.#subagents?.known ?? [];
   }
 
-  /** Ends all commands and tasks that still run, including those in the background. Must be called at the end. */
+  /** Ends all runs, commands and tasks, including those in the background. Must be called at the end. */
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#background.stopAll();
     if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
-    await Promise.allSettled([this.#tools.close(), this.#recording.close()]);
+    for (const part of [this.#tools, this.#recording]) await part.close().catch(() => {});
   }
 
   #announced({ root }: Home, { approvalMode: mode = "default", resume }: SessionOptions): AgentEvent {

@@ -105,7 +105,8 @@ export class ToolDiscovery {
   async waitFor(names: readonly string[], signal: AbortSignal): Promise<void> {
     const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
     if (this.#open === null || isThere()) return;
-    const isMeant = (source: ToolSource) => names.some((name) => mayBring(source, name));
+    const isMeant = ({ prefix }: ToolSource) =>
+      prefix !== undefined && names.some((name) => name.startsWith(prefix));
     const begun = performance.now();
     await this.start();
     for (const source of this.sources) {
@@ -144,10 +145,6 @@ export class ToolDiscovery {
     await Promise.all(this.#running.values());
     await Promise.allSettled(this.sources.map((source) => source.close?.()));
   }
-}
-
-function mayBring({ prefix }: ToolSource, name: string): boolean {
-  return prefix !== undefined && name.startsWith(prefix);
 }
 
 /** Resolves when the work has ended, the time has passed or the signal aborts. Never rejects. */

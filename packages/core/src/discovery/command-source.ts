@@ -6,7 +6,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { splitShellWords } from "@burin/contract/text/shell-words";
 import type { Tool, ToolSource } from "@burin/contract/tools";
 import { jsonFault } from "../settings/json-fault.ts";
-import { DiscoveredTool, faultOf, type RunToolCommand } from "./discovered-tool.ts";
+import { DiscoveredTool, faultOf, lastWordsOf, type RunToolCommand } from "./discovered-tool.ts";
 import { readDeclarations } from "./read-declarations.ts";
 
 export interface CommandSourceNeeds {
@@ -45,8 +45,8 @@ export class CommandSource implements ToolSource {
     const end = await run({ command, input: "", seconds, signal });
     const fault = faultOf(end, seconds);
     if (fault !== null) {
-      const said = end.stderr.trim();
-      throw new Error(`${command} ${fault}${said === "" ? "" : `: ${said.slice(-500)}`}`);
+      const said = lastWordsOf(end);
+      throw new Error(`${command} ${fault}${said === "" ? "" : `: ${said}`}`);
     }
     const { declarations, problems } = await declaredIn(end.stdout.toString("utf8"), command);
     const free: typeof declarations = [];

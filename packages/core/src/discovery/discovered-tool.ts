@@ -103,6 +103,11 @@ export function faultOf(end: ExchangeEnd, seconds: number): string | null {
   return end.exitCode === 0 ? null : `failed with exit code ${end.exitCode}`;
 }
 
+/** The end of what it printed to stderr. */
+export function lastWordsOf(end: ExchangeEnd): string {
+  return end.stderr.trim().split("\n").slice(-5).join("\n").slice(-1000);
+}
+
 function failure(name: string, end: ExchangeEnd, fault: string): ToolResult {
   const message = `${name} ${fault}.`;
   const llmContent = [

@@ -66,7 +66,9 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
   const given = SCHEMA_KEYS.map((key) => entry[key]).find((schema) => (schema ?? null) !== null);
   const schema = parametersIn(given ?? {});
   if (typeof schema === "string") return `${shown}: ${schema}; it was left out`;
-  return { name, description: shortened(description), parameters: schema };
+  const isLong = description.length > MOST_DESCRIPTION;
+  const told = isLong ? `${description.slice(0, MOST_DESCRIPTION)} [the rest was left out]` : description;
+  return { name, description: told, parameters: schema };
 }
 
 /** Returns a schema for an object of parameters, or what is wrong with it. */
@@ -94,10 +96,6 @@ function withPlainTypes(value: unknown): unknown {
     return [key, isType ? one.toLowerCase() : withPlainTypes(one)];
   });
   return Object.fromEntries(entries);
-}
-
-function shortened(text: string): string {
-  return text.length > MOST_DESCRIPTION ? `${text.slice(0, MOST_DESCRIPTION)} [the rest was left out]` : text;
 }
 
 function kindOf(value: unknown): string {

@@ -5,7 +5,7 @@ import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
-import { faultOf } from "../discovery/discovered-tool.ts";
+import { faultOf, lastWordsOf } from "../discovery/discovered-tool.ts";
 import { hookWords } from "../text/hook-words.ts";
 
 /** From loose to strict. */
@@ -129,7 +129,7 @@ const MOST_CONTEXT = 10_000;
 
 /** Interprets the end of a hook's command; returns a text when it cannot be relied on. */
 function hookAnswer(end: ExchangeEnd, seconds: number): HookAnswer | string {
-  const said = end.stderr.trim().split("\n").slice(-5).join("\n").slice(-1000);
+  const said = lastWordsOf(end);
   if (end.exitCode === FORBIDS && end.stopped === null) {
     return { decision: "deny", reason: said || "it gave no reason" };
   }

@@ -15,18 +15,15 @@ interface ParkingNeeds {
 export class Parking {
   readonly #needs: ParkingNeeds;
   #answer: Decision | undefined;
-  #stop = new AbortController();
+  readonly #stop = new AbortController();
+  /** Aborts when a question has ended the run. */
+  readonly signal = this.#stop.signal;
   #asked: Question | null = null;
   #hasChanged = false;
 
   constructor(needs: ParkingNeeds) {
     this.#needs = needs;
     this.#answer = needs.answer;
-  }
-
-  /** Aborts when a question has ended the run. */
-  get signal(): AbortSignal {
-    return this.#stop.signal;
   }
 
   /** The question that the session was parked with, until it is answered. */

@@ -5,6 +5,7 @@ import { isCutOff } from "../agent/run.ts";
 import { newLogState, readLog } from "./log/read-log.ts";
 import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
 
+const IN_HISTORY = new Set<AgentEvent["type"]>(["text", "thought", "tool_call", "context"]);
 const LOST_BEGINNING = "[The beginning of this conversation was lost.]";
 
 /** What the log of an ended session contains, for resuming it. */
@@ -48,7 +49,7 @@ export class PastSession {
     for (const { event, seen } of readLog(this.path, this.#state)) {
       this.#hear(event);
       if (this.calls.showsLostAnswers(event)) yield* this.calls.answers(kindOf, "all");
-      if (!hasBegun && isPartOfHistory(event)) {
+      if (!hasBegun && IN_HISTORY.has(event.type)) {
         hasBegun = true;
         if (saidBy(event) !== "user" && event.type !== "context")
           yield { type: "text", role: "user", text: LOST_BEGINNING };
@@ -80,8 +81,4 @@ export function parkedQuestion(path: string): Question | null {
 function saidBy(event: AgentEvent): "user" | "model" | null {
   if (event.type === "thought") return "model";
   return event.type === "text" ? event.role : null;
-}
-
-function isPartOfHistory({ type }: AgentEvent): boolean {
-  return ["text", "thought", "tool_call", "context"].includes(type);
 }

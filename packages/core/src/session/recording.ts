@@ -97,12 +97,14 @@ export class Recording {
   async end(end: RunEnd): Promise<RunEnd> {
     const log = await this.#open();
     const at = new Date().toISOString();
-    if (!this.#isSealed) log.add(end, at);
     let told = end;
-    await log.written().catch((fault: unknown) => {
-      const { code: type, message } = this.#notRecorded(fault);
-      if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
-    });
+    if (!this.#isSealed) {
+      log.add(end, at);
+      await log.written().catch((fault: unknown) => {
+        const { code: type, message } = this.#notRecorded(fault);
+        if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
+      });
+    }
     this.#observe(told);
     log.tell(told, at);
     return told;
@@ -116,6 +118,8 @@ export class Recording {
   async close(): Promise<void> {
     // Its last messages belong in the log.
     await this.#telemetry?.then((telemetry) => telemetry.send()).catch(() => {});
+    // A run whose reader has stopped may end later.
+    this.seal();
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#opening === null && this.#early.length === 0) this.#place.resumed?.lock.release();
     else await (await this.#open()).close();

@@ -48,7 +48,14 @@ export class ProofOfWork {
   }
 
   note(event: AgentEvent): void {
-    if (event.type === "tool_call" && isAnswered(event.call)) this.#noteCall(event.call);
+    if (event.type !== "tool_call" || !isAnswered(event.call)) return;
+    const { name, args, status } = event.call;
+    if (name === "run_shell_command") this.#noteCommand(event.call);
+    else if (status === "success" && this.#kindOf(name) === "edit") {
+      this.#changed.add(String(args.file_path ?? args.path ?? name));
+      for (const command of this.#after.keys()) this.#before.add(command);
+      this.#after = new Map();
+    }
   }
 
   /** null when nothing was changed and so nothing needs proof. */
@@ -64,15 +71,5 @@ export class ProofOfWork {
     if (checking === null || args.is_background === true || status === "cancelled") return;
     this.#before.delete(command);
     this.#after.set(command, checking.isOwnCode && status === "success" ? exitCodeIn(llmContent) : null);
-  }
-
-  #noteCall(call: AnsweredCall): void {
-    const { name, args, status } = call;
-    if (name === "run_shell_command") this.#noteCommand(call);
-    else if (status === "success" && this.#kindOf(name) === "edit") {
-      this.#changed.add(String(args.file_path ?? args.path ?? name));
-      for (const command of this.#after.keys()) this.#before.add(command);
-      this.#after = new Map();
-    }
   }
 }

@@ -2,6 +2,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { MOST_SETTINGS_BYTES, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
+import { realOf } from "@burin/machine/disk/disk-looks";
 import { readText } from "@burin/machine/disk/regular-file";
 import { readModelVariables, readServers } from "./other-tools-files.ts";
 import { parseLayer, unknownKeys } from "./parse-layer.ts";
@@ -41,7 +42,8 @@ const NOTHING: ProjectSettings = { tightening: {}, trusted: {}, effects: [], ref
 /** Returns null when the folder has nothing that counts. A broken file is a fault in the result, and not thrown. */
 export async function openProject(home: string, root: string, user: Settings): Promise<ProjectFolder | null> {
   const folder = join(root, ".burin");
-  if (await isSame(folder, home)) return null;
+  // In the user's own home folder the two are one.
+  if (realOf(folder) !== null && realOf(folder) === realOf(home)) return null;
   const own = join(folder, "settings.json");
   const left = looksLeft();
   const ownDefinitions = definitionEffects(folder, left);
@@ -102,12 +104,6 @@ function answerOf(home: string, root: string) {
     (answer) => ({ answer, trustFault: undefined }),
     (error: unknown) => ({ answer: null, trustFault: messageOf(error) }),
   );
-}
-
-/** In the user's own home folder the two are one file. */
-async function isSame(a: string, b: string): Promise<boolean> {
-  const [first, second] = await Promise.all([a, b].map((path) => realpath(path).catch(() => null)));
-  return first !== null && first === second;
 }
 
 /** What the user should know about a folder's settings at a start, one line each. */

@@ -44,6 +44,7 @@ export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
     return {
       confirmation: { kind: "plan", title: "Carry out this plan?", plan: params.plan, grants: [] },
       run: async (approval) => {
+        this.#lastShown = null;
         const mode = this.#planning.leave(approval?.outcome === "approved_plan" ? approval.mode : undefined);
         return {
           llmContent: `The plan is approved and plan mode is over; the approval mode is ${mode}. Carry the plan out now.`,
