@@ -176,6 +176,19 @@ describe("task", () => {
     expect(tools).toEqual([["read_file", "read_many_files"]]);
   });
 
+  it("P46 one that names its tools as other agents do fails with these names, and is not asked", async () => {
+    await mkdir(join(home, "agents"));
+    await writeFile(
+      join(home, "agents/moved.md"),
+      "---\ndescription: moved\ntools: Read, Grep\n---\nYou have moved.\n",
+    );
+    const { model, systems } = models([{ calls: [task("moved")] }, { text: "ok" }], {});
+    const { answers } = await run(model);
+    const message = expect.stringContaining("none of its tools is known here: Read, Grep.");
+    expect(answers).toMatchObject([{ status: "error", error: { type: "subagent_failed", message } }]);
+    expect(systems.filter((text) => text.includes("You have moved."))).toEqual([]);
+  });
+
   it("P2 what a subagent has read does not count as read by the session", async () => {
     const { model } = models([{ calls: [task("explore")] }, { calls: [write("a.txt")] }, { text: "ok" }], {
       [EXPLORE]: [{ calls: [read()] }, { text: "read it" }],

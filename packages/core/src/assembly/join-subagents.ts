@@ -50,7 +50,11 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
       });
       const { home, models, budget, maxTurns, tools } = ground;
       const own = tools.forSubagent(definition, parentCallId, () => conversation.history.messages);
-      const { prompt: instructions, model: name } = definition;
+      const { prompt: instructions, model: name, tools: named = [] } = definition;
+      if (named.length > 0 && own.registry.getAllTools().length === 0) {
+        const reason = `none of its tools is known here: ${named.join(", ")}`;
+        return { status: "failed", text: "", reason, steps: [] };
+      }
       const model = models.or(name ?? home.settings.model.subagent);
       const { small } = models;
       const agent = agentOf({ ...own, model, small, home, conversation, budget, maxTurns, instructions });
