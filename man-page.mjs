@@ -4,8 +4,7 @@
  * @param {Words} words
  * @param {string} version
  */
-export function manPage({ COMMANDS, ENVIRONMENT, completedWords }, version) {
-  const usages = COMMANDS.flatMap(({ forms }) => forms);
+export function manPage({ FORMS, ENVIRONMENT, completedWords }, version) {
   const options = completedWords().options.map(({ long, short, value, meaning }) => {
     const names = [...(short === undefined ? [] : [short]), long].map(bold).join(", ");
     return entry(value === undefined ? names : `${names} \\fI${plain(value)}\\fR`, meaning);
@@ -28,7 +27,7 @@ export function manPage({ COMMANDS, ENVIRONMENT, completedWords }, version) {
     "At a terminal, burin opens an app in which a model reads, changes and tests code; what changes something asks first.",
     "With \\-p, or without a terminal, it runs one prompt and prints the answer. Text on standard input is added to it.",
     ".SH COMMANDS",
-    ...usages.map(([form, meaning]) => entry(bold(`burin ${form}`), meaning)),
+    ...FORMS.map(([form, meaning]) => entry(bold(`burin ${form}`), meaning)),
     ".SH OPTIONS",
     ...options,
     ...paragraphs.flatMap((paragraph) => {

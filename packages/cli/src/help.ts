@@ -1,7 +1,7 @@
 import { nearNames } from "@burin/core";
 import { hereFor } from "./commands/slash-commands.ts";
 import { OPTIONS, optionsHelp } from "./request/option-table.ts";
-import { COMMANDS, ENVIRONMENT, helpOn, type Usage } from "./request/usages.ts";
+import { ENVIRONMENT, FORMS, helpOn, type Usage } from "./request/usages.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 import { fitRows } from "./terminal/styled-line.ts";
@@ -47,7 +47,7 @@ function wholeHelp(topic: string | undefined): string {
       ['["prompt"]', "opens the app at a terminal, with a first prompt if one is given"],
       ['-p [options] "prompt"', "one prompt, no screen; text on stdin is added to it"],
       ["help [command]", "this text, or the help on one command"],
-      ...COMMANDS.flatMap((command) => command.forms),
+      ...FORMS,
     ];
     const lines = forms.map(([form, meaning]) => `       burin ${inColumn(form)}${meaning}\n`);
     return `Usage: burin [options] [prompt]\n${lines.join("")}\n${optionsHelp(OPTIONS)}\n${ENVIRONMENT}`;

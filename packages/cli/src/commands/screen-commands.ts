@@ -1,18 +1,22 @@
+import { say } from "../locales/say.ts";
 import type { Choice } from "../ui/choice-list.ts";
+import { choose } from "../ui/choice-panel.ts";
 import { changeCommands } from "./change-session.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
-import { handOutCommands } from "./hand-out.ts";
 import { reviewCommands } from "./review-changes.ts";
 import { describe, labelOf, showCommands } from "./show-session.ts";
 import { hereFor } from "./slash-commands.ts";
-import { INIT, REVIEW } from "./words-for-models.ts";
+import { INIT, REVIEW, useAgent, useSkill } from "./words-for-models.ts";
 
-/** Commands that give the model a task. */
+/** Commands that give work to the model or its subagents. */
 const workCommands: readonly ScreenCommand[] = [
   { name: "init", run: (desk) => ask(desk, INIT, "") },
   { name: "review", words: "[what]", run: (desk, words) => ask(desk, REVIEW, words) },
   { name: "demo", run: (desk) => desk.showDemo() },
+  { name: "agents", run: showAgents },
+  { name: "skills", run: showSkills },
+  { name: "tasks", isQuiet: true, run: showTasks },
 ];
 
 export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
@@ -20,7 +24,6 @@ export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...changeCommands,
   ...exportCommands,
   ...reviewCommands,
-  ...handOutCommands,
   ...workCommands,
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 
@@ -46,4 +49,38 @@ export function commandOf(word: string): string | undefined {
 
 function ask(desk: CommandDesk, prompt: string, words: string): void {
   void desk.work.submit([prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n"));
+}
+
+/** The chosen subagent starts the next prompt. */
+async function showAgents(desk: CommandDesk): Promise<void> {
+  const choices = choicesOf(await desk.session?.agents());
+  choose(desk, { title: say("agents.title"), choices, chosen: (name) => desk.buffer.set(useAgent(name)) });
+}
+
+async function showSkills(desk: CommandDesk): Promise<void> {
+  const choices = choicesOf(await desk.session?.skills());
+  if (choices.length === 0) desk.note(say("skills.none"));
+  else
+    choose(desk, { title: say("skills.title"), choices, chosen: (name) => desk.buffer.set(useSkill(name)) });
+}
+
+function choicesOf(known: readonly { readonly name: string; readonly description: string }[] = []) {
+  return known.map(({ name, description }) => ({ value: name, more: description }));
+}
+
+/** Ends the chosen task with everything that it has started. */
+async function showTasks(desk: CommandDesk): Promise<void> {
+  const { session } = desk;
+  const commands = ((await session?.commands.list()) ?? []).filter(({ state }) => state !== "ended");
+  const tasks = (session?.tasks.list() ?? []).filter(({ status }) => status === "running");
+  const choices = [
+    ...commands.map(({ id, command }) => ({ value: id, more: command })),
+    ...tasks.map(({ id, subagent, description: what }) => ({ value: id, more: `${subagent}: ${what}` })),
+  ];
+  const end = async (id: string): Promise<void> => {
+    const isEnded = (await session?.commands.end(id)) || (await session?.tasks.stop(id));
+    if (isEnded) desk.note(say("tasks.ended", { id }));
+  };
+  if (choices.length === 0) desk.note(say("tasks.none"));
+  else choose(desk, { title: say("tasks.title"), choices, chosen: (id) => void end(id) });
 }

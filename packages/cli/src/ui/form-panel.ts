@@ -1,9 +1,21 @@
-import type { Confirmation, Decision, JsonSchema } from "@burin/core";
+import { type Confirmation, type Decision, type JsonSchema, schemaError } from "@burin/core";
 import { say } from "../locales/say.ts";
-import type { Key } from "../terminal/keys.ts";
-import { type Line, linesOf, sideBySide, span, wrapLine } from "../terminal/styled-line.ts";
-import { FormField } from "./form-field.ts";
+import { TextBuffer } from "../state/text-buffer.ts";
+import { commandKey, type Key } from "../terminal/keys.ts";
+import {
+  cutLine,
+  type Line,
+  linesOf,
+  lineWidth,
+  type Span,
+  shownText,
+  sideBySide,
+  span,
+  wrapLine,
+} from "../terminal/styled-line.ts";
+import { editKey } from "./edit-keys.ts";
 import { keyHints, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
+import { promptView } from "./prompt-view.ts";
 
 interface FormNeeds {
   readonly form: Extract<Confirmation, { kind: "form" }>;
@@ -101,4 +113,146 @@ function fieldsOf({ properties = {}, required }: JsonSchema): FormField[] {
   return Object.entries(properties).map(
     ([name, schema]) => new FormField(name, typeof schema === "object" ? schema : {}, needed.includes(name)),
   );
+}
+
+interface Choice {
+  readonly value: unknown;
+  readonly label: string;
+}
+
+/** One value that a form asks for, by its schema. */
+export class FormField {
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** What is wrong with the value; "" if nothing is known to be. */
+  fault = "";
+  readonly #schema: JsonSchema;
+  readonly #choices: readonly Choice[];
+  readonly #takesMany: boolean;
+  readonly #text = new TextBuffer();
+  readonly #picked = new Set<number>();
+  /** The user's position in the choices; -1 before they are visited. */
+  #at = -1;
+
+  constructor(name: string, schema: JsonSchema, isRequired: boolean) {
+    this.name = name;
+    this.isRequired = isRequired;
+    this.#schema = schema;
+    this.#takesMany = schema.type === "array";
+    this.#choices = choicesOf(schema);
+    for (const value of [schema.default].flat()) {
+      const index = this.#choices.findIndex((choice) => choice.value === value);
+      if (index !== -1) this.#pick(index);
+      else if (typeof value === "string" || typeof value === "number") this.#text.set(String(value));
+    }
+  }
+
+  get label(): string {
+    return shownText(typeof this.#schema.title === "string" ? this.#schema.title : this.name);
+  }
+
+  get description(): string {
+    return typeof this.#schema.description === "string" ? shownText(this.#schema.description) : "";
+  }
+
+  /** undefined when nothing was entered. */
+  get value(): unknown {
+    const picked = [...this.#picked].sort((one, other) => one - other).map((at) => this.#choices[at]?.value);
+    if (this.#takesMany) return picked.length > 0 || this.isRequired ? picked : undefined;
+    if (this.#choices.length > 0) return picked[0];
+    const text = this.#text.content.trim();
+    if (text === "") return undefined;
+    const isNumber = this.#schema.type === "number" || this.#schema.type === "integer";
+    return isNumber && Number.isFinite(Number(text)) ? Number(text) : this.#text.content;
+  }
+
+  /** Checks the value; returns true when it is valid. */
+  check(): boolean {
+    const { name, value } = this;
+    if (value === undefined) this.fault = this.isRequired ? say("form.required") : "";
+    else {
+      const properties = { [name]: this.#schema };
+      const fault = schemaError({ type: "object", properties }, { [name]: value });
+      this.fault = shownText(fault ?? formatFault(this.#schema.format, value));
+    }
+    return this.fault === "";
+  }
+
+  /** Its rows, and the column of the caret in them. */
+  view(width: number, isChosen: boolean) {
+    const head: Line = [
+      { text: isChosen ? "› " : "  ", style: "accent" },
+      { text: `${this.label}${this.isRequired ? " *" : ""}: `, style: isChosen ? "strong" : undefined },
+    ];
+    if (this.#choices.length > 0)
+      return { lines: wrapLine([...head, ...this.#choiceSpans(isChosen)], width, "    "), column: null };
+    const before = lineWidth(head);
+    const { lines, caret } = promptView(this.#text, Math.max(width - before + 2, 8), 1);
+    const [, ...written] = lines[0] ?? [];
+    return { lines: [cutLine([...head, ...written], width)], column: before + caret.column - 2 };
+  }
+
+  key(key: Key): void {
+    this.fault = "";
+    if (this.#choices.length === 0) {
+      if (key.name === "paste") this.#text.insert(key.text.trim().replace(/\s*\n\s*/g, " "));
+      else editKey(this.#text, key);
+    } else if (key.name === "left" || key.name === "right") this.#move(key.name === "left" ? -1 : 1);
+    else if (/^ +$/.test(commandKey(key))) for (const _space of key.text) this.#space();
+  }
+
+  #move(by: number): void {
+    const count = this.#choices.length;
+    this.#at = this.#at === -1 ? 0 : (this.#at + by + count) % count;
+    if (!this.#takesMany) this.#pick(this.#at);
+  }
+
+  #space(): void {
+    if (!this.#takesMany) this.#move(1);
+    else if (this.#at === -1) this.#at = 0;
+    else if (!this.#picked.delete(this.#at)) this.#picked.add(this.#at);
+  }
+
+  #pick(index: number): void {
+    if (!this.#takesMany) this.#picked.clear();
+    this.#picked.add(index);
+    if (!this.#takesMany) this.#at = index;
+  }
+
+  #choiceSpans(isChosen: boolean): Span[] {
+    return this.#choices.flatMap(({ label }, index): Span[] => {
+      const isPicked = this.#picked.has(index);
+      const mark = this.#takesMany ? (isPicked ? "[x] " : "[ ] ") : isPicked ? "(•) " : "( ) ";
+      const style = isChosen && index === this.#at ? "chosen" : isPicked ? "strong" : undefined;
+      return [{ text: index === 0 ? "" : "  " }, { text: mark + shownText(label), style }];
+    });
+  }
+}
+
+/** JSON Schema leaves formats to its users. */
+const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
+  uri: (text) => URL.canParse(text),
+  date: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)),
+  "date-time": (text) => /^\d{4}-\d{2}-\d{2}[Tt ]/.test(text) && !Number.isNaN(Date.parse(text)),
+};
+
+function formatFault(format: unknown, value: unknown): string {
+  if (typeof format !== "string" || typeof value !== "string") return "";
+  return FORMATS[format]?.(value.trim()) === false ? say("form.format", { format }) : "";
+}
+
+/** The possible values; empty for a text or a number. */
+function choicesOf(schema: JsonSchema): Choice[] {
+  if (schema.type === "boolean")
+    return [
+      { value: true, label: say("question.yes") },
+      { value: false, label: say("form.no") },
+    ];
+  const of = schema.type === "array" && typeof schema.items === "object" ? schema.items : schema;
+  const titled = [of.oneOf, of.anyOf].find(Array.isArray) as readonly JsonSchema[] | undefined;
+  if (titled !== undefined)
+    return titled.map(({ const: value, title }) => ({ value, label: String(title ?? value) }));
+  const names: readonly unknown[] = Array.isArray(of.enumNames) ? of.enumNames : [];
+  return (of.enum ?? []).map((value, index) => ({ value, label: String(names[index] ?? value) }));
 }

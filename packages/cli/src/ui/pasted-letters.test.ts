@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { KeyReader } from "../terminal/keys.ts";
-import { FormField } from "./form-field.ts";
+import { FormField } from "./form-panel.ts";
 import { textPanel } from "./panel.ts";
 import { reviewPanel } from "./review-panel.ts";
 
