@@ -29,7 +29,7 @@ const MOST_SHOWN_LINES = 8;
 /** Marks of folded pastes are characters of a plane that no text uses. */
 const FIRST_MARK = 0xf0000;
 const MARKS = /[\u{f0000}-\u{ffffd}]/gu;
-const WORD = /[\p{L}\p{N}_]/u;
+const WORD = /[\p{L}\p{M}\p{N}_]/u;
 
 /** Editable text with a caret, undo and cut text. The caret is between two characters as users see them. */
 export class TextBuffer {

@@ -71,6 +71,20 @@ describe("the keys of vi", () => {
     expect(isNormal).toBe(false);
   });
 
+  it.each([
+    ["a😀|b", "hx", "a|b"],
+    ["😀😀|", "hx", "|😀"],
+    ["|a😀b", "llx", "a😀|"],
+    ["|a😀b", "lrx", "a|xb"],
+    ["|a👨‍👩‍👧b", "2lx", "a👨‍👩‍👧|"],
+    ["|नमस्ते हाँ", "w", "नमस्ते |हाँ"],
+    ["|नमस्ते हाँ", "de", "| हाँ"],
+    ["\n|abc", "ggdd", "|abc"],
+    ["\n|abc", "ggh", "|\nabc"],
+  ])("P42 take characters and lines whole: in %j give, behind %j, %j", (text, keys, wanted) => {
+    expect(pressed(text, keys).shown).toBe(wanted);
+  });
+
   it("leave to the screen what it does itself", () => {
     expect(pressed("|one", "jk/").passed).toEqual(["down", "up", "ctrl+r"]);
     const vim = new VimKeys();

@@ -1,9 +1,10 @@
+import { graphemesOf } from "../terminal/cell-width.ts";
 import type { Key } from "../terminal/keys.ts";
 import type { TextBuffer } from "./text-buffer.ts";
 
 /** `3dw`: a count, an operator, a count, and a key or a motion. */
 const COMMAND = /^([1-9]\d*)?(?:([dcy])([1-9]\d*)?)?([\s\S]*)$/;
-const TOKEN = /[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]+/gu;
+const TOKEN = /[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]+/gu;
 const MOST_TIMES = 1000;
 
 /** Keys that the rest of the screen knows by another name. */
@@ -133,8 +134,12 @@ function replaceCharacter(buffer: TextBuffer, by: string): void {
   buffer.move("left");
 }
 
+function lineStart(text: string, caret: number): number {
+  return text.slice(0, caret).lastIndexOf("\n") + 1;
+}
+
 function linesAt({ text, caret }: TextBuffer, count: number): [number, number] {
-  const from = text.lastIndexOf("\n", caret - 1) + 1;
+  const from = lineStart(text, caret);
   let end = from;
   for (let n = 0; n < count && end < text.length; n += 1) {
     const next = text.indexOf("\n", end);
@@ -148,7 +153,7 @@ function rangeTo(buffer: TextBuffer, key: string, count: number): [number, numbe
   if (key === "iw" || key === "aw") return wordAt(buffer, key === "aw");
   const place = placeOf(buffer, key, count);
   if (place === null) return null;
-  const last = key === "e" ? ([...buffer.text.slice(place)][0]?.length ?? 0) : 0;
+  const last = key === "e" ? lengthOf(buffer.text.slice(place, place + 60), 1) : 0;
   return [Math.min(place, buffer.caret), Math.max(place + last, buffer.caret)];
 }
 
@@ -160,17 +165,23 @@ function wordAt({ text, caret }: TextBuffer, isWithSpaces: boolean): [number, nu
   return [found.index, end + (isWithSpaces ? (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0) : 0)];
 }
 
+/** Of so many of its first characters, as users see them, or of all but so many of its last. */
+function lengthOf(text: string, count: number): number {
+  return graphemesOf(text).slice(0, count).join("").length;
+}
+
 /** Where a motion leads; null when it leads nowhere. */
 function placeOf({ text, caret }: TextBuffer, key: string, count: number): number | null {
-  const line = text.lastIndexOf("\n", caret - 1) + 1;
+  const line = lineStart(text, caret);
   const next = text.indexOf("\n", caret);
   const lineEnd = next === -1 ? text.length : next;
   const words = [...text.matchAll(TOKEN)];
-  const ends = words.map(({ 0: word, index }) => index + word.length - ([...word].at(-1)?.length ?? 1));
+  const ends = words.map(({ 0: word, index }) => index + lengthOf(word, -1));
+  const right = caret + lengthOf(text.slice(caret, lineEnd), count);
   const places: Readonly<Record<string, number>> = {
-    h: Math.max(line, caret - count),
-    l: Math.min(lineEnd, caret + count),
-    " ": Math.min(lineEnd, caret + count),
+    h: line + lengthOf(text.slice(line, caret), -count),
+    l: right,
+    " ": right,
     "0": line,
     "^": line + (/^[ \t]*/.exec(text.slice(line, lineEnd))?.[0].length ?? 0),
     $: lineEnd,

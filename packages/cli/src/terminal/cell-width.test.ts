@@ -19,6 +19,15 @@ describe("the width of a text", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("P42 takes no longer for each character of a long text, and splits none of them", () => {
+    const flag = "\u{1f1ef}\u{1f1f5}";
+    const family = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
+    const long = [flag, family, "e\u0301", "\u0645", "a"].flatMap((one) => Array<string>(20_000).fill(one));
+    const began = performance.now();
+    expect(graphemesOf(long.join(""))).toEqual(long);
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+
   it.each([
     "\u0928\u092e\u0938\u094d\u0924\u0947",
     "\u0915\u093e",

@@ -31,13 +31,23 @@ const FIRST_WIDE = 0x3000;
 const EMOJI = /\p{Emoji_Presentation}/u;
 const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 
+/** The time that the segmenter takes grows with the square of a text's length. */
+const PIECE = 1000;
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits the text into characters as users see them. */
 export function graphemesOf(text: string): string[] {
   if (SINGLE.test(text)) return text.split("");
   segmenter ??= new Intl.Segmenter();
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+  const found: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const piece = Array.from(segmenter.segment(text.slice(from, from + PIECE)), ({ segment }) => segment);
+    // What follows may belong to the last one.
+    if (from + PIECE < text.length && piece.length > 1) piece.pop();
+    found.push(...piece);
+    from += piece.join("").length;
+  }
+  return found;
 }
 
 /** The cells of a text without control characters. */

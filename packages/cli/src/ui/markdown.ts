@@ -6,6 +6,8 @@ import { look } from "./look.ts";
 const SPECIAL = /[`*_~[\]\\<!]/;
 const INLINE =
   /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]+?\S?)\*\*|__(?=\S)([\s\S]+?\S?)__|(?<![*\w])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\w)|(?<![_\w])_(?=[^\s_])([^_]+?)(?<=\S)_(?!\w)|~~(?=\S)([^~]+?)~~|!?\[([^\]]*)\]\(([^)\s]+)(?: "[^"]*")?\)|\\([\\`*_{}[\]()#+.!|~-])/g;
+/** A longer line is not looked through for marks: one that opens and never closes costs all of it each time. */
+const LONGEST_MARKED = 5000;
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
 const ROW = /^\s*\|.*\|?\s*$/;
 const RULE_ROW = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
@@ -163,7 +165,7 @@ function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
 }
 
 function inline(text: string, keepsMarks: boolean): Span[] {
-  if (keepsMarks || !SPECIAL.test(text)) return [{ text }];
+  if (keepsMarks || text.length > LONGEST_MARKED || !SPECIAL.test(text)) return [{ text }];
   const spans: Span[] = [];
   let from = 0;
   for (const found of text.matchAll(INLINE)) {

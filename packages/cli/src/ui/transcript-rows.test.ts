@@ -3,6 +3,7 @@ import type { ToolCall } from "@burin/core";
 import { expect, it } from "vitest";
 import { Transcript } from "../state/transcript.ts";
 import type { Line } from "../terminal/styled-line.ts";
+import { diffLines } from "./displays/file-diff.ts";
 import { MarkdownStream, markdownLines } from "./markdown.ts";
 import { TranscriptRows } from "./transcript-rows.ts";
 
@@ -78,3 +79,22 @@ it.each([80, 57, 41])(
     }
   },
 );
+
+it.each([
+  ["brackets that never close", () => markdownLines("[".repeat(100_000), 80, false)],
+  ["emoji", () => markdownLines("\u{1f600}".repeat(50_000), 80, false)],
+  [
+    "lines that are changed one by one",
+    () => diffLines(`@@ -1,15000 +1,15000 @@\n${"-a\n+b\n c\n".repeat(15_000)}`, 80),
+  ],
+])("P30 draws very many %s in time", (_what, draw) => {
+  const began = performance.now();
+  draw();
+  expect(performance.now() - began).toBeLessThan(6000);
+});
+
+it("P30 does not draw a change again that is drawn with each key", () => {
+  const change = "@@ -1,1 +1,1 @@\n-a\n+b\n";
+  expect(diffLines(change, 80)).toBe(diffLines(change, 80));
+  expect(diffLines(change, 40)).not.toBe(diffLines(change, 80));
+});

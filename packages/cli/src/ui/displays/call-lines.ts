@@ -73,7 +73,7 @@ export function callsInFull(calls: readonly ShownCall[], width: number): Line[] 
   });
 }
 
-function wholeCall(call: ShownCall, width: number): Line[] {
+function wholeCall(call: ShownCall, width: number): readonly Line[] {
   if (call.status === "error" || call.status === "cancelled") {
     const { error, returnDisplay: display } = call;
     return [
@@ -91,14 +91,14 @@ function wholeCall(call: ShownCall, width: number): Line[] {
 }
 
 /** The result of a call. A plan stays as it was approved. */
-function resultLines(call: ShownCall & { readonly status: "success" }, width: number): Line[] {
+function resultLines(call: ShownCall & { readonly status: "success" }, width: number): readonly Line[] {
   const { returnDisplay: display, isPlan } = call;
   if (isPlan && typeof display === "string") return markdownLines(display, width, false);
   return displayLines(display, width);
 }
 
 /** A result, drawn by its kind. */
-function displayLines(display: ToolDisplay, width: number): Line[] {
+function displayLines(display: ToolDisplay, width: number): readonly Line[] {
   if (typeof display === "string") return display.trim() === "" ? [] : linesOf(display.trimEnd());
   switch (display.kind) {
     case "file_diff":
@@ -167,7 +167,7 @@ function timeOf({ status }: ToolCall, milliseconds: number): Span[][] {
   return isShown ? [[{ text: duration(milliseconds), style: "dim" }]] : [];
 }
 
-function detailOf(call: ShownCall, width: number): Line[] {
+function detailOf(call: ShownCall, width: number): readonly Line[] {
   switch (call.status) {
     case "executing":
       return liveLines(call.display, width);
@@ -184,7 +184,7 @@ function detailOf(call: ShownCall, width: number): Line[] {
   }
 }
 
-function liveLines(display: ToolDisplay | undefined, width: number): Line[] {
+function liveLines(display: ToolDisplay | undefined, width: number): readonly Line[] {
   if (display === undefined) return [];
   const lines = displayLines(typeof display === "string" ? display.slice(-4000) : display, width);
   return typeof display === "object" && display.kind === "todo_list"
@@ -199,19 +199,19 @@ function faultOf({ name, error: { message } }: ToolCall & { readonly error: Tool
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
-function errorLines(message: string, style: Style, width: number): Line[] {
+function errorLines(message: string, style: Style, width: number): readonly Line[] {
   const lines = linesOf(message.trim(), style).flatMap((line) => wrapLine(line, width));
   return shortened(lines, MOST_ERROR_ROWS);
 }
 
 /** The last lines of a failure. */
-function faultLines(display: string): Line[] {
+function faultLines(display: string): readonly Line[] {
   const { lines, fault } = partsOf(display);
   if (fault === "" || lines.length < 2) return [];
   return lines.slice(-MOST_LIVE_ROWS).map((line) => [span(line, "dim")]);
 }
 
-function shortened(lines: Line[], most: number): Line[] {
+function shortened(lines: readonly Line[], most: number): readonly Line[] {
   if (lines.length <= most) return lines;
   const left = lines.length - most;
   return [...lines.slice(0, most), [{ text: say("call.more", { count: left }), style: "dim" }]];

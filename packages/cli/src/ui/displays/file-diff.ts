@@ -26,11 +26,19 @@ const LEAST_BESIDE = 90;
 const BAR = { text: " │ ", style: "dim" as const };
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
 
+/** A question about a large change is drawn again with each key. */
+let last = { key: "", rows: [] as readonly Line[] };
+
 /** A change of a file, or some of its hunks, with the differing words marked. */
-export function diffLines(fileDiff: string, width: number): Line[] {
-  const rows: Line[] = [];
-  const hunks = hunksIn(fileDiff);
+export function diffLines(fileDiff: string, width: number): readonly Line[] {
   const isBeside = look.isSideBySide && !look.isSpoken && width >= LEAST_BESIDE;
+  const key = `${width} ${isBeside} ${fileDiff}`;
+  if (last.key !== key) last = { key, rows: hunksLines(hunksIn(fileDiff), width, isBeside) };
+  return last.rows;
+}
+
+function hunksLines(hunks: readonly DiffLine[][], width: number, isBeside: boolean): Line[] {
+  const rows: Line[] = [];
   const gutter = Math.max(1, ...hunks.map((hunk) => String(hunk.at(-1)?.number ?? 0).length));
   for (const [index, hunk] of hunks.entries()) {
     if (index > 0) rows.push([{ text: `${" ".repeat(gutter)} ⋯`, style: "dim" }]);
@@ -130,8 +138,9 @@ function hunkBeside(hunk: readonly DiffLine[], { gutter, width }: Room): Line[] 
 }
 
 function runOf(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): DiffLine[] {
-  const end = hunk.findIndex((line, index) => index >= from && line.sign !== sign);
-  return hunk.slice(from, end === -1 ? hunk.length : end);
+  let end = from;
+  while (hunk[end]?.sign === sign) end += 1;
+  return hunk.slice(from, end);
 }
 
 function drawn(
