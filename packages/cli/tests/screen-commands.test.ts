@@ -338,4 +338,11 @@ describe("a command", () => {
     await terminal.enter("/clear \r", "Wait until the current work is done");
     await terminal.enter("/cost \r", "tokens sent");
   });
+
+  it("/export writes below the user's home where ~ is named", async () => {
+    const terminal = await room.open([{ text: "Answer." }]);
+    await terminal.enter("ask\r", "Answer.", "? for keys");
+    await terminal.enter("/export ~/said.md\r", "Written: ");
+    expect(await readFile(join(room.root, "said.md"), "utf8")).toContain("Answer.");
+  });
 });

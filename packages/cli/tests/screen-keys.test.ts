@@ -229,4 +229,23 @@ describe("a key", () => {
     }, "the answer");
     expect(await readFile(join(room.root, "new.txt"), "utf8")).toContain("begun and more");
   });
+
+  it("P11 ctrl+c ends a command of the user's own, and keeps what is being written", async () => {
+    const terminal = await open([]);
+    await terminal.enter("!sleep 60\r", "! sleep 60", "◐");
+    await terminal.enter(`a draft${ctrl("c")}`, "Press ctrl+c again to quit", /Cancelled|not completed/);
+    expect(terminal.text()).toContain("> a draft");
+  });
+
+  it("P11 ctrl+c in the user's editor ends that editor alone, and the prompt is as it was", async () => {
+    const terminal = await room.open([], { env: { EDITOR: "sh -c 'echo begun; sleep 60'" } });
+    await terminal.enter(`a draft${ctrl("g")}`, "begun");
+    await terminal.enter(ctrl("c"), " failed: exit ", "> a draft", "? for keys");
+    expect(terminal.exitCode).toBe(null);
+  });
+
+  it("an editor that cannot be given a file leaves the prompt as it is, and says why", async () => {
+    const terminal = await room.open([], { env: { EDITOR: "true", TMPDIR: "/dev/null" } });
+    await terminal.enter(`a draft${ctrl("g")}`, "true failed: ", "> a draft");
+  });
 });

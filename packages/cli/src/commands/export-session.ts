@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { type Message, messageOf, withoutSecrets } from "@burin/core";
 import { say } from "../locales/say.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
@@ -12,8 +13,7 @@ export const exportCommands: readonly ScreenCommand[] = [
 async function exportSession(desk: CommandDesk, words: string): Promise<void> {
   const { session, options, settings } = desk;
   if (session === null || session.history.length === 0) return void desk.note(say("session.none"));
-  const name = words === "" ? `burin-${session.id}.md` : words;
-  const file = isAbsolute(name) ? name : join(options.root, name);
+  const file = resolve(options.root, (words || `burin-${session.id}.md`).replace(/^~(?=[/\\])/, homedir));
   const secrets = { environment: process.env, servers: settings?.mcpServers };
   const history = await withoutSecrets(session.history, secrets);
   const texts = history.map(markdownOf).filter((text) => text !== "");

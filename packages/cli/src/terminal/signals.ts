@@ -3,14 +3,20 @@ import { constants } from "node:os";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 
 let received: NodeJS.Signals | null = null;
+/** Another program has the terminal: its keys send signals to both, and mean that program. */
+let isAway = false;
 const controller = new AbortController();
 
 /** Aborts on the first Ctrl-C, hang-up, quit or termination; a second one ends the process at once. */
 export function interruptSignal(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
-    process.on(name, () => interrupt(name));
+    process.on(name, () => (isAway && /INT|QUIT/.test(name)) || interrupt(name));
   }
   return controller.signal;
+}
+
+export function leaveKeysTo(other: boolean): void {
+  isAway = other;
 }
 
 /** A terminal that is gone is told by a failed write, by the system and by its shell, in any order. */

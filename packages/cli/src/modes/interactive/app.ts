@@ -120,6 +120,11 @@ export class App implements Desk {
     return this.work.isWorking || this.#own.isRunning;
   }
 
+  interrupt(): void {
+    if (this.#own.isRunning) this.#own.interrupt();
+    else this.work.interrupt();
+  }
+
   leave(code: ExitCode = EXIT.done): void {
     this.#leave(code);
   }
@@ -322,8 +327,7 @@ export class App implements Desk {
       // What was begun before the question appeared still goes into the prompt.
       if (!["text", "paste", "backspace"].includes(key.name)) return;
     }
-    if (key.name === "escape" && this.#own.isRunning) this.#own.interrupt();
-    else this.#keys.press(key);
+    this.#keys.press(key);
   }
 
   #stateInWords(): string {

@@ -18,6 +18,8 @@ export interface Desk extends CommandDesk {
   readonly shown: Shown;
   readonly terminal: RawTerminal;
   leave(code?: ExitCode): void;
+  /** Ends the user's own commands; where none runs, the model's work. */
+  interrupt(): void;
   /** Shows a short message in place of the hint for a moment. */
   flash(message: string): void;
 }

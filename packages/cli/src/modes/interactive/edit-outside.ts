@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { helperPath, messageOf, readText } from "@burin/core";
 import { say } from "../../locales/say.ts";
+import { leaveKeysTo } from "../../terminal/signals.ts";
 import type { Desk } from "./desk.ts";
 
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -20,33 +22,34 @@ export async function editOutside(
     desk.note(say("editor.none"));
     return null;
   }
-  const folder = mkdtempSync(join(tmpdir(), "burin-edit-"));
-  const file = join(folder, name);
+  let folder = "";
   view.leave();
   terminal.suspend();
+  leaveKeysTo(true);
   try {
+    folder = mkdtempSync(join(tmpdir(), "burin-edit-"));
+    const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
-    const fault = await faultOf(editor, file);
-    if (fault === null) return readText(file, MOST_BYTES);
-    desk.note(say("editor.failed", { editor, why: fault }), true);
+    await runEditor(editor, file);
+    return readText(file, MOST_BYTES);
+  } catch (error) {
+    desk.note(say("editor.failed", { editor, why: messageOf(error) }), true);
     return null;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== "") rmSync(folder, { recursive: true, force: true });
+    leaveKeysTo(false);
     terminal.resume();
     view.begin();
   }
 }
 
-/** The editor may be given with arguments, as in a shell. */
-function faultOf(editor: string, file: string): Promise<string | null> {
+/** The editor may be given with arguments, as in a shell. Throws when it fails. */
+async function runEditor(editor: string, file: string): Promise<void> {
   const isWindows = process.platform === "win32";
   const [program, args] = isWindows
     ? ["cmd", ["/d", "/s", "/c", `${editor} "${file}"`]]
     : ["sh", ["-c", `${editor} "$1"`, "sh", file]];
   const env = { ...process.env, PATH: helperPath(process.env.PATH) };
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "inherit", env });
-    child.on("error", (error) => resolve(messageOf(error)));
-    child.on("close", (code) => resolve(code === 0 ? null : `exit ${code}`));
-  });
+  const [code, signal] = await once(spawn(program, args, { stdio: "inherit", env }), "close");
+  if (code !== 0) throw new Error(`exit ${code ?? signal}`);
 }

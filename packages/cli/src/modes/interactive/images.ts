@@ -64,7 +64,7 @@ function unquoted(word: string): string {
 
 function pathOf(word: string, root: string): string {
   if (word.startsWith("file://")) return orElse(word, () => fileURLToPath(word));
-  return resolve(root, word.replace(/^~(?=[/\\])/, homedir()));
+  return resolve(root, word.replace(/^~(?=[/\\])/, homedir));
 }
 
 function areFiles(paths: readonly string[]): boolean {

@@ -118,10 +118,10 @@ export class PromptKeys {
   }
 
   #escape(): void {
-    const { completion, work } = this.#needs;
-    const { buffer } = this.#desk;
+    const { completion } = this.#needs;
+    const { buffer, isWorking } = this.#desk;
     if (completion.isOpen) completion.close();
-    else if (work.isWorking) work.interrupt();
+    else if (isWorking) this.#desk.interrupt();
     else if (!this.#isAgain) this.#desk.flash(say(buffer.isEmpty ? "status.back" : "status.empty"));
     else {
       this.#desk.flash("");
@@ -138,9 +138,9 @@ export class PromptKeys {
 
   /** The first one never ends the program. */
   #interrupt(): void {
-    const { shown, questions } = this.#desk;
+    const { shown, questions, isWorking } = this.#desk;
     if (this.#isAgain) return void this.#desk.leave(EXIT.done);
-    if (this.#needs.work.isWorking) this.#needs.work.interrupt();
+    if (isWorking) this.#desk.interrupt();
     else this.#putAside();
     if (questions.open.length === 0) shown.panel = null;
     this.#desk.flash(say("status.quit"));
