@@ -19,6 +19,7 @@ describe("nearNames", () => {
   it("gives nothing when nothing is close", () => {
     expect(nearNames("deploy_to_moon", tools)).toEqual([]);
     expect(nearNames("bash", ["task"])).toEqual([]);
+    expect(nearNames("todos", ["tools"])).toEqual([]);
     expect(nearNames("~", ["日本", "a"])).toEqual([]);
   });
 

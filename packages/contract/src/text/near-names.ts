@@ -18,9 +18,8 @@ export function nearNames(asked: string, known: Iterable<string>, most = 3): str
     const almost = part && candidate.length > 2 ? 0.5 : typosBetween(wanted, candidate);
     const score = candidate === wanted ? 0 : almost;
     const length = Math.max(wanted.length, candidate.length);
-    // Two typos in four letters make another word.
-    const allowed = length < 5 ? Math.floor(length / 3) : Math.max(2, Math.floor(length / 3));
-    if (score <= allowed) scored.push({ name, score });
+    // Two typos in five letters make another word.
+    if (score <= Math.floor(length / 3)) scored.push({ name, score });
   }
   scored.sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1));
   return scored.slice(0, most).map((entry) => entry.name);
