@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { BURIN, environmentIn } from "./burin.ts";
+import { BURIN, burin, environmentIn } from "./burin.ts";
 import { put, root } from "./project.ts";
 
 let close = () => {};
@@ -64,5 +64,13 @@ describe("burin mcp login", () => {
     child.stdin.write(`${asked.get("redirect_uri")}?code=right&state=${asked.get("state")}&iss=${iss}\n`);
     expect(await ended).toBe(0);
     expect(notes).toContain("you are logged in to mine");
+  });
+
+  it("P51 is the next step behind burin mcp add, which has done its work then", async () => {
+    const base = await startService();
+    const options = { cwd: root, env: { BURIN_KEYCHAIN: "off" } };
+    const added = await burin(["mcp", "add", "mine", `${base}/mcp`], options);
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("Run: burin mcp login mine") });
+    expect((await burin(["mcp", "test", "mine"], options)).code).toBe(1);
   });
 });

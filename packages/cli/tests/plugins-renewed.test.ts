@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
-import { chmod, readFile, rm, symlink } from "node:fs/promises";
+import { chmod, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -66,6 +66,15 @@ describe("hooks of a plugin", () => {
 });
 
 describe("burin plugins update", () => {
+  it("notices one byte of a program that is no text", async () => {
+    await putPlugin("1.0.0", "one");
+    await writeFile(join(top, "plugin/server"), Buffer.of(0x7f, 0x80, 0x81));
+    await run("plugins", "add", "../plugin", "--apply");
+    await writeFile(join(top, "plugin/server"), Buffer.of(0x7f, 0x80, 0x82));
+    expect((await run("plugins", "update", "--apply")).stdout).toContain("Updated.");
+    expect(await readFile(join(home(), "plugins/guards/files/server"))).toEqual(Buffer.of(0x7f, 0x80, 0x82));
+  });
+
   it("shows what is new and changes nothing; told to, it replaces all but the plugin's own data", async () => {
     await putPlugin("1.0.0", "one");
     await run("plugins", "add", "../plugin", "--apply");

@@ -55,7 +55,7 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
   }
   // Its tools are then known from the first session on, and problems are reported now.
   const { settings } = await openSettings(options);
-  return tried({ alias, settings, options }, { output, signal });
+  return tried({ alias, settings, options }, { output, signal }, true);
 }
 
 function definitionOf(target: string, args: readonly string[], own: Own): Record<string, unknown> {
@@ -173,9 +173,15 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
   return code;
 }
 
-function tried(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
+/** For a server that was just added a login is the next step, and no failure. */
+function tried(server: NamedServer, { output, signal }: Io, isNew = false): Promise<ExitCode> {
   return withServer(server, output, async (door) => {
-    const { tools, prompts, resources, faults } = await door.test(server.alias, signal);
+    const report = await door.test(server.alias, signal).catch((error) => {
+      if (!isNew || error.code !== "mcp_needs_login") throw error;
+      output.note(noteText(error.message));
+    });
+    if (!report) return;
+    const { tools, prompts, resources, faults } = report;
     const offered = [
       counted(tools.length, "tool"),
       counted(prompts, "prompt"),

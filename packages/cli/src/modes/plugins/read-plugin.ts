@@ -271,8 +271,7 @@ async function filesOf(root: string): Promise<Map<string, PluginFile>> {
 function fingerprintOf(files: Plugin["files"]): string {
   const hash = createHash("sha256");
   for (const [path, { bytes }] of files) {
-    const text = bytes.toString("utf8");
-    hash.update(`${JSON.stringify(path)} ${text.length}\n${text}`);
+    hash.update(`${JSON.stringify(path)} ${bytes.length}\n`).update(bytes);
   }
   return hash.digest("hex").slice(0, 16);
 }

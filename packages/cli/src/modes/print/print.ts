@@ -104,7 +104,7 @@ async function runPrompt(
     const { withMentions } = await import("../../commands/at-files.ts");
     const tell = (fault: string) => io.output.note(noteText(fault));
     const folders = [options.root, ...options.includeDirectories] as const;
-    said = await withMentions(prompt, { session, folders, tell, piped }, io.signal);
+    said = await withMentions(prompt, { session, folders, tell, piped }, signal);
   }
   const report = await openReport(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
