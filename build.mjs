@@ -15,6 +15,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { decode, encode } from "@jridgewell/sourcemap-codec";
 import { rolldown } from "rolldown";
+import { holdAlone } from "./build-alone.mjs";
 import { takingLate, writeDoors } from "./build-library.mjs";
 import { writeTypes } from "./build-types.mjs";
 import { manPage } from "./man-page.mjs";
@@ -405,6 +406,7 @@ async function build() {
 // Benches bundle single sources with the same settings; only a direct start builds what is shipped.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const part = process.argv[2];
+  await holdAlone(join(top, "node_modules/.burin-build"));
   if (part !== "--types") await build();
   if (part !== "--no-types") writeTypes(top, TYPED);
 }

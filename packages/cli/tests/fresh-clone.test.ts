@@ -1,6 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -30,5 +32,21 @@ describe("a fresh clone", () => {
     const npm = (...args: string[]) => execFileSync("npm", args, { cwd: clone, encoding: "utf8" });
     npm("install", "--offline", "--no-audit", "--no-fund");
     expect(npm("exec", "--offline", "burin")).toBe("it runs\n");
+  });
+
+  it("is built by one process at a time, also behind one that was killed", async () => {
+    const [lock, log] = [join(clone, "lock"), join(clone, "log")];
+    // No process has this number.
+    writeFileSync(lock, "4194305");
+    const work = `import { appendFileSync } from "node:fs";
+      import { holdAlone } from ${JSON.stringify(pathToFileURL(join(top, "build-alone.mjs")).href)};
+      await holdAlone(${JSON.stringify(lock)});
+      appendFileSync(${JSON.stringify(log)}, "begun ");
+      setTimeout(() => appendFileSync(${JSON.stringify(log)}, "ended "), 300);`;
+    const build = () => once(spawn(process.execPath, ["--input-type=module", "-e", work]), "close");
+    const codes = await Promise.all([build(), build(), build()]);
+    expect(codes.map(([code]) => code)).toEqual([0, 0, 0]);
+    expect(readFileSync(log, "utf8")).toBe("begun ended ".repeat(3));
+    expect(existsSync(lock)).toBe(false);
   });
 });
