@@ -120,4 +120,15 @@ describe("changes of a folder", () => {
     await applyChanges(fresh, changes);
     expect(stateOf(fresh)).toBe(stateOf(base));
   });
+
+  it("P18 are found in time where thousands of files are gone", async () => {
+    execFileSync("sh", ["-c", "seq 20000 | xargs touch"], { cwd: work });
+    const folder = new WatchedFolder(work, null);
+    await folder.begin();
+    execFileSync("sh", ["-c", "seq 20000 | xargs rm"], { cwd: work });
+    const began = performance.now();
+    const { changes } = await folder.changes();
+    expect(changes).toHaveLength(20_000);
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
 });

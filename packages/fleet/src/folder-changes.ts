@@ -57,7 +57,9 @@ export class WatchedFolder {
     const changes: Change[] = [];
     const left: string[] = [];
     for (const path of this.#entries.keys()) {
-      const isCovered = changes.some((change) => path.startsWith(`${change.path}/`));
+      const [folder] = /^.*(?=\/)/.exec(path) ?? [];
+      // What was in a folder is gone with it.
+      const isCovered = folder !== undefined && !present.has(folder);
       if (!present.has(path) && !isCovered) changes.push({ path, gone: true });
     }
     for (const [path, stats] of present) {

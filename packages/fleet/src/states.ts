@@ -146,7 +146,9 @@ export function countWords(counts: ReadonlyMap<State, number>): string {
 /** One row for each task; columns are as wide as their longest cell. */
 export function tableOf(states: readonly TaskState[]): string {
   const rows = [["task", "status", "turns", "tokens", "cost", "result"], ...states.map(rowOf)];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = [0, 0, 0, 0, 0];
+  for (const row of rows)
+    for (const [at, width] of widths.entries()) widths[at] = Math.max(width, row[at]?.length ?? 0);
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

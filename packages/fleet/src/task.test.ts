@@ -32,6 +32,7 @@ describe("a file of tasks", () => {
     ["{not json", /^Line 2: it is not valid JSON/],
     ["[]", /a task is a JSON object/],
     [{ ...plain, id: "../b" }, /"id" must be letters, digits/],
+    [{ ...plain, id: ["b"] }, /"id" must be letters, digits/],
     [{ ...plain, id: "b", promt: "x" }, /"promt" is not part of a task; there are id,/],
     [{ id: "b", folder: "." }, /"prompt" is missing/],
     [{ ...plain, id: "b", prompt: " " }, /"prompt" must be a text that is not empty/],
@@ -44,6 +45,11 @@ describe("a file of tasks", () => {
     [plain, /there is already a task "a"/],
   ])("says what is wrong with %j, and in which line", (line, fault) => {
     expect(() => read(plain, line)).toThrow(fault);
+  });
+
+  it("may name tasks by numbers, which are texts in the database", () => {
+    expect(read({ ...plain, id: 1 })[0]?.id).toBe("1");
+    expect(() => read({ ...plain, id: 1 }, { ...plain, id: "1" })).toThrow('already a task "1"');
   });
 
   it("is not one without a task", () => {

@@ -36,7 +36,10 @@ const DEFAULT_TRIES = 3;
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 
 const KEYS: Readonly<Record<string, (value: unknown) => string | null>> = {
-  id: (value) => (ID.test(String(value)) ? null : "must be letters, digits, - and _, at most 80 of them"),
+  id: (value) =>
+    typeof value !== "object" && ID.test(String(value))
+      ? null
+      : "must be letters, digits, - and _, at most 80 of them",
   folder: isText,
   git: isText,
   revision: isText,
@@ -93,7 +96,7 @@ function readTask(line: string, from: string): Task {
   for (const key of ["id", "prompt"]) if (given[key] === undefined) throw new Error(`"${key}" is missing.`);
   const { folder: _f, git: _g, revision: _r, tarball: _t, ...rest } = given;
   const defaults = { approvalMode: "default", allow: [], deny: [], tries: DEFAULT_TRIES };
-  return { ...defaults, ...rest, source: sourceOf(given, from) } as unknown as Task;
+  return { ...defaults, ...rest, id: String(given.id), source: sourceOf(given, from) } as unknown as Task;
 }
 
 function sourceOf({ folder, git, revision, tarball }: Record<string, unknown>, from: string): Source {
