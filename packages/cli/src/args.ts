@@ -65,23 +65,26 @@ function withoutId(argv: readonly string[]): string[] {
   });
 }
 
+/** The values and words of a command line that may be invalid. */
+function readLoosely(argv: readonly string[], options = PARSED) {
+  return parseArgs({ args: withoutId(argv), options, allowPositionals: true, strict: false, tokens: true });
+}
+
 /** The name of the subcommand, unless -p makes the words a prompt. */
 function subcommandOf(argv: readonly string[]): SubcommandName | null {
   if (!argv.some(isSubcommand)) return null;
-  const { values, positionals } = parseArgs({
-    args: withoutId(argv),
-    options: PARSED,
-    allowPositionals: true,
-    strict: false,
-  });
+  const { values, positionals } = readLoosely(argv);
   const [name = ""] = positionals;
   return !values.print && isSubcommand(name) ? name : null;
 }
 
 function subcommandRequest(argv: readonly string[], name: SubcommandName): Request {
-  const { ownOptions = {}, takesWords } = SUBCOMMANDS[name];
+  const { ownOptions = {}, takesWords, ownWords } = SUBCOMMANDS[name];
   const options = { ...PARSED, ...ownOptions };
-  const end = literalStart(argv, name, options);
+  const places = readLoosely(argv, options).tokens.filter((token) => token.kind === "positional");
+  // From here on words are kept literally.
+  const last = places[ownWords?.(places[1]?.value ?? "") ?? places.length];
+  const end = last === undefined ? argv.length : last.index + 1;
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
   if (values.help) return { mode: "help", topic: name };
   if (values.version) return { mode: "version" };
@@ -90,17 +93,4 @@ function subcommandRequest(argv: readonly string[], name: SubcommandName): Reque
     throw new UsageError(`burin ${name} takes no "${words[0]}". See burin help ${name}.`);
   const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key]]));
   return { mode: "subcommand", name, request: { words, options: commonOptions(values), own } };
-}
-
-/** The position from which words are kept literally. */
-function literalStart(
-  argv: readonly string[],
-  name: SubcommandName,
-  options: NonNullable<ParseArgsConfig["options"]>,
-): number {
-  const settings = { args: [...argv], options, allowPositionals: true, strict: false, tokens: true } as const;
-  const words = parseArgs(settings).tokens.filter((token) => token.kind === "positional");
-  const count = SUBCOMMANDS[name].ownWords?.(words[1]?.value ?? "");
-  const last = count === undefined ? undefined : words[count];
-  return last === undefined ? argv.length : last.index + 1;
 }

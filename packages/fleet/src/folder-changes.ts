@@ -57,10 +57,10 @@ export class WatchedFolder {
     const changes: Change[] = [];
     const left: string[] = [];
     for (const path of this.#entries.keys()) {
-      const [folder] = /^.*(?=\/)/.exec(path) ?? [];
+      const folder = dirname(path);
       // What was in a folder is gone with it.
-      const isCovered = folder !== undefined && !present.has(folder);
-      if (!present.has(path) && !isCovered) changes.push({ path, gone: true });
+      const isAlone = folder === "." || present.has(folder);
+      if (isAlone && !present.has(path)) changes.push({ path, gone: true });
     }
     for (const [path, stats] of present) {
       if (this.#entries.get(path) === stampOf(stats)) continue;

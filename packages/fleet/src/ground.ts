@@ -32,19 +32,19 @@ export class FleetError extends Error {}
 /** The command line after `burin fleet`. */
 export interface FleetRequest {
   readonly words: readonly string[];
-  readonly database?: string;
+  readonly database?: string | undefined;
   readonly concurrency: number;
   readonly limits: Limits;
   /** For all tasks of a run together. */
-  readonly budget?: string;
+  readonly budget?: string | undefined;
   /** Whether to wait until all tasks have ended. */
   readonly follow: boolean;
-  readonly run?: string;
+  readonly run?: string | undefined;
   readonly json: boolean;
-  readonly patches?: string;
-  readonly predictions?: string;
+  readonly patches?: string | undefined;
+  readonly predictions?: string | undefined;
   /** The port of the web page; otherwise any free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
 }
 
 /** What every fleet command works with. */

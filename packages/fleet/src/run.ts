@@ -14,10 +14,9 @@ import { openWorker } from "./open-worker.ts";
 import { countsOf, countWords, submissionsOf, type TaskState, tableOf, tasksOf } from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { openStore, type Store } from "./store.ts";
-import { readTasks, type Source, type Task, TaskError } from "./task.ts";
+import { nameFault, readTasks, type Source, type Task, TaskError } from "./task.ts";
 import { whenItPasses } from "./when-it-passes.ts";
 
-const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 const LOOK_MS = 500;
 const MOST_TASK_BYTES = 100_000_000;
 const SIDE_BY_SIDE = 16;
@@ -36,8 +35,8 @@ export async function readRun(request: FleetRequest, { root }: Ground) {
   const [file] = request.words;
   if (file === undefined) throw new FleetError("name a file of tasks: burin fleet run tasks.jsonl");
   const { run = newRunName() } = request;
-  // It becomes part of folder names.
-  if (!RUN_NAME.test(run)) throw new FleetError("--run must be letters, digits, - and _, at most 80 of them");
+  const fault = nameFault(run);
+  if (fault !== null) throw new FleetError(`--run ${fault}`);
   const path = resolve(root, file);
   const tasks = readTasks(readTaskFile(path), dirname(path));
   for (const { id, source } of tasks) await assertThere(id, source);

@@ -122,9 +122,7 @@ export async function* patchesOf(
   }
 }
 
-export function isOver({ state }: Pick<TaskState, "state">): boolean {
-  return state !== "queued" && state !== "running";
-}
+export const isOver = ({ state }: TaskState) => state !== "queued" && state !== "running";
 
 /** Of one task each, where no count is given. */
 export function countsIn(

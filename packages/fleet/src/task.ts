@@ -33,13 +33,9 @@ export interface Task {
 export class TaskError extends Error {}
 
 const DEFAULT_TRIES = 3;
-const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 
 const KEYS: Readonly<Record<string, (value: unknown) => string | null>> = {
-  id: (value) =>
-    typeof value !== "object" && ID.test(String(value))
-      ? null
-      : "must be letters, digits, - and _, at most 80 of them",
+  id: nameFault,
   folder: isText,
   git: isText,
   revision: isText,
@@ -110,6 +106,12 @@ function sourceOf({ folder, git, revision, tarball }: Record<string, unknown>, f
   // A path is a repository on this machine.
   const isHere = !isAbsolute(url) && /^\.{1,2}(?:\/|$)/.test(url);
   return { git: isHere ? resolve(from, url) : url, revision: String(revision ?? "HEAD") };
+}
+
+/** Names of runs and tasks become parts of the names of folders. */
+export function nameFault(name: unknown): string | null {
+  const isName = typeof name !== "object" && /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(String(name));
+  return isName ? null : "must be letters, digits, - and _, at most 80 of them";
 }
 
 function isText(value: unknown): string | null {

@@ -51,12 +51,12 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
     follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
     json: options.outputFormat !== "text",
     limits: { perModel, perProvider, perTenant },
-    ...(options.budget !== undefined && { budget: options.budget }),
-    ...(portText !== undefined && { port: readPort(portText) }),
-    ...(database !== undefined && { database }),
-    ...(run !== undefined && { run }),
-    ...(patches !== undefined && { patches }),
-    ...(predictions !== undefined && { predictions }),
+    budget: options.budget,
+    port: portText === undefined ? undefined : readPort(portText),
+    database,
+    run,
+    patches,
+    predictions,
   };
 }
 

@@ -16,7 +16,6 @@ export const OTHER_STATES = {
   refused: "Refused",
   set_aside: "Set aside",
 };
-export const OPEN_STATES = ["queued", "running"];
 
 export const place = (id) => document.getElementById(id);
 

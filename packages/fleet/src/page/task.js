@@ -10,7 +10,6 @@ import {
   moment,
   money,
   number,
-  OPEN_STATES,
   OTHER_STATES,
   POLL_MS,
   place,
@@ -69,7 +68,7 @@ export class TaskView {
       return 0;
     }
     this.started = task.started;
-    const isOpen = OPEN_STATES.includes(task.kind);
+    const isOpen = ["queued", "running"].includes(task.kind);
     fillState(this.state, task);
     this.cancel.hidden = !isOpen && task.kind !== "waiting";
     this.retry.hidden = !["failed", "cancelled"].includes(task.kind);
@@ -98,10 +97,8 @@ export class TaskView {
 
   fillQuestion(question) {
     this.question.hidden = question === null;
-    if (question === null || this.question.dataset.id === question.id) {
-      if (question === null) delete this.question.dataset.id;
-      return;
-    }
+    if (question === null) return void delete this.question.dataset.id;
+    if (this.question.dataset.id === question.id) return;
     this.question.dataset.id = question.id;
     const { title, diff, command, prompt, plan, message, args } = question.confirmation;
     const more = command ?? prompt ?? plan ?? message ?? (args && JSON.stringify(args, null, 2));
