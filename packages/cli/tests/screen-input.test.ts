@@ -196,6 +196,14 @@ describe("what is written at the prompt", () => {
     expect(lastPrompt()).not.toContain("own-2");
   });
 
+  it("hands the outputs of all commands after !! to the model, in their order", async () => {
+    const terminal = await room.open([{ text: "Nice." }]);
+    await terminal.enter("!!echo one-$((1+1))\r", "one-2");
+    await terminal.enter("!!echo two-$((2+2))\r", "two-4");
+    await terminal.enter("what was it?\r", "Nice.");
+    expect(lastPrompt()).toMatch(/one-2[\s\S]*two-4[\s\S]*what was it\?$/);
+  });
+
   it("shows a command of the person's own while it runs, and does not say that a model works", async () => {
     const terminal = await room.open();
     await terminal.enter("!sleep 1; echo $((2+2))\r", "! sleep 1; echo $((2+2))\n\n> Ask anything");

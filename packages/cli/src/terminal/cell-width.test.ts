@@ -36,6 +36,9 @@ describe("the width of a text", () => {
     "\u1112\u1161\u11ab",
     "e\u0301",
     "\u304b\u3099",
+    "\u0d28\u0d4d\u200d\u0d15",
+    "\u0d9a\u0dca\u200d\u0dba\u0ddd",
+    "\u0647\u200d",
   ])("P42 is what a terminal makes of letters and marks that are one cluster: %s", async (text) => {
     const terminal = new headless.Terminal({ cols: 80, rows: 2, allowProposedApi: true });
     await new Promise<void>((resolve) => terminal.write(text, resolve));

@@ -64,7 +64,7 @@ export function widthOf(text: string): number {
 export function graphemeWidth(grapheme: string): number {
   const code = grapheme.codePointAt(0) ?? 0;
   if (grapheme.length === 1 && code < 0x300) return 1;
-  const isJoined = grapheme.includes("\u200d") || /^\p{RI}{2}|\p{EMod}$/u.test(grapheme);
+  const isJoined = /^\p{RI}{2}|\p{EMod}$|\p{ExtPict}.*\u200d/u.test(grapheme);
   if (EMOJI.test(grapheme) || isJoined) {
     habits.isDoubtful = true;
     return isJoined ? joinedWidth(grapheme) : habits.emoji;

@@ -53,7 +53,8 @@ export class OwnCalls {
     const title = `! ${command}`;
     const result = await this.call("run_shell_command", { command }, title);
     this.#show(title, result);
-    if (isForModel && result !== null) this.#work.forModel = ranByUser(command, modelText(result.llmContent));
+    if (isForModel && result !== null)
+      this.#work.forModel.push(ranByUser(command, modelText(result.llmContent)));
   }
 
   /** The user has just typed it, so no question is needed. */

@@ -15,7 +15,7 @@ export class Work {
   /** When the open question appeared: the time until its answer is the user's, not working time. */
   #askedAt: number | null = null;
   /** What the user wants the model to see before the next prompt. */
-  forModel = "";
+  readonly forModel: string[] = [];
 
   constructor(desk: Desk) {
     this.#desk = desk;
@@ -47,9 +47,7 @@ export class Work {
       this.#desk.view.soon();
       return;
     }
-    const words = this.forModel === "" ? text : `${this.forModel}\n\n${text}`;
-    this.forModel = "";
-    await this.#run(words);
+    await this.#run([...this.forModel.splice(0), text].join("\n\n"));
   }
 
   interrupt(): void {
