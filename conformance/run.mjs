@@ -1,9 +1,9 @@
 // Runs the scenarios of the protocol's own conformance suite against Burin, as a client and as a server, then its
 // inspector, and a session for editors against their protocol's schema. The suite needs a newer Node than Burin does, so
-// all of them are installed into a temporary folder of their own, or into the second that is named, where they stay. Without
-// an argument, Burin is the build of the repository, else what is installed in the first folder that is named.
+// all of them are installed into a temporary folder of their own; the second that is named already has them. Without an
+// argument, Burin is the build of the repository, else what is installed in the first folder that is named.
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -51,8 +51,10 @@ const AT_ONCE = 2;
 
 const place = process.argv[3] ?? mkdtempSync(join(tmpdir(), "burin-conformance-suite-"));
 try {
-  for (const name of ["package.json", "package-lock.json"]) cpSync(join(here, name), join(place, name));
-  execFileSync("npm", ["ci", "--silent", "--no-audit", "--no-fund"], { cwd: place, stdio: "inherit" });
+  if (!existsSync(join(place, "node_modules"))) {
+    for (const name of ["package.json", "package-lock.json"]) cpSync(join(here, name), join(place, name));
+    execFileSync("npm", ["ci", "--silent", "--no-audit", "--no-fund"], { cwd: place, stdio: "inherit" });
+  }
   const server = await startServer();
   const client = `${process.execPath} ${join(here, "client.mjs")} ${INSTALLED}`;
   const node = newerNode(place);

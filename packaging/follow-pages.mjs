@@ -2,22 +2,16 @@
 // commands behind `$` and what they print, one of `sh` commands alone, one of `js` a program. A block behind the name of a
 // file, at the end of the sentence before it, is that file. In what a command prints, `...` stands for anything, and a word
 // such as `DvQb...` for one that later commands use. A command that goes on after it has printed that is left running.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, openSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { newerNode } from "../conformance/newer-node.mjs";
 import { pages } from "./pages.mjs";
 
 /** For a machine with much else to do. */
 const MOST_SECONDS = 120;
-/** What the pages use of others, beside what is in the folder of clients. */
-const OTHERS = [
-  ...["acpx@0.19.1", "@modelcontextprotocol/server-filesystem@2026.8.31"],
-  ...["openai@6.49.0", "ai@6.0.326", "@ai-sdk/openai-compatible@2.0.87"],
-];
 
 /**
  * @typedef {{ text: string, language: string, file: string | undefined }} Block
@@ -40,14 +34,10 @@ const OTHERS = [
 
 /**
  * @param {(what: string, work: () => unknown) => Promise<void>} check
- * @param {Pick<Places, "repository" | "user" | "clients"> & { node?: string | undefined }} given the clone, where Burin and
- *   the inspector are installed, and the Node that some programs of others need
+ * @param {Pick<Places, "repository" | "user" | "clients" | "node">} given the clone, where Burin and what the pages use of
+ *   others are installed, and the Node that some programs of others need
  */
-export async function followPages(check, { repository, user, clients, node: given }) {
-  execFileSync("npm", ["install", "--no-save", "--silent", "--no-audit", "--no-fund", ...OTHERS], {
-    cwd: clients,
-  });
-  const node = given ?? newerNode(clients);
+export async function followPages(check, { repository, user, clients, node }) {
   symlinkSync(join(user, "node_modules/@burin"), join(clients, "node_modules/@burin"));
   const follow = async (/** @type {[string, Page]} */ [page, told]) => {
     const top = join(clients, "pages", page.replace(/\W/g, "-"));

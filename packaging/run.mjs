@@ -1,12 +1,11 @@
 // Looks at the packages from outside, as they were built last: packs each, checks what is in it, installs all into an
 // empty folder and uses them there, also with clients that keep no protocol (tests of packages/cli), the MCP suite and
 // other clients (conformance/), and follows the pages with them. With --all also under other versions of Node, Bun and
-// Deno, and with the optional packages.
+// Deno, and with the optional packages. A folder behind it is where others.mjs has installed what it needs.
 import { execFile, spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -20,6 +19,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
 import { followPages } from "./follow-pages.mjs";
+import { emptyPackage, installOthers, npm, placesIn, RUNTIMES } from "./others.mjs";
 import { missingFiles } from "./try-installed.mjs";
 import { runAction } from "./try-outside.mjs";
 
@@ -27,44 +27,34 @@ const here = dirname(fileURLToPath(import.meta.url));
 const repository = dirname(here);
 const PACKAGES = ["cli", "core", "edit-match", "shell-judge"];
 const LIBRARIES = ["core", "edit-match", "shell-judge"];
-/** Packages of npm that bring a program to run JavaScript with, and how it is called on a file. */
-const RUNTIMES = {
-  "node-20@npm:node@20.19.0": ["node-20/bin/node"],
-  "node-22@npm:node@22.23.3": ["node-22/bin/node"],
-  "node-24@npm:node@24.21.0": ["node-24/bin/node"],
-  "bun@1.4.5": [".bin/bun"],
-  "deno@2.9.6": [".bin/deno", "run", "-A"],
-};
 /** Clients that vanish, lie, flood, send half a message, cancel twice and answer late or twice. */
 const BAD_CLIENTS = ["serve-bad-input", "serve-odd-messages", "serve-mcp-http"];
 const MOST_MB = { bare: 10, withOptional: 15 };
 /** More than there are cores, for some wait for the network. */
 const AT_ONCE = 3;
 const isWhole = process.argv.includes("--all");
+const given = process.argv.slice(2).find((word) => word !== "--all");
 
 const place = mkdtempSync(join(tmpdir(), "burin-packaging-"));
 const env = { ...process.env, HOME: join(place, "home"), BURIN_HOME: join(place, "home/.burin") };
 let failed = 0;
 let passed = 0;
 try {
-  const tools = join(place, "tools");
-  for (const name of ["package.json", "package-lock.json"]) cpSync(join(here, name), join(tools, name));
-  const runtimes = emptyFolder("runtimes");
-  const hasRuntimes = isWhole ? npm(runtimes, "install", ...Object.keys(RUNTIMES)) : Promise.resolve("");
-  const [, ...packed] = await Promise.all([npm(tools, "ci", "--ignore-scripts"), ...PACKAGES.map(pack)]);
+  const others = placesIn(given ?? join(place, "others"));
+  const areThere = given === undefined ? installOthers(join(place, "others"), isWhole) : Promise.resolve();
+  const packed = await Promise.all(PACKAGES.map(pack));
   const user = emptyFolder("user");
   await npm(user, "install", "--omit=optional", ...packed);
   writeExamples(user);
-  const newer = isWhole ? { NEWER_NODE: join(runtimes, "node_modules/node-22/bin/node") } : {};
   await workOff([
+    () => areThere.then(() => conformAndFollow(user, others)),
     () => conform(["agents.mjs", "gemini", "qwen"], user),
-    () => hasRuntimes.then(() => conformAndFollow(user, newer)),
-    () => lint(join(tools, "node_modules")),
+    () => areThere.then(() => lint(others.tools)),
     () => meetBadClients(user),
-    () => hasRuntimes.then(() => conform(["clients.mjs"], user, newer)),
+    () => areThere.then(() => conform(["clients.mjs"], user, others.newerNode)),
     () => use("node", [process.execPath], user),
     () => lookAround(user, packed),
-    ...(isWhole ? elsewhere(runtimes, hasRuntimes, user) : []),
+    ...(isWhole ? elsewhere(others.runtimes, areThere, user) : []),
     ...(isWhole ? [() => weigh(packed)] : []),
   ]);
   process.stdout.write(`${passed} passed, ${failed} failed\n`);
@@ -97,12 +87,6 @@ async function check(what, work) {
   }
 }
 
-/** @param {string} folder @param {string[]} words */
-function npm(folder, ...words) {
-  // With the user's own home, where npm keeps what it has downloaded; Burin gets another.
-  return run(["npm", ...words, "--silent", "--no-audit", "--no-fund"], folder, process.env);
-}
-
 /** @param {string} name of the package's folder */
 async function pack(name) {
   const folder = join(repository, "packages", name);
@@ -112,13 +96,13 @@ async function pack(name) {
 /** @param {string} name */
 function emptyFolder(name) {
   const folder = join(place, name);
-  mkdirSync(folder);
-  writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
+  emptyPackage(folder);
   return folder;
 }
 
-/** @param {string} tools the folder of their packages */
-async function lint(tools) {
+/** @param {string} folder of the programs that look */
+async function lint(folder) {
+  const tools = join(folder, "node_modules");
   /** @param {string} file */
   const load = (file) => import(pathToFileURL(join(tools, file)).href);
   const [{ publint }, { formatMessage }] = [
@@ -217,19 +201,19 @@ function writeExamples(user) {
   cpSync(join(here, "every-part.mjs"), join(user, "every-part.mjs"));
 }
 
-/** @param {string[]} words @param {string} user @param {NodeJS.ProcessEnv} [variables] */
-function conform([name = "", ...words], user, variables) {
+/** @param {string[]} words @param {string} user @param {string} [newerNode] that some programs of others need */
+function conform([name = "", ...words], user, newerNode) {
   const command = [process.execPath, join(repository, "conformance", name), user, ...words];
+  const more = newerNode === undefined ? {} : { NEWER_NODE: newerNode };
   return check(`conformance/${name} passes with the installed packages`, () =>
-    run(command, repository, { ...process.env, ...variables }),
+    run(command, repository, { ...process.env, ...more }),
   );
 }
 
-/** Both use the programs that the suite brings. @param {string} user @param {{ NEWER_NODE?: string }} newer */
-async function conformAndFollow(user, newer) {
-  const clients = join(place, "clients");
-  await conform(["run.mjs", clients], user, newer);
-  await followPages(check, { repository, user, clients, node: newer.NEWER_NODE });
+/** Both use the programs that the suite brings. @param {string} user @param {ReturnType<typeof placesIn>} others */
+async function conformAndFollow(user, { clients, newerNode }) {
+  await conform(["run.mjs", clients], user, newerNode);
+  await followPages(check, { repository, user, clients, node: newerNode });
 }
 
 /** @param {string} user */
@@ -262,7 +246,7 @@ async function lookAround(user, packed) {
 function elsewhere(runtimes, areThere, user) {
   return Object.entries(RUNTIMES).map(([name, [program = "", ...words]]) => async () => {
     await areThere;
-    await use(name.replace(/.*npm:/, ""), [join(runtimes, "node_modules", program), ...words], user);
+    await use(name.replace(/.*npm:/, ""), [join(runtimes, program), ...words], user);
   });
 }
 
