@@ -138,7 +138,8 @@ describe("examples/session-server", () => {
       { text: "Written." },
     ]);
     const url = await startServer(model.baseUrl);
-    const headers = { authorization: "Bearer secret" };
+    // A connection that has waited for five seconds may be closed at the moment in which it is used again.
+    const headers = { authorization: "Bearer secret", connection: "close" };
     const post = (path: string, body = "") => fetch(`${url}${path}`, { method: "POST", headers, body });
     expect((await fetch(`${url}/sessions`, { method: "POST" })).status).toBe(401);
     const open = async () => ((await (await post("/sessions")).json()) as { id: string }).id;

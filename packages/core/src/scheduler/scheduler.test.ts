@@ -223,10 +223,15 @@ describe("Scheduler", () => {
   it("R36 several calls: each passes every step, answers keep the order, neighbours that read run side by side", async () => {
     const { run, read, trace, states } = setUp({ mode: "yolo" });
     const order: string[] = [];
+    let endSecond = () => {};
+    const secondEnds = new Promise<void>((resolve) => {
+      endSecond = resolve;
+    });
     read.work = async ({ n }) => {
       order.push(`start ${n}`);
-      await new Promise((resolve) => setTimeout(resolve, n === 1 ? 30 : 5));
+      if (n === 1) await secondEnds;
       order.push(`end ${n}`);
+      if (n === 2) endSecond();
       return { llmContent: `${n}`, returnDisplay: "" };
     };
     const answers = await run(

@@ -1,6 +1,6 @@
 import { applyPatch } from "diff";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { fileDiff, matchingLines } from "./diff.ts";
 
 /** Applied as it stands: without this the library turns the patch's line ends into those of the old text. */
@@ -58,6 +58,18 @@ describe("a file's diff", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it("R13 of a few hundred lines is told line by line on a machine that is busy, too", () => {
+    let late = 0;
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => (late += 1000));
+    const { fileDiff: unified } = fileDiff({
+      fileName: "a",
+      before: numbered(300),
+      after: numbered(300, "b"),
+    });
+    clock.mockRestore();
+    expect(unified).toContain("-line 299\n+b 0\n");
   });
 
   it("R13 finds the ends of a change wherever it stands in a long text", () => {

@@ -4,6 +4,8 @@ import { diffArrays, FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, s
 
 /** The diff algorithm has no limit of its own; after this time the change is described in one sentence. */
 const MOST_MILLISECONDS = 200;
+/** So few take less time than that, however unlike they are; the clock of a busy machine is not asked. */
+const FEW_LINES = 1000;
 const MOST_COMPARED = 2_000_000;
 const CONTEXT = 3;
 const FEWEST_UNLIKE = 2000;
@@ -61,7 +63,7 @@ function difference({ fileName, before: original, after, firstLine = 0, changes 
 
 function lineHunks(old: string, fresh: string): readonly StructuredPatchHunk[] | undefined {
   if (old.length + fresh.length > MOST_COMPARED || areUnlike(old, fresh)) return undefined;
-  const options = { context: CONTEXT, timeout: MOST_MILLISECONDS };
+  const options = { context: CONTEXT, timeout: mostTime(countLines(old) + countLines(fresh)) };
   return structuredPatch("", "", old, fresh, undefined, undefined, options)?.hunks;
 }
 
@@ -169,10 +171,10 @@ export function matchingLines(before: readonly string[], after: readonly string[
     tail += 1;
     match[after.length - tail] = before.length - tail;
   }
-  const options = { timeout: MOST_MILLISECONDS };
   const old = before.slice(head, before.length - tail);
   const fresh = after.slice(head, after.length - tail);
   if (old.length === 0 || fresh.length === 0) return match;
+  const options = { timeout: mostTime(old.length + fresh.length) };
   let oldAt = head;
   let newAt = head;
   for (const { added, removed, count } of diffArrays(old, fresh, options) ?? []) {
@@ -187,6 +189,10 @@ function countNewlines(text: string): number {
   let count = 0;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
   return count;
+}
+
+function mostTime(lines: number): number {
+  return lines > FEW_LINES ? MOST_MILLISECONDS : Number.POSITIVE_INFINITY;
 }
 
 function countLines(text: string): number {
