@@ -49,29 +49,32 @@ export function personalExcludes(top: string | null, environment: NodeJS.Process
   const named = environment.GIT_CONFIG_GLOBAL;
   const files = named === undefined ? [join(config, "git", "config"), join(home, ".gitconfig")] : [named];
   let path = join(config, "git", "ignore");
-  for (const file of files) path = excludesFileIn(readSmallFile(file, true) ?? "") ?? path;
+  for (const file of files) path = coreSetting(file, "excludesFile") || path;
   if (path.startsWith("~/")) path = join(home, path.slice(2));
-  const own = top === null ? null : excludesFileIn(readSmallFile(join(top, ".git", "config"), true) ?? "");
+  const own = top === null ? null : coreSetting(join(top, ".git", "config"), "excludesFile");
   // What a repository names counts only inside it: a folder from elsewhere may name any file.
-  if (own !== null && top !== null && realOf(own)?.startsWith(join(realOf(top) ?? top, "/"))) path = own;
+  if (own && top !== null && realOf(own)?.startsWith(join(realOf(top) ?? top, "/"))) path = own;
   return isAbsolute(path) ? readSmallFile(path, true) : null;
 }
 
-/** The value ends before a comment, unless it is in quotes. */
-const EXCLUDES_FILE = /^\s*(?:\[[^\]]*\]\s*)?excludesfile\s*=\s*("(?:[^"\\]|\\.)*"|[^#;]*)/i;
+/** Whether git takes the letters of both cases for the same here, as it notes where the disk does. */
+export function ignoresCase(top: string): boolean {
+  return /^(?:true|yes|on|1)$/i.test(coreSetting(join(top, ".git", "config"), "ignoreCase") ?? "");
+}
 
-/** The last `core.excludesFile` in a git config file. */
-function excludesFileIn(config: string): string | null {
+/** The last value of a setting of `[core]` in a git config file. It ends before a comment, unless it is in quotes. */
+function coreSetting(file: string, name: string): string | null {
+  const setting = new RegExp(
+    `^\\s*(?:\\[[^\\]]*\\]\\s*)?${name}\\s*=\\s*("(?:[^"\\\\]|\\\\.)*"|[^#;]*)`,
+    "i",
+  );
   let found: string | null = null;
   let isCore = false;
-  for (const line of config.split(/\r?\n/)) {
+  for (const line of readSmallFile(file, true)?.split(/\r?\n/) ?? []) {
     const section = /^\s*\[([^\]]*)\]/.exec(line)?.[1];
     if (section !== undefined) isCore = section.trim().toLowerCase() === "core";
-    const value = EXCLUDES_FILE.exec(line)?.[1];
-    if (isCore && value !== undefined) {
-      const bare = value.trim().replace(/^"(.*)"$/, "$1");
-      found = bare.replace(/\\(["\\])/g, "$1");
-    }
+    const value = isCore ? setting.exec(line)?.[1]?.trim() : undefined;
+    if (value !== undefined) found = value.replace(/^"(.*)"$/, "$1").replace(/\\(["\\])/g, "$1");
   }
-  return found === "" ? null : found;
+  return found;
 }

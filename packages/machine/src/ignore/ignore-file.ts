@@ -19,9 +19,11 @@ export class IgnoreFile {
   /** Folders that path rules name; in any other folder no path has to be built for the lookup. */
   readonly #pathFolders = new Set<string>();
   readonly #globs = new IgnoreGlobs();
+  readonly #ignoresCase: boolean;
 
   /** Throws WorkspaceError when its globs cannot be matched in bounded time. */
-  constructor(text: string, place = "The ignore file") {
+  constructor(text: string, place = "The ignore file", ignoresCase = false) {
+    this.#ignoresCase = ignoresCase;
     for (const line of text.replace(/^\uFEFF/, "").split("\n")) this.#add(line.replace(/\r$/, ""));
     this.#globs.assertBounded(place);
   }
@@ -32,6 +34,11 @@ export class IgnoreFile {
 
   /** `folder` is relative to the ignore file's folder and ends with `/`. Returns null when no rule matches. */
   verdict(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
+    if (!this.#ignoresCase) return this.#verdict(folder, name, isFolder);
+    return this.#verdict(folder.toLowerCase(), name.toLowerCase(), isFolder);
+  }
+
+  #verdict(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
     let best = this.#later(this.#names.get(name), -1, isFolder);
     if (this.#endings.size > 0) {
       const dot = name.lastIndexOf(".");
@@ -51,7 +58,7 @@ export class IgnoreFile {
 
   #add(line: string): void {
     if (line.startsWith("#")) return;
-    let glob = withoutTrailingSpaces(line);
+    let glob = withoutTrailingSpaces(this.#ignoresCase ? line.toLowerCase() : line);
     const keeps = glob.startsWith("!");
     if (keeps) glob = glob.slice(1);
     const foldersOnly = glob.endsWith("/");

@@ -98,6 +98,25 @@ describe("ignore rules", () => {
     },
   );
 
+  it.each([
+    ["build/\n*.LOG\nsrc/Out.txt\n[A-C]x", "true", "git"],
+    ["build/\n*.LOG\nsrc/Out.txt\n[A-C]x", "false", "shown"],
+  ])("P39 with the rules %j and core.ignoreCase=%s, names in another case are %s", (rules, lax, seen) => {
+    const files = ["Build/a", "b.log", "src/out.txt", "bx"];
+    const root = tree({ ".gitignore": rules, ...Object.fromEntries(files.map((file) => [file, ""])) });
+    execFileSync("git", ["init", "-q"], { cwd: root });
+    execFileSync("git", ["config", "core.ignoreCase", lax], { cwd: root });
+    const ours = new IgnoreRules([root], NO_SETTINGS);
+    for (const file of files) {
+      const { status } = spawnSync("git", ["check-ignore", "--no-index", file], { cwd: root });
+      expect([file, ours.visibility(join(root, file), false), status]).toEqual([
+        file,
+        seen,
+        lax === "true" ? 0 : 1,
+      ]);
+    }
+  });
+
   it("P39 say the same as git for any rules and paths", () => {
     const segment = fc.constantFrom("a", "b", "ab", "a.log", ".x", "b c", "[a]", "build", "é", "日本");
     const piece = fc.constantFrom(

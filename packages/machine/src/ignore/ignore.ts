@@ -1,7 +1,14 @@
 import { basename, dirname, join, relative, sep } from "node:path";
 import { onceFor } from "@burin/contract/async/once";
 import { lstatOf } from "../disk/disk-looks.ts";
-import { gitTopOf, infoExclude, isGitTop, personalExcludes, readSmallFile } from "../git/git-excludes.ts";
+import {
+  gitTopOf,
+  ignoresCase,
+  infoExclude,
+  isGitTop,
+  personalExcludes,
+  readSmallFile,
+} from "../git/git-excludes.ts";
 import { isWithin } from "../paths/paths.ts";
 import { IgnoreFile } from "./ignore-file.ts";
 
@@ -82,8 +89,15 @@ export class IgnoreRules {
     const environment = this.#environment;
     const top = environment === null ? null : gitTopOf(root);
     const base = top ?? root;
-    const git = top === null ? excludeLayers(base, top, environment) : [];
-    const none = { own: [], settings: [], gitInside: [], path: "", visibility: "shown" } as const;
+    const git = top === null ? excludeLayers(null, environment, false) : [];
+    const none = {
+      own: [],
+      settings: [],
+      gitInside: [],
+      isLax: false,
+      path: "",
+      visibility: "shown",
+    } as const;
     const above = new FolderRules({ ...none, ownNames: this.#ownNames, git, environment });
     let rules = above.withFilesOf(base, base === root ? () => true : gitFilesOnly);
     let folder = base;
@@ -101,11 +115,11 @@ function gitFilesOnly(name: string): boolean {
   return name === ".gitignore" || name === ".git";
 }
 
-function excludeLayers(base: string, top: string | null, environment: NodeJS.ProcessEnv | null): Layer[] {
+function excludeLayers(top: string | null, environment: NodeJS.ProcessEnv | null, isLax: boolean): Layer[] {
   if (environment === null) return [];
-  const texts = [top === null ? null : infoExclude(base), personalExcludes(top, environment)];
-  const files = texts.flatMap((text) => (text === null ? [] : [new IgnoreFile(text)]));
-  return files.filter((file) => !file.isEmpty).map((file) => ({ file, prefix: "" }));
+  const texts = [top === null ? null : infoExclude(top), personalExcludes(top, environment)];
+  const layers = texts.flatMap((text) => (text === null ? [] : [layerOf(text, undefined, isLax)]));
+  return layers.filter(({ file }) => !file.isEmpty);
 }
 
 /** Everything that decides about one folder. */
@@ -117,6 +131,8 @@ interface FolderState {
   /** null when git's rules do not apply. */
   readonly environment: NodeJS.ProcessEnv | null;
   readonly ownNames: readonly string[];
+  /** Git's rules do not tell the cases of letters apart. */
+  readonly isLax: boolean;
   readonly visibility: Visibility;
   readonly path: string;
   /** Git's rules in this folder's own file, without those from above. */
@@ -163,15 +179,16 @@ export class FolderRules {
     const gitFile = pathIn(path, ".gitignore");
     const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;
     const isNewTop = environment !== null && above.path !== path && holds(".git") && isGitTop(path);
-    const gitInside = text === null ? [] : [layerOf(text, gitFile)];
-    const git = [...gitInside, ...(isNewTop ? excludeLayers(path, path, environment) : above.git)];
+    const isLax = isNewTop ? ignoresCase(path) : above.isLax;
+    const gitInside = text === null ? [] : [layerOf(text, gitFile, isLax)];
+    const git = [...gitInside, ...(isNewTop ? excludeLayers(path, environment, isLax) : above.git)];
     const own = [...above.own];
     for (const ownName of ownNames) {
       const file = pathIn(path, ownName);
       const ownText = holds(ownName) ? readSmallFile(file, true) : null;
       if (ownText !== null) own.unshift(layerOf(ownText, file));
     }
-    return new FolderRules({ ...this.#state, git, own, path, gitInside });
+    return new FolderRules({ ...this.#state, git, own, path, gitInside, isLax });
   }
 
   /** The same folder without git's rules from above it. */
@@ -191,8 +208,8 @@ function pathIn(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }
 
-function layerOf(text: string, place: string): Layer {
-  return { file: new IgnoreFile(text, place), prefix: "" };
+function layerOf(text: string, place?: string, isLax = false): Layer {
+  return { file: new IgnoreFile(text, place, isLax), prefix: "" };
 }
 
 function verdictOf(layers: readonly Layer[], name: string, isFolder: boolean): "ignored" | "kept" | null {
