@@ -153,21 +153,27 @@ export function sandboxRefusal(text: string, refusalCase: RefusalCase): string |
       mode === "read-only"
         ? "it is read-only: only /tmp can be written"
         : `only ${roots.join(", ")} and /tmp can be written, and there no protected files: git's hooks and configuration, settings of Burin and of editors, .env, profiles`;
-    return `The sandbox refused a write: ${where}. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
+    return `The sandbox refused a write: ${where}. ${allowedBy("unlimited")}`;
   }
   if (!hasFailed) return null;
   if (!hasNetwork && REFUSED_NETWORK.test(text)) {
-    return `The sandbox has no network. ${allowedBy("network", '"sandbox": { "network": true }')}`;
+    return `The sandbox has no network. ${allowedBy("network")}`;
   }
   if (!hasNetwork && REFUSED_RIGHT.test(text) && OF_SOCKETS.test(text)) {
-    return `The sandbox allows no Unix sockets except connected pairs. ${allowedBy("network", '"sandbox": { "network": true }')}`;
+    return `The sandbox allows no Unix sockets except connected pairs. ${allowedBy("network")}`;
   }
   if (REFUSED_RIGHT.test(text)) {
-    return `The sandbox may be the cause: it gives no administrative rights. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
+    return `The sandbox may be the cause: it gives no administrative rights. ${allowedBy("unlimited")}`;
   }
   return null;
 }
 
-function allowedBy(exception: string, setting: string): string {
-  return `If the task needs it, call again with "sandbox_exception": "${exception}": the user is asked. To allow it always: ${setting} in the user's settings.`;
+/** The settings that allow always what an exception allows once. */
+const SETTINGS = {
+  network: '"sandbox": { "network": true }',
+  unlimited: '--sandbox off or "sandbox": { "mode": "off" }',
+};
+
+function allowedBy(exception: keyof typeof SETTINGS): string {
+  return `If the task needs it, call again with "sandbox_exception": "${exception}": the user is asked. To allow it always: ${SETTINGS[exception]} in the user's settings.`;
 }

@@ -9,11 +9,8 @@ export function hasTerminal(
   const native = `@lydell/node-pty-${platform}/package.json`;
   for (let folder = start; ; folder = dirname(folder)) {
     const modules = join(folder, "node_modules");
-    // Most parent folders have none.
-    if (existsSync(modules)) {
-      const nested = join(modules, "@lydell/node-pty/node_modules");
-      if (existsSync(join(modules, native)) || existsSync(join(nested, native))) return true;
-    }
+    const nested = join(modules, "@lydell/node-pty/node_modules");
+    if (existsSync(join(modules, native)) || existsSync(join(nested, native))) return true;
     if (folder === dirname(folder)) return false;
   }
 }

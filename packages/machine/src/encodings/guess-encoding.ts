@@ -17,14 +17,8 @@ const COMMON_SIGNS = "’‘“”–—…€«»„‚•°§©®·¿¡½²³�
 
 const RUSSIAN = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё";
 /** French, Spanish and Portuguese, German and Nordic, Italian, Icelandic, and signs in English. */
-const WESTERN = [
-  "éàèäüöçßñóíáêôîûùâúãõåøæëïœ",
-  "óíáéñúãçêõâàü¿¡ªº",
-  "äöüåßøæé",
-  "èàùòìé",
-  "áíðþöæéóúý",
-  "£°±©®×½µ²™§³¼¾¥¢¶÷",
-];
+const WESTERN =
+  "éàèäüöçßñóíáêôîûùâúãõåøæëïœ óíáéñúãçêõâàü¿¡ªº äöüåßøæé èàùòìé áíðþöæéóúý £°±©®×½µ²™§³¼¾¥¢¶÷".split(" ");
 /** The first one also covers Slovak. */
 const CENTRAL_EUROPEAN = ["íáéěščřýžůóúťďňľäôĺŕ", "ęąłóżśćńź", "éáöóőüíúű", "čšžćđ", "ăîşţâ"];
 /** Latvian, Lithuanian and Estonian. */
@@ -70,65 +64,43 @@ interface DoubleByte {
   readonly single?: readonly [from: number, to: number, share: number];
 }
 
+/** Reads rows such as `b0-d7 a1-fe 0.85`: first byte, second byte, share. */
+function ranges(rows: string): Range[] {
+  return rows.split(/,\s+/).map((row) => {
+    const bytes = row.split(/[- ]/, 4).map((byte) => Number.parseInt(byte, 16));
+    const [leadFrom = 0, leadTo = 0, trailFrom = 0, trailTo = 0] = bytes;
+    return [leadFrom, leadTo, trailFrom, trailTo, Number(row.split(" ").at(-1))];
+  });
+}
+
 const DOUBLE_BYTES: readonly DoubleByte[] = [
   {
     encoding: "gbk",
     prior: 1.5,
-    ranges: [
-      [0xb0, 0xd7, 0xa1, 0xfe, 0.85],
-      [0xa1, 0xa3, 0xa1, 0xfe, 0.12],
-      [0xd8, 0xf7, 0xa1, 0xfe, 0.02],
-      [0x81, 0xfe, 0x40, 0xfe, 0.01],
-    ],
+    ranges: ranges("b0-d7 a1-fe 0.85, a1-a3 a1-fe 0.12, d8-f7 a1-fe 0.02, 81-fe 40-fe 0.01"),
   },
   {
     encoding: "shift_jis",
     prior: 1.5,
-    ranges: [
-      [0x82, 0x82, 0x9f, 0xf1, 0.42],
-      [0x83, 0x83, 0x40, 0x96, 0.13],
-      [0x81, 0x81, 0x40, 0xac, 0.1],
-      [0x88, 0x97, 0x40, 0xfc, 0.29],
-      [0x82, 0x84, 0x40, 0xfc, 0.01],
-      [0x87, 0x87, 0x40, 0x9c, 0.02],
-      [0x98, 0x9f, 0x40, 0xfc, 0.01],
-      [0xe0, 0xea, 0x40, 0xfc, 0.01],
-      [0xed, 0xfc, 0x40, 0xfc, 0.002],
-    ],
+    ranges: ranges(`82-82 9f-f1 0.42, 83-83 40-96 0.13, 81-81 40-ac 0.1, 88-97 40-fc 0.29, 82-84 40-fc 0.01,
+      87-87 40-9c 0.02, 98-9f 40-fc 0.01, e0-ea 40-fc 0.01, ed-fc 40-fc 0.002`),
     single: [0xa1, 0xdf, 0.03],
   },
   {
     encoding: "euc-jp",
     prior: -0.5,
-    ranges: [
-      [0xa4, 0xa4, 0xa1, 0xf3, 0.45],
-      [0xa5, 0xa5, 0xa1, 0xf6, 0.13],
-      [0xa1, 0xa3, 0xa1, 0xfe, 0.1],
-      [0xb0, 0xcf, 0xa1, 0xfe, 0.3],
-      [0xd0, 0xf4, 0xa1, 0xfe, 0.015],
-      [0xa6, 0xad, 0xa1, 0xfe, 0.02],
-      [0x8e, 0x8e, 0xa1, 0xdf, 0.005],
-    ],
+    ranges: ranges(`a4-a4 a1-f3 0.45, a5-a5 a1-f6 0.13, a1-a3 a1-fe 0.1, b0-cf a1-fe 0.3, d0-f4 a1-fe 0.015,
+      a6-ad a1-fe 0.02, 8e-8e a1-df 0.005`),
   },
   {
     encoding: "euc-kr",
     prior: 1,
-    ranges: [
-      [0xb0, 0xc8, 0xa1, 0xfe, 0.9],
-      [0xa1, 0xa3, 0xa1, 0xfe, 0.07],
-      [0xa4, 0xac, 0xa1, 0xfe, 0.02],
-      [0xca, 0xfd, 0xa1, 0xfe, 0.01],
-    ],
+    ranges: ranges("b0-c8 a1-fe 0.9, a1-a3 a1-fe 0.07, a4-ac a1-fe 0.02, ca-fd a1-fe 0.01"),
   },
   {
     encoding: "big5",
     prior: 0,
-    ranges: [
-      [0xa4, 0xc6, 0x40, 0x7e, 0.34],
-      [0xa4, 0xc6, 0xa1, 0xfe, 0.51],
-      [0xa1, 0xa3, 0x40, 0xfe, 0.12],
-      [0xc9, 0xf9, 0x40, 0xfe, 0.02],
-    ],
+    ranges: ranges("a4-c6 40-7e 0.34, a4-c6 a1-fe 0.51, a1-a3 40-fe 0.12, c9-f9 40-fe 0.02"),
   },
 ];
 

@@ -52,13 +52,9 @@ export class NewlineCounter {
 
   /** Counts from a position to the end of what the buffer got. */
   count(from: number, to: number): number {
-    if (from >= to) return 0;
-    const after = new Uint8Array(this.buffer.buffer, to, STEP);
-    const kept = after.slice();
-    after.fill(0);
-    const found = this.#count(from, to);
-    after.set(kept);
-    return found;
+    const whole = to - ((to - from) % STEP);
+    const rest = countNewlines(this.buffer.subarray(0, to), whole);
+    return whole > from ? this.#count(from, whole) + rest : rest;
   }
 }
 

@@ -117,13 +117,12 @@ function hex(code: number): string {
 
 /** In POSIX brackets nothing escapes, so special characters are placed where they have no meaning. */
 function extendedBracket(ranges: readonly [number, number][]): string {
-  const members = new Set<number>();
-  for (const [first, last] of ranges) for (let code = first; code <= last; code += 1) members.add(code);
-  const special = ["]", "^", "-", "["].filter((character) => members.delete(character.charCodeAt(0)));
-  const head = special.includes("]") ? "]" : "";
-  const tail = `${special.includes("[") ? "[" : ""}${special.includes("^") ? "^" : ""}${special.includes("-") ? "-" : ""}`;
-  const middle = [...members].map((code) => String.fromCharCode(code)).join("");
-  const items = head + middle + tail;
+  const codes = ranges.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, at) => first + at),
+  );
+  const rank = (character: string) => (character === "]" ? -1 : "[^-".indexOf(character) + 1);
+  const characters = codes.map((code) => String.fromCharCode(code));
+  const items = characters.sort((one, other) => rank(one) - rank(other)).join("");
   // A caret alone cannot come first.
   return items === "^-" ? "[-^]" : `[${items}]`;
 }

@@ -79,13 +79,7 @@ function contextLine(line: string, number: number): SearchLine {
 
 function countLines(text: string, from: number, to: number): number {
   let count = 0;
-  let at = from;
-  while (at < to) {
-    const newline = text.indexOf("\n", at);
-    count += 1;
-    if (newline === -1 || newline >= to) break;
-    at = newline + 1;
-  }
+  for (let at = from; at < to; count += 1) at = text.indexOf("\n", at) + 1 || to;
   return count;
 }
 
