@@ -1,8 +1,9 @@
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { gitHome } from "@burin/testing/made-files";
+import { gitHome, temporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
-import { takeBackMade } from "./sandbox-guard.ts";
+import { guardian, takeBackMade } from "./sandbox-guard.ts";
 import { type Survey, Surveyor } from "./sandbox-survey.ts";
 
 /** Something is finished right after everything was looked at, once. */
@@ -45,4 +46,28 @@ it("P53 P21 one that has a hook by then is taken back", () => {
     renameSync(join(folder, "hooks/pre-push.sample"), join(folder, "hooks/pre-push"));
   });
   expect(taken).toEqual([join(root, "module/.git")]);
+});
+
+it("P53 a protected file that cannot be put back, as another program has made it anew, ends nothing", () => {
+  const root = realpathSync(temporaryFolder());
+  const file = join(root, ".env");
+  writeFileSync(file, "KEY=1\n");
+  linkSync(file, join(root, "other-name"));
+  const fs = process.getBuiltinModule("node:fs");
+  const { renameSync: rename } = fs;
+  const begin = guardian({ roots: [root], home: `${root}-home`, temporary: `${root}-temporary` });
+  const guard = begin();
+  writeFileSync(join(root, "other-name"), "KEY=changed\n");
+  fs.renameSync = (from, to) => {
+    rename(from, to);
+    writeFileSync(file, "made meanwhile\n");
+  };
+  syncBuiltinESMExports();
+  try {
+    expect(guard.release().map(({ path }) => path)).toEqual([file]);
+    expect(readFileSync(file, "utf8")).toBe("made meanwhile\n");
+  } finally {
+    fs.renameSync = rename;
+    syncBuiltinESMExports();
+  }
 });
