@@ -8,7 +8,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2520,
   "shell-judge": 4470,
   machine: 11600,
-  models: 6380,
+  models: 6420,
   testing: 1210,
   web: 2020,
   mcp: 2450,

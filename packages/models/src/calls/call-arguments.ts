@@ -107,19 +107,36 @@ function argumentsValue(text: string): unknown {
 
 /** Returns where the object or list at the start of the text ends, if it does. */
 export function endOfJson(text: string): number | undefined {
-  let depth = 0;
-  let inString = false;
-  for (let position = 0; position < text.length; position += 1) {
-    const character = text[position];
-    if (inString) {
-      if (character === "\\") position += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === "{" || character === "[") depth += 1;
-    else if (character === "}" || character === "]") {
-      depth -= 1;
-      if (depth <= 0) return position + 1;
-    }
+  return new JsonNesting().read(text);
+}
+
+/** Follows a JSON text that comes in pieces, each character once. */
+export class JsonNesting {
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+
+  /** Whether the text cannot be whole yet. */
+  get isOpen(): boolean {
+    return this.#depth > 0 || this.#inString;
   }
-  return undefined;
+
+  /** Reads a piece up to where all that was open has ended; returns that place, if it is in it. */
+  read(piece: string, from = 0): number | undefined {
+    for (let position = from; position < piece.length; position += 1) {
+      const character = piece.charAt(position);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (this.#inString && character === "\\") this.#isEscaped = true;
+      else if (character === '"') this.#inString = !this.#inString;
+      else if (!this.#inString && this.#closesAll(character)) return position + 1;
+    }
+    return undefined;
+  }
+
+  #closesAll(character: string): boolean {
+    if (character === "{" || character === "[") this.#depth += 1;
+    if (character !== "}" && character !== "]") return false;
+    this.#depth -= 1;
+    return this.#depth <= 0;
+  }
 }

@@ -25,24 +25,25 @@ export function repairedArguments(
   });
 }
 
-/** The same for arguments as Python writes them, `(key="value")`, with more behind them, and where that begins. */
+/** Arguments as Python writes them, `(key="value")`, at the start of a text, and where what follows them begins. */
 export function pythonArguments(text: string): { args: JsonRecord; end: number } | undefined {
   return orElse(undefined, () => {
-    const reader = new LenientReader(text);
-    const found = [...reader.inside(1, [], ")")]
-      .map(([args, end]) => ({ args: args as JsonRecord, end: reader.afterBlanks(end) }))
-      .filter(({ end }) => /[\],]/.test(text.charAt(end)));
-    return found.length === 1 ? found[0] : undefined;
+    const reader = new LenientReader(text, true);
+    const [args, end = 0] = reader.inside(1, [], ")").next().value ?? [];
+    return isRecord(args) ? { args, end: reader.afterBlanks(end) } : undefined;
   });
 }
 
 /** Reads a value in every possible way. Throws when there are too many. */
 class LenientReader {
   readonly #text: string;
+  readonly #isStrict: boolean;
   #steps = 0;
 
-  constructor(text: string) {
+  /** `isStrict`: the first quote ends a string. */
+  constructor(text: string, isStrict = false) {
     this.#text = text;
+    this.#isStrict = isStrict;
   }
 
   afterBlanks(at: number): number {
@@ -101,9 +102,10 @@ class LenientReader {
       this.#count();
       if (this.#text[end] === "\\") end += 1;
       else if (this.#text[end] === quote) {
+        this.#count((end - at) / 64);
         const value = stringOf(this.#text.slice(at + 1, end));
         if (value !== undefined) yield [value, end + 1];
-        if (quote === '"') return;
+        if (quote === '"' || this.#isStrict) return;
       }
     }
   }
@@ -115,8 +117,8 @@ class LenientReader {
     else if (/^[-\d]/.test(word)) yield [Number(word), at + word.length];
   }
 
-  #count(): void {
-    this.#steps += 1;
+  #count(steps = 1): void {
+    this.#steps += steps;
     if (this.#steps > MOST_STEPS + this.#text.length) throw new Error("too many readings");
   }
 }

@@ -59,8 +59,10 @@ function readPython(text: string): WrittenCalls {
 function readTagged(text: string, isWhole: boolean): WrittenCalls {
   const start = "<tool_call>".length;
   const closing = "</tool_call>";
+  const json = /^<tool_call>\s*\{/.test(text) ? endOfJson(text.slice(start)) : 0;
+  if (json === undefined) return isWhole ? undefined : "unfinished";
   // The closing tag may also occur inside an argument.
-  for (let end = text.indexOf(closing, start); end !== -1; end = text.indexOf(closing, end + 1)) {
+  for (let end = text.indexOf(closing, start + json); end !== -1; end = text.indexOf(closing, end + 1)) {
     const calls = callsInTag(text.slice(start, end));
     if (calls) return { calls, length: end + closing.length };
   }
@@ -87,7 +89,7 @@ function callsInTag(body: string): readonly WrittenCall[] | undefined {
   }
   const calls: WrittenCall[] = [];
   for (let rest = text; rest !== ""; ) {
-    const end = endOfJson(rest);
+    const end = rest.startsWith("{") ? endOfJson(rest) : undefined;
     const call = end === undefined ? undefined : callIn(parseJson(rest.slice(0, end)), false);
     if (end === undefined || !call) return undefined;
     calls.push(call);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { repairedArguments } from "./repair-arguments.ts";
 import { TextCalls } from "./text-calls.ts";
 
 const OFFERED = new Set(["ls", "cat"]);
@@ -201,12 +202,13 @@ describe("P15 calls in the text", () => {
     expect(played([...text])).toEqual({ text: "", calls: [{ name: "ls", args }] });
   });
 
-  it("calls in Python's form are several, and what has two meanings is none", () => {
+  it("calls in Python's form are several, and what only looks like one stays text", () => {
     const calls = [
       { name: "ls", args: { path: "a" } },
       { name: "cat", args: { path: "b" } },
     ];
-    expect(played(["[ls(path='a'), cat(pa", 'th="b")]'])).toEqual({ text: "", calls });
+    for (const quote of ["'", '"'])
+      expect(played([`[ls(path='a'), cat(pa`, `th=${quote}b${quote})]`])).toEqual({ text: "", calls });
     for (const text of [
       "[ls](https://a.example/ls)",
       "[ls(1)](x)",
@@ -234,6 +236,26 @@ describe("P15 calls in the text", () => {
       Array.from({ length: 5000 }, (_none, index) => index * 70),
     );
     expect(played(pieces).calls).toEqual([{ name: "cat", args: { content } }]);
+  });
+
+  it.each(["<tool_call>", '<tool_call>{"name": "ls", "arguments": {"path": "'])(
+    "a model that repeats a closing tag without end behind %s costs no more than the length",
+    (start) => {
+      const text = start + "</tool_call>".repeat(30_000);
+      expect(
+        played(
+          cut(
+            text,
+            [...Array(1000).keys()].map((at) => at * 360),
+          ),
+        ),
+      ).toEqual({ text, calls: [] });
+    },
+  );
+
+  it("text in single quotes with many more quotes in it is given up in little time", () => {
+    for (let time = 0; time < 20; time += 1)
+      expect(repairedArguments(`{'a': '${"it's, '".repeat(24_000)}'}`, () => true)).toBeUndefined();
   });
 
   it.each(["<|start|>assistant", "<|channel|>commentary to=ls"])(

@@ -261,6 +261,18 @@ describe("arguments", () => {
     expect(spoiled?.argsError).toContain("lost");
   });
 
+  it.each<[string, (at: number) => object]>([
+    ["index grows", (at) => (at === 0 ? { index: 0, id: "A" } : { index: at })],
+    ["id changes", (at) => ({ id: `A${at}` })],
+    ["name is repeated", () => ({ index: 0, id: "A" })],
+  ])("P10 P7 long arguments whose %s with each piece cost no more than their length", (how, fields) => {
+    const args = { path: "a", content: 'a "line" { of } code\n'.repeat(40_000) };
+    const texts = JSON.stringify(args).match(/[\s\S]{1,8}/g) ?? [];
+    const isNamed = (at: number) => at === 0 || how.startsWith("name");
+    const chunks = texts.map((text, at) => [piece(fields(at), isNamed(at) ? "w" : undefined, text)]);
+    expect(assembled(chunks)).toEqual([{ id: expect.stringMatching(/^A/), name: "w", args }]);
+  });
+
   it("things that are no fragments are passed over", () => {
     expect(assembled([null, 3, "x", [null, 4, []], {}, [{ index: 0, function: null }]])).toEqual([]);
   });

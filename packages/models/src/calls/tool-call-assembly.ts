@@ -1,6 +1,6 @@
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { parseCallArguments } from "./call-arguments.ts";
+import { JsonNesting, parseCallArguments } from "./call-arguments.ts";
 
 export interface ReplyEnd {
   /** `limit`: the output limit cut it. `open`: it stopped with no sign of being complete. */
@@ -29,6 +29,17 @@ class GrowingCall {
   damaged = false;
   signature: string | undefined;
   namedInChunk = 0;
+  readonly #nesting = new JsonNesting();
+
+  addText(piece: string): void {
+    this.text += piece;
+    for (let from = 0; from < piece.length; ) from = this.#nesting.read(piece, from) ?? piece.length;
+  }
+
+  /** Asked for each piece, so a text that is still open is not parsed. */
+  get hasWholeArguments(): boolean {
+    return this.object !== undefined || (!this.#nesting.isOpen && parseJson(this.text) !== undefined);
+  }
 }
 
 /** Servers disagree on how a fragment names its call: index, id, both or neither each count for what they prove. */
@@ -56,7 +67,7 @@ export class ToolCallAssembly {
 
   /** A chunk could not be parsed. It may have contained a part of any unfinished call, which then must not run. */
   loseChunk(): void {
-    for (const call of this.#calls) call.damaged ||= !hasWholeArguments(call);
+    for (const call of this.#calls) call.damaged ||= !call.hasWholeArguments;
   }
 
   /** Some services list tools that they run themselves too; those are not calls for us. */
@@ -106,7 +117,7 @@ export class ToolCallAssembly {
     call.name = grownName(call.name, fragment.name);
     call.signature = fragment.signature ?? call.signature;
     if (fragment.name !== "") call.namedInChunk = this.#chunk;
-    if (typeof fragment.arguments === "string") call.text += fragment.arguments;
+    if (typeof fragment.arguments === "string") call.addText(fragment.arguments);
     else call.object = fragment.arguments;
   }
 
@@ -134,7 +145,7 @@ export class ToolCallAssembly {
     const last = this.#last;
     if (!last || fragment.index === undefined || this.#fits(last, fragment)) return last;
     // Some servers count the pieces of a call where its index belongs.
-    const isMore = fragment.id === "" && fragment.name === "" && !hasWholeArguments(last);
+    const isMore = fragment.id === "" && fragment.name === "" && !last.hasWholeArguments;
     return isMore ? last : undefined;
   }
 
@@ -143,7 +154,7 @@ export class ToolCallAssembly {
     if (fragment.name === "") return false;
     if (call.namedInChunk === this.#chunk) return true;
     const given = fragment.arguments;
-    if (!hasWholeArguments(call) || (typeof given === "string" && parseJson(given) === undefined))
+    if (!call.hasWholeArguments || (typeof given === "string" && parseJson(given) === undefined))
       return false;
     return fragment.name !== call.name || typeof given !== "string" || !isSameJson(given, call.text);
   }
@@ -152,12 +163,12 @@ export class ToolCallAssembly {
     const otherId = fragment.id !== "" && call.id !== "" && fragment.id !== call.id;
     if (fragment.name !== "" && call.name !== "") {
       if (otherId || call.namedInChunk === this.#chunk) return true;
-      if (fragment.name === call.name) return hasWholeArguments(call);
+      if (fragment.name === call.name) return call.hasWholeArguments;
       // A name may come in pieces too, if the index says that it is the same call.
       return hasArguments(call) || fragment.index === undefined || fragment.index !== call.index;
     }
     // Some servers create a new id for every fragment: alone it begins a call only where no index says otherwise.
-    return otherId && fragment.index === undefined && (hasWholeArguments(call) || fragment.arguments === "");
+    return otherId && fragment.index === undefined && (call.hasWholeArguments || fragment.arguments === "");
   }
 }
 
@@ -205,8 +216,8 @@ function isSameAgain(call: GrowingCall, other: GrowingCall, isLater: boolean): b
   if (call === other || call.id === "" || call.id !== other.id || call.name !== other.name) return false;
   if (call.object || other.object || call.namedInChunk === other.namedInChunk) return false;
   if (call.text === other.text) return isLater;
-  if (hasWholeArguments(call)) return isLater && isSameJson(call.text, other.text);
-  return hasWholeArguments(other) && other.text.startsWith(call.text);
+  if (call.hasWholeArguments) return isLater && isSameJson(call.text, other.text);
+  return other.hasWholeArguments && other.text.startsWith(call.text);
 }
 
 function isSameJson(one: string, other: string): boolean {
@@ -215,8 +226,4 @@ function isSameJson(one: string, other: string): boolean {
 
 function hasArguments(call: GrowingCall): boolean {
   return call.object !== undefined || call.text.trim() !== "";
-}
-
-function hasWholeArguments(call: GrowingCall): boolean {
-  return call.object !== undefined || parseJson(call.text) !== undefined;
 }

@@ -29,7 +29,7 @@ export function learn(
   refusal: string | undefined,
 ): string | undefined {
   // In a stream there is no status, only the message. A null in it says nothing about what was sent.
-  const reason = (refusal ?? message).replace(/\\*"\w+\\*"\s*:\s*null\b/g, "");
+  const reason = (refusal ?? message).replace(/(?<!\\)\\*"\w+\\*"\s*:\s*null\b/g, "");
   // OpenRouter wants the price of the longest reply in advance.
   const affordable = Number(/can only afford (\d+)/.exec(reason)?.[1]);
   if (affordable >= LEAST_OUTPUT) return outputLesson(lesson, affordable, Number.POSITIVE_INFINITY);

@@ -9,6 +9,19 @@ const KEY = "sk-very-secret-key";
 afterEach(closeServers);
 
 describe("failures", () => {
+  it("P35 a failure that is nested without end, or full of backslashes, takes no time to read", async () => {
+    const nested = `${'{"error":'.repeat(2000)}"words"${"}".repeat(2000)}`;
+    for (const body of [
+      nested,
+      sse(nested),
+      `{"error":"${"\\\\".repeat(30_000)}"}`,
+      "thinking ".repeat(7000),
+    ]) {
+      const { message } = await failureOf(raw(body, { status: 400, type: "application/json" }));
+      expect(message.length).toBeLessThan(1000);
+    }
+  });
+
   it.each<[string, string, [string, RegExp]]>([
     ["P34 an empty stream", "", ["bad_reply", /empty/]],
     ["P34 usage only", sse({ choices: [], usage: { prompt_tokens: 1 } }), ["bad_reply", /empty/]],

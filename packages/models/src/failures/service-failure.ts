@@ -1,5 +1,5 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
-import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { innermost } from "@burin/machine/http/innermost-error";
 import { tlsFault } from "@burin/machine/http/tls-fault";
 import { wordSet } from "../request/word-set.ts";
@@ -14,29 +14,38 @@ const DETAIL_KEYS = wordSet(
   "error errors message Message msg detail error_msg status_msg error_description error_message errorMessage description reason faultstring title",
 );
 
-const NO_DETAIL = wordSet("metadata param");
+/** What is read for itself. */
+const READ_KEYS: ReadonlySet<string> = new Set([...DETAIL_KEYS, "metadata", "param"]);
+/** What a service means to say is not deeper. */
+const MOST_LEVELS = 30;
 
 /** The service's own account of a failure, on one line and bounded; empty when it gave none. */
-export function detailOf(answer: unknown): string {
-  if (typeof answer === "string") {
-    const parsed = parseJson(answer);
-    if (typeof parsed === "object") return detailOf(parsed);
-    const within = jsonWithin(answer);
-    const told = within ? detailOf(within.value) : "";
-    if (within && told !== "")
-      return bounded(answer.slice(0, within.start) + told + answer.slice(within.end));
-    return looksLikeHtml(answer) ? "" : bounded(answer);
-  }
-  if (Array.isArray(answer)) return detailOf(answer[0]);
-  if (!isRecord(answer)) return "";
+export function detailOf(answer: unknown, levels = MOST_LEVELS): string {
+  if (levels === 0) return "";
+  const inner = (value: unknown) => detailOf(value, levels - 1);
+  if (typeof answer === "string") return detailInText(answer, inner);
+  if (Array.isArray(answer)) return inner(answer[0]);
+  return isRecord(answer) ? detailIn(answer, inner) : "";
+}
+
+function detailInText(answer: string, inner: (value: unknown) => string): string {
+  const parsed = parseJson(answer);
+  if (typeof parsed === "object") return inner(parsed);
+  const within = jsonWithin(answer);
+  const told = within ? inner(within.value) : "";
+  if (within && told !== "") return bounded(answer.slice(0, within.start) + told + answer.slice(within.end));
+  return looksLikeHtml(answer) ? "" : bounded(answer);
+}
+
+function detailIn(answer: JsonRecord, inner: (value: unknown) => string): string {
   const said = [...DETAIL_KEYS].flatMap((key) => answer[key] || []);
   // Where nothing has a name that is known, a service has put it into something of its own.
   const wrapped = Object.entries(answer).flatMap(([key, value]) =>
-    (isRecord(value) || (typeof value === "string" && /\s/.test(value))) && !NO_DETAIL.has(key)
+    (isRecord(value) || (typeof value === "string" && /\s/.test(value))) && !READ_KEYS.has(key)
       ? [value]
       : [],
   );
-  const details = [...said, ...wrapped].map(detailOf).filter((text) => text !== "");
+  const details = [...said, ...wrapped].map(inner).filter((text) => text !== "");
   // A name says less than a sentence.
   const detail = details.find((text) => /\s/.test(text)) ?? details[0];
   const place = [answer.loc, answer.path].find(Array.isArray)?.join(".") ?? "";
@@ -45,7 +54,7 @@ export function detailOf(answer: unknown): string {
   // Some give a failure a name and no words.
   const name = typeof answer.code === "string" && /^[a-z]\w+$/i.test(answer.code) ? answer.code : "";
   // A gateway also says what the service behind it said.
-  const behind = isRecord(answer.metadata) ? detailOf(answer.metadata.raw) : "";
+  const behind = isRecord(answer.metadata) ? inner(answer.metadata.raw) : "";
   return bounded([place, detail ?? name, field, behind].filter((text) => text !== "").join(": "));
 }
 

@@ -5,7 +5,7 @@ const CACHE = [
   ["no-cache-hour", /\bttl\b/i],
   ["no-cache-control", /cache_control|\bttl\b/i],
 ] as const;
-const REASONING = /reasoning[_ ]?(content|details|text)|\bthinking\b.*(back|missing|required)/is;
+const REASONING = /reasoning[_ ]?(content|details|text)|\bthinking\b.{0,500}(back|missing|required)/is;
 const ENCRYPTED = /encrypted[_ ]content|\binclude\b/i;
 
 /** An option from the settings that the model does not have. */
