@@ -244,6 +244,16 @@ describe("a key", () => {
     expect(terminal.exitCode).toBe(null);
   });
 
+  it("ctrl+z in the user's editor stops both, and after fg the keys are the editor's again", async () => {
+    const editor = join(temporaryFolder(), "stopping");
+    const lines = ["#!/bin/sh", "echo begun", "kill -TSTP 0", "echo again; read line"];
+    await writeFile(editor, [...lines, 'printf "%s" " $line" >> "$1"'].join("\n"), { mode: 0o700 });
+    const terminal = await room.open([], { isInShell: true, env: { EDITOR: editor } });
+    await terminal.enter(`a draft${ctrl("g")}`, "begun", "Stopped");
+    await terminal.enter("fg\r", "again");
+    await terminal.enter("as typed\r", "> a draft as typed");
+  });
+
   it("an editor that cannot be given a file leaves the prompt as it is, and says why", async () => {
     const terminal = await room.open([], { env: { EDITOR: "true", TMPDIR: "/dev/null" } });
     await terminal.enter(`a draft${ctrl("g")}`, "true failed: ", "> a draft");

@@ -37,7 +37,7 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "back", run: goBack },
   { name: "clear", run: clear },
   { name: "undo", words: "[count]", run: undoLast },
-  { name: "redo", run: redoLast },
+  { name: "redo", run: (desk) => changeBack(desk, { redo: true }) },
   { name: "compact", run: compact },
   { name: "rename", words: "[name]", isQuiet: true, run: rename },
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
@@ -203,10 +203,6 @@ async function undoLast(desk: CommandDesk, words: string): Promise<void> {
   if (words !== "" && !/^[1-9]\d{0,4}$/.test(words))
     return void desk.note(say("undo.count", { word: words }), true);
   await changeBack(desk, { count: words === "" ? 1 : Number(words) });
-}
-
-function redoLast(desk: CommandDesk): Promise<void> {
-  return changeBack(desk, { redo: true });
 }
 
 async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | "redo">): Promise<void> {

@@ -35,6 +35,7 @@ export class RawTerminal implements ScreenPort {
   readonly #listener: Listener;
   #isOpen = false;
   #isGone = false;
+  #isLent = false;
   #timer: NodeJS.Timeout | undefined;
   #heldEnter = false;
   #lastInput = 0;
@@ -70,7 +71,7 @@ export class RawTerminal implements ScreenPort {
     process.stdin.off("end", this.#onEnd);
     process.off("SIGWINCH", this.#listener.onResize);
     process.off("SIGCONT", this.#onContinue);
-    this.suspend();
+    this.#suspend();
     process.off("exit", this.#restore);
   }
 
@@ -86,8 +87,13 @@ export class RawTerminal implements ScreenPort {
     this.write(`${notice}\u0007`);
   }
 
-  /** Leaves the terminal to another program, or to the shell, until `resume`. */
-  suspend(): void {
+  /** Leaves the terminal to another program until `resume`, also where the shell stops both and continues them. */
+  lend(): void {
+    this.#isLent = true;
+    this.#suspend();
+  }
+
+  #suspend(): void {
     process.stdin.off("data", this.#onData);
     this.#restore();
     process.stdin.pause();
@@ -95,6 +101,7 @@ export class RawTerminal implements ScreenPort {
 
   resume(): void {
     this.#isOpen = true;
+    this.#isLent = false;
     process.stdin.on("data", this.#onData);
     process.stdin.setRawMode?.(true);
     process.stdin.resume();
@@ -103,7 +110,7 @@ export class RawTerminal implements ScreenPort {
 
   /** Stops the program like the shell's own key. */
   stop(): void {
-    this.suspend();
+    this.#suspend();
     process.kill(0, "SIGTSTP");
     // Without a shell to return to, the program is not stopped.
     setTimeout(() => this.#isOpen || this.#onContinue(), STOP_MS);
@@ -137,7 +144,8 @@ export class RawTerminal implements ScreenPort {
   };
 
   readonly #onContinue = (): void => {
-    this.suspend();
+    if (this.#isLent) return;
+    this.#suspend();
     this.resume();
     this.#listener.onReturn();
   };

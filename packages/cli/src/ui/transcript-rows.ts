@@ -7,7 +7,7 @@ import { callLines, duration } from "./displays/call-lines.ts";
 import { MarkdownStream } from "./markdown.ts";
 import { paint, type Theme } from "./theme.ts";
 
-const BLANK: Row = { bytes: "", width: 0 };
+export const BLANK: Row = { bytes: "", width: 0 };
 /** Of a long prompt the beginning is enough: the user has it in the scrollback. */
 const MOST_PROMPT_ROWS = 12;
 const MOST_CALL_ROWS = 12;

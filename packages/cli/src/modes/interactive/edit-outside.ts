@@ -24,7 +24,7 @@ export async function editOutside(
   }
   let folder = "";
   view.leave();
-  terminal.suspend();
+  terminal.lend();
   leaveKeysTo(true);
   try {
     folder = mkdtempSync(join(tmpdir(), "burin-edit-"));

@@ -28,7 +28,7 @@ import {
   type ThemeName,
   type Wishes,
 } from "../../ui/theme.ts";
-import { type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
+import { BLANK, type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
 
 /** Words that go with the next turn, or when the work is done. */
 interface Waiting {
@@ -202,7 +202,7 @@ export class View {
     const frame = this.#frame();
     const final: Row[] = this.#rows.takeFinal(this.#shown.transcript, frame);
     final.push(...this.#rows.live(this.#shown.transcript, frame));
-    this.#screen.draw([...final, EMPTY], [], null);
+    this.#screen.draw([...final, BLANK], [], null);
     this.#isClosed = true;
   }
 
@@ -279,8 +279,6 @@ export class View {
     this.soon();
   }
 }
-
-const EMPTY: Row = { bytes: "", width: 0 };
 
 /** All of it even in a narrow window, unless that takes more than two rows. */
 function placeholder(isWorking: boolean, width: number): readonly Line[] {
