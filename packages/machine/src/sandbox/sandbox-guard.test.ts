@@ -48,7 +48,7 @@ it("P53 P21 one that has a hook by then is taken back", () => {
   expect(taken).toEqual([join(root, "module/.git")]);
 });
 
-it("P53 a protected file that cannot be put back, as another program has made it anew, ends nothing", () => {
+it("P53 a protected file that cannot be put back, as another program has made it again, ends nothing", () => {
   const root = realpathSync(temporaryFolder());
   const file = join(root, ".env");
   writeFileSync(file, "KEY=1\n");

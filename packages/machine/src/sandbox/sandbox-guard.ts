@@ -302,7 +302,7 @@ function restoreShared({ places }: Survey, ground: GuardGround): readonly TakenB
     const why = "it was changed under another of its names";
     const taken = place === null ? null : takeBack(place, { ...ground, why });
     if (taken === null) return [];
-    // Another program may have made it anew, or the disk is full; what was there is kept all the same.
+    // Another program may have made it again, or the disk is full; what was there is kept all the same.
     if (taken.kept !== null) orElse(undefined, () => writeFileSync(file, content, { flag: "wx", mode }));
     return [taken];
   });
