@@ -53,7 +53,12 @@ async function startSocks({ to, login, status = 0, isSlow = false }: Played) {
     }
   };
   async function serveSocks(socket: Socket): Promise<void> {
-    const next = async () => (await once(socket, "data"))[0] as Buffer;
+    // What comes between two calls waits: without a listener it would be lost.
+    const next = async () => {
+      const [bytes] = await once(socket.resume(), "data");
+      socket.pause();
+      return bytes as Buffer;
+    };
     const [version, , ...ways] = await next();
     if (version !== 5) return void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n");
     const way = login === undefined ? 0 : 2;
