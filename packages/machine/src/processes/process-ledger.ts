@@ -166,9 +166,8 @@ export function makeTemporary(home: string, roots: readonly string[]): string {
   const name = TEMPORARY_PREFIX + randomName();
   const isApart = (place: string) => dirname(place) === home || !isWithinAny(realPlace(place), roots);
   let fault: unknown;
-  for (const folder of temporaryPlaces(home)
-    .filter(isApart)
-    .map((place) => join(place, name))) {
+  for (const place of temporaryPlaces(home).filter(isApart)) {
+    const folder = join(place, name);
     try {
       makeFolders(folder);
       // A full disk still takes folders, and then no command could run, not even one that makes room.
