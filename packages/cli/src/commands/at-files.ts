@@ -57,10 +57,8 @@ function mentioned(prompt: string, places: Place["folders"]) {
 function missingFault(word: string, root: string): string | null {
   const path = word.replace(/[.,;:!?)\]}'"]+$/, "");
   const folder = resolve(root, dirname(path));
-  const [near] = nearNames(
-    basename(path),
-    orElse([], () => readdirSync(folder)),
-  );
+  const names = orElse([], () => readdirSync(folder));
+  const [near] = nearNames(basename(path), names);
   if (near === undefined && !/^(?![\w-]+:\w[\w+.-]*:).*([\w-][./]|\/\w)/.test(path)) return null;
   const hint = near === undefined ? "" : `; did you mean @${join(dirname(path), near)}?`;
   return `@${path} names no file or folder and goes to the model as text${hint}`;

@@ -55,12 +55,9 @@ function chooseWord<Word extends string>(desk: CommandDesk, word: string, choosi
   const { choices } = choosing;
   const take = (value: string): void => {
     const found = choices.find((one) => one.value === value);
-    if (found !== undefined) choosing.chosen(found.value);
-    else
-      desk.note(
-        say("command.unknownWord", { word, known: choices.map((one) => one.value).join(", ") }),
-        true,
-      );
+    if (found !== undefined) return void choosing.chosen(found.value);
+    const known = choices.map((one) => one.value).join(", ");
+    desk.note(say("command.unknownWord", { word, known }), true);
   };
   if (word === "") choose(desk, { ...choosing, chosen: take });
   else take(word);

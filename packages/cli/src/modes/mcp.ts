@@ -212,11 +212,9 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
     };
     try {
       const how = await door.login(alias, { onAddress, pasted: final.text }, signal);
-      output.note(
-        how === "logged_in"
-          ? `burin: you are logged in to ${alias}.`
-          : `burin: ${alias} does not require a login.`,
-      );
+      const said =
+        how === "logged_in" ? `you are logged in to ${alias}` : `${alias} does not require a login`;
+      output.note(`burin: ${said}.`);
     } finally {
       final.close();
     }

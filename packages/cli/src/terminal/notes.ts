@@ -15,10 +15,8 @@ export function noteNotices(notices: readonly string[], output: Output): void {
 
 /** Prints on stderr which sources have no tools, or not all of theirs. */
 export function noteFailures(failures: readonly DiscoveryFailure[], output: Output): void {
-  noteNotices(
-    failures.map(({ source, message }) => `tools from ${source}: ${message}`),
-    output,
-  );
+  const notices = failures.map(({ source, message }) => `tools from ${source}: ${message}`);
+  noteNotices(notices, output);
 }
 
 /** Where users name tools: in settings and on the command line. */

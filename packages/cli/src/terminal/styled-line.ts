@@ -54,6 +54,11 @@ export function linesOf(text: string, style?: Style): Line[] {
     .map((line) => [span(line, style)]);
 }
 
+/** Without the spaces at its end, which are not seen. */
+export function plainText(line: Line): string {
+  return line.reduce((all, { text }) => all + text, "").trimEnd();
+}
+
 export function lineWidth(line: Line): number {
   let width = 0;
   for (const { text } of line) width += widthOf(text);
@@ -124,12 +129,7 @@ export function fitRows(rows: readonly string[], isTerminal: boolean): readonly 
     const column = /^(?:.*\S)? {2,}/.exec(text)?.[0].length ?? 0;
     const hang = column * 2 > width ? text.search(/\S/) + 4 : column;
     const fitted = wrapLine([{ text }], width, " ".repeat(hang));
-    return fitted.map((line) =>
-      line
-        .map((span) => span.text)
-        .join("")
-        .trimEnd(),
-    );
+    return fitted.map(plainText);
   });
 }
 

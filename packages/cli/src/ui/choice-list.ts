@@ -18,10 +18,8 @@ export class ChoiceList {
   /** The choice with this value is chosen at first. */
   constructor(choices: readonly Choice[], value?: string) {
     this.choices = choices;
-    this.#at = Math.max(
-      choices.findIndex((choice) => choice.value === value),
-      0,
-    );
+    const at = choices.findIndex((choice) => choice.value === value);
+    this.#at = Math.max(at, 0);
   }
 
   get chosen(): Choice | undefined {

@@ -1,5 +1,13 @@
 import { widthOf } from "../terminal/cell-width.ts";
-import { type Line, lineWidth, type Span, type Style, shownText, wrapLine } from "../terminal/styled-line.ts";
+import {
+  type Line,
+  lineWidth,
+  plainText,
+  type Span,
+  type Style,
+  shownText,
+  wrapLine,
+} from "../terminal/styled-line.ts";
 import { highlighted } from "./highlight.ts";
 import { look } from "./look.ts";
 
@@ -126,10 +134,8 @@ export function markdownLines(text: string, width: number, keepsMarks: boolean):
   return rows.flatMap((row) => wrapLine(row, width));
 }
 
-/** Without the spaces at the ends of rows, which are not seen. */
 function cellsIn(rows: readonly Line[]): number {
-  const texts = rows.map((row) => row.map(({ text }) => text).join(""));
-  return texts.reduce((sum, text) => sum + widthOf(text.trimEnd()), 0);
+  return rows.reduce((sum, row) => sum + widthOf(plainText(row)), 0);
 }
 
 /** After a space if there is one, so that no word is split. */

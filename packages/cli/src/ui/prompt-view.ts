@@ -14,11 +14,7 @@ interface PromptRow {
 /** The text as it is edited: as many rows as fit, around the caret. */
 export function promptView(buffer: TextBuffer, width: number, most: number) {
   const { rows, caret } = layOut(buffer, width);
-  const from = Math.max(
-    0,
-    Math.min(caret.row - most + 1, rows.length - most),
-    Math.min(caret.row, rows.length - most),
-  );
+  const from = Math.max(0, Math.min(caret.row, rows.length - most));
   const lines = rows.slice(from, from + most).map(({ spans }, index): Line => {
     return [{ text: from + index === 0 ? "> " : "  ", style: "accent" }, ...spans];
   });

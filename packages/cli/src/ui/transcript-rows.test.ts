@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ToolCall } from "@burin/core";
 import { expect, it } from "vitest";
 import { Transcript } from "../state/transcript.ts";
-import type { Line } from "../terminal/styled-line.ts";
+import { type Line, plainText } from "../terminal/styled-line.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { MarkdownStream, markdownLines } from "./markdown.ts";
 import { TranscriptRows } from "./transcript-rows.ts";
@@ -68,13 +68,7 @@ it.each([80, 57, 41])(
         rest = taken.rest;
       }
       rows.push(...stream.take(rest, true, width).rows);
-      const plain = (lines: readonly Line[]) =>
-        lines.map((line) =>
-          line
-            .map((span) => span.text)
-            .join("")
-            .trimEnd(),
-        );
+      const plain = (lines: readonly Line[]) => lines.map(plainText);
       expect(plain(rows)).toEqual(plain(markdownLines(text, width, true)));
     }
   },

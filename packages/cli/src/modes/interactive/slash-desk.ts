@@ -47,10 +47,8 @@ export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
   if (slashFault(text, (await desk.session?.customCommands()) ?? []) === null) return false;
   const here = hereFor(name);
   if (here?.startsWith("/")) return runCommand(desk, here + text.slice(name.length + 1));
-  const [near] = nearNames(
-    name,
-    SCREEN_COMMANDS.map((command) => command.name),
-  );
+  const names = SCREEN_COMMANDS.map((command) => command.name);
+  const [near] = nearNames(name, names);
   const unknown = near === undefined ? say("command.unknown", { name }) : say("command.near", { name, near });
   desk.note(copyHint(desk, name) ?? (here ? say("command.here", { name, here }) : unknown), true);
   return true;

@@ -248,9 +248,8 @@ async function filesOf(root: string): Promise<Map<string, PluginFile>> {
   const files = new Map<string, PluginFile>();
   let left = MOST_ALL_BYTES;
   const look = async (folder: string): Promise<void> => {
-    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) =>
-      a.name < b.name ? -1 : 1,
-    )) {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
       const path = join(folder, entry.name);
       if (entry.isDirectory() && entry.name !== ".git") await look(path);
       if (!entry.isFile()) continue;

@@ -1,11 +1,4 @@
-import {
-  type AgentEvent,
-  openSession,
-  type PartListUnion,
-  type RunStatus,
-  type Session,
-  type SessionOptions,
-} from "@burin/core";
+import { type AgentEvent, openSession, type PartListUnion, type RunStatus, type Session } from "@burin/core";
 import { type CommonOptions, openSettings, sessionOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
@@ -45,7 +38,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     ...(options.session.kind === "resume"
       ? await (await import("./resume-session.ts")).resumeFrom(options)
       : {}),
-    ...(options.jsonSchemaFile === undefined ? {} : await answerSchemaIn(options.jsonSchemaFile)),
+    ...(await answerSchemaOf(options)),
   });
   const { permissions, tools } = settings;
   if ([...Object.values(permissions), tools.include, tools.exclude].some(({ length }) => length > 0)) {
@@ -141,8 +134,8 @@ export async function closeSession(): Promise<void> {
   await current?.session.close();
 }
 
-async function answerSchemaIn(file: string): Promise<Pick<SessionOptions, "answerSchema">> {
-  return { answerSchema: await (await import("./answer-schema.ts")).readAnswerSchema(file) };
+async function answerSchemaOf({ jsonSchemaFile: file }: CommonOptions) {
+  return file === undefined ? {} : (await import("./answer-schema.ts")).answerSchemaIn(file);
 }
 
 /** null where every event is printed as it is. */
