@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
-  "edit-match": 2520,
+  "edit-match": 2500,
   "shell-judge": 4470,
   machine: 11660,
   models: 6420,

@@ -36,7 +36,7 @@ export function findSlips(search: Search): Place[] {
   const slips = tries.flatMap((tried) => slipAt(search, tried) ?? []);
   const isRival = (tried: Try) => slips.some((slip) => isOtherwise(tried, slip));
   if (!slips.some(({ mistakes }) => mistakes.has("a line left out"))) return slips;
-  // Where the new text is already, the change seems to be done: elsewhere, or around the place.
+  // Where the new text is already, the change seems to be done.
   const done = findPlaces({ ...search, said: { ...said, oldLines: said.newLines } });
   return tries.some(isRival) || done.length > 0 ? [] : slips;
 }

@@ -53,16 +53,12 @@ interface Judging {
 }
 
 /** Judges each simple command of a line by the allow rules and by the knowledge of programs, as far as it is asked. */
-export function judgeParts(
+export function* judgeParts(
   line: ShellCommand,
   allow: readonly CommandRule[],
   place: CommandPlace | undefined,
-): Iterable<PartVerdict> {
-  return judgeLine(line, { allow, reach: new CommandReach(place), depth: 0 });
-}
-
-function* judgeLine(line: ShellCommand, judging: Judging): Generator<PartVerdict> {
-  for (const [command, judged] of judgedCommands(line, judging)) {
+): Generator<PartVerdict> {
+  for (const [command, judged] of judgedCommands(line, { allow, reach: new CommandReach(place), depth: 0 })) {
     const verdict = partVerdict(command, judged);
     if (!command.isRepeat || verdict.verdict !== "allow") yield verdict;
   }

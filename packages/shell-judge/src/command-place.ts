@@ -282,6 +282,7 @@ function spelled(folder: string, path: string): string {
   return path.startsWith("/") ? path : `${folder}/${path}`;
 }
 
-function isIn(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
+/** Of two absolute paths, or two from the root, where the root itself is empty. */
+export function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(/^\/?$/.test(folder) ? folder : `${folder}/`);
 }

@@ -241,7 +241,12 @@ describe("names that a command prints for another one", () => {
       "while read f; do cat $f; done < <(find sub -print0)",
     ],
     ...["[[ $(echo 'a[$(b)]' wc -l) -gt 3 ]]", "[[ $(cat a)$(ls | wc -l) -gt 3 ]]", "[[ $(cat a) -gt 3 ]]"],
-    ...["rg -n a | xargs cat", "ls 2>&1 | xargs cat", "grep -rl -e a links | xargs cat", "find l* | xargs cat"],
+    ...[
+      "rg -n a | xargs cat",
+      "ls 2>&1 | xargs cat",
+      "grep -rl -e a links | xargs cat",
+      "find l* | xargs cat",
+    ],
     ...["cd sub && git ls-files ../links | xargs cat", "cd sub && git ls-files /project/links | xargs cat"],
     ...['find sub -print0 | while read -r -d a f; do cat "$f"; done', "N=$(wc -l <a 2>&1); echo $N"],
   ])("P21 but not where something else may be in them: %s", (command) => {

@@ -1,6 +1,6 @@
 import { globCovers, globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { SHELL_TOOL } from "./command-pattern.ts";
-import { type CommandPlace, CommandReach, matchesAll } from "./command-place.ts";
+import { type CommandPlace, CommandReach, isIn, matchesAll } from "./command-place.ts";
 import { allCommandWords, type CommandWords } from "./command-words.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { handedByFind } from "./programs/find.ts";
@@ -169,8 +169,4 @@ function pathsOfGit(words: readonly string[], reach: CommandReach): string[] | n
   return ends === undefined
     ? kept
     : kept.filter((path) => ends.some((part) => `/${path}/`.includes(`/${part}/`)));
-}
-
-function isIn(path: string, folder: string): boolean {
-  return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }

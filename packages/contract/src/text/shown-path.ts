@@ -7,9 +7,6 @@ export const QUOTED_NAMES = "[A name in quotes is a JSON string; in an argument 
 /** A path or name as one unambiguous line: with unseen characters it is a JSON string, ready for the next call. */
 export function shownPath(path: string): string {
   if (path[0] !== '"' && path.search(HIDDEN) === -1) return path;
-  return JSON.stringify(path).replace(HIDDEN, (character) =>
-    [...Buffer.from(character, "utf16le").swap16().toString("hex").matchAll(/.{4}/g)]
-      .map((unit) => `\\u${unit}`)
-      .join(""),
-  );
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(path).replace(HIDDEN, (character) => character.split("").map(escaped).join(""));
 }

@@ -99,10 +99,8 @@ function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordSurro
   if (pieces.some(({ isAnyText }) => isAnyText)) {
     if (hasPattern) return { problem: "an expansion" };
     const lineOf = pieces.length === 1 ? pieces[0]?.lineOf : undefined;
-    if (pieces.some((piece) => piece.lineOf?.isSplit === true)) {
-      return lineOf === undefined ? { problem: "an expansion" } : { problem: "an expansion", lineOf };
-    }
-    return lineOf === undefined ? { isAnyText: true } : { isAnyText: true, lineOf };
+    const isSplit = pieces.some((piece) => piece.lineOf?.isSplit === true);
+    return { ...(isSplit ? { problem: "an expansion" } : { isAnyText: true }), ...(lineOf && { lineOf }) };
   }
   const value = joined("value");
   if (hasPattern) return { value, isGlob: true, isMany: true };
