@@ -20,6 +20,8 @@ const APART = [
   "packages/machine/src/commands/command-limits.test.ts",
   "packages/machine/src/http/{proxy,socks}.test.ts",
   "packages/machine/src/ignore/ignore.test.ts",
+  "packages/machine/src/processes/helper-program.test.ts",
+  "packages/models/tests/named-models.test.ts",
 ];
 
 export default defineConfig({

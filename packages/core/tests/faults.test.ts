@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { type AgentEvent, BaseTool, createSession, type ModelChoice, openModel, retrying } from "@burin/core";
 import { startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const PROVIDERS = ["openai", "anthropic", "gemini", "openai-responses"] as const;
@@ -122,7 +122,7 @@ async function play(choice: Partial<ModelChoice> & { provider: Provider }, scrip
   const tool = new Mark();
   const model = retrying(openModel({ name: "m", baseUrl, ...choice }), { firstDelayMs: 1 });
   const session = createSession({
-    root: tmpdir(),
+    root: temporaryFolder(),
     model,
     tools: [tool],
     approvalMode: "yolo",

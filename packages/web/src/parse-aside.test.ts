@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { deflateSync } from "node:zlib";
 import { createToolbox } from "@burin/core";
 import { parseAside } from "@burin/machine/parsing/parse-aside";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 import { readHtmlPage } from "./shape-page.ts";
 
@@ -31,7 +31,7 @@ async function fetched(type: string, body: Buffer | string) {
     turns += 1;
   }, 1);
   const settings = { web: { allowedHosts: [place] } };
-  const toolbox = createToolbox({ root: tmpdir(), approvalMode: "yolo", settings });
+  const toolbox = createToolbox({ root: temporaryFolder(), approvalMode: "yolo", settings });
   const { llmContent, error } = await toolbox.call("web_fetch", { url: `http://${place}/` });
   clearInterval(counting);
   await toolbox.close();
