@@ -1,8 +1,10 @@
 // One build at a time in one clone: two would take away each other's files.
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 const PAUSE_MS = 100;
+/** No build takes so long: the number of its process may be another's by now. */
+const LONGEST_MS = 300_000;
 
 /**
  * Holds the file until this process ends; waits while another process that lives holds it.
@@ -25,6 +27,7 @@ export async function holdAlone(file) {
 /** @param {string} file */
 function isHeld(file) {
   try {
+    if (Date.now() - statSync(file).mtimeMs > LONGEST_MS) return false;
     return process.kill(Number(readFileSync(file, "utf8")) || process.pid, 0);
   } catch (error) {
     // Not there any more is not free: yet another process may have taken it.
