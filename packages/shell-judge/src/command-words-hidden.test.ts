@@ -32,6 +32,7 @@ describe("a rule that forbids a program which others start", () => {
       "wget --use-askpass=/bin/rm a",
     ],
     ...["wget -e use_askpass=rm a", "man -H'rm a' ls", "ssh -o 'ProxyCommand rm a' b"],
+    "env EDITOR=rm visudo",
     ...["env EDITOR='rm a' visudo", "EDITOR=rm visudo", "GIT_SSH=/bin/rm git fetch", "RUSTC=rm cargo build"],
     ...["yt-dlp --exec rm a", "just -c rm a", "nc -e /bin/rm a 1", "aria2c --on-download-complete=/bin/rm a"],
     ...["echo 'system(\"rm a\")' | perl", "echo '* * * * * rm a' | crontab -", "dc <<< '!rm a'", "sem rm a"],
