@@ -17,7 +17,7 @@ export class Parking {
   #answer: Decision | undefined;
   readonly #stop = new AbortController();
   /** Aborts when a question has ended the run. */
-  readonly signal = this.#stop.signal;
+  readonly signal: AbortSignal = this.#stop.signal;
   #asked: Question | null = null;
   #hasChanged = false;
 
