@@ -7,7 +7,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3420,
   "edit-match": 2500,
   "shell-judge": 4470,
-  machine: 11660,
+  machine: 11670,
   models: 6420,
   testing: 1210,
   web: 2020,
@@ -15,7 +15,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 13890,
   serve: 2300,
   fleet: 3990,
-  cli: 13470,
+  cli: 13480,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -33,15 +33,18 @@ export async function start(argv: readonly string[]): Promise<void> {
     const isPrompt = !isSubcommand(argv[0] ?? "");
     return report.reportFailure(error, { argv, output, soFar: isPrompt ? documentSoFar() : null });
   };
+  let isUncaught = false;
   // An error that no caller catches is reported like any other failure, also to scripts.
   process.once("uncaughtException", (error) => {
+    isUncaught = true;
     // Only the first error is reported; others follow from it.
     process.on("uncaughtException", () => {});
     setTimeout(leave, MOST_CLOSING_MS, EXIT.failed);
     void failed(error).then((code) => closeSession().finally(() => leave(code)));
   });
   const ended = readArgs(argv).then((request) => run(request, output));
-  leave(await ended.catch(failed));
+  const code = await ended.catch(failed);
+  if (!isUncaught) leave(code);
 }
 
 async function run(request: Request, output: Output): Promise<ExitCode> {

@@ -46,7 +46,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     noteUnknownNames({ settings, options }, session.registry, io.output);
   }
   const documents: RunDocument[] = [];
-  current = { document: newDocument(session.id), session };
+  current = { document: newDocument(session.id), session, isTold: false };
   const variables = Object.keys(process.env).join();
   const isObserved = settings.telemetry.endpoint !== undefined || /\bOTEL_\w+_ENDPOINT\b/.test(variables);
   const told = new Set<string>();
@@ -89,7 +89,8 @@ async function runPrompt(
   const { options, io, told } = face;
   const document = newDocument(session.id);
   const startedAt = process.uptime();
-  current = { document, session };
+  const here = { document, session, isTold: false };
+  current = here;
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, face);
   let said: PartListUnion | null = prompt && prompt + piped;
@@ -102,6 +103,7 @@ async function runPrompt(
   const report = await openReport(options, io.output);
   const parts = said === null || files.length === 0 ? said : [said, files].flat();
   for await (const event of parts === null ? session.goOn(signal) : session.run(parts, signal)) {
+    if (here.isTold) return document;
     if (event.type === "text" && event.role === "user") onBegun?.();
     addEvent(document, event);
     report?.tell(event);
@@ -122,11 +124,13 @@ async function checkCommand(prompt: string, session: Session, { options, io }: F
   io.output.note(noteText(fault));
 }
 
-let current: { readonly document: RunDocument; readonly session: Session } | null = null;
+let current: { readonly document: RunDocument; readonly session: Session; isTold: boolean } | null = null;
 
-/** The document of the current run so far, for reporting that the run cannot continue. */
+/** The document of the current run so far, for reporting that the run cannot continue; it tells nothing more. */
 export function documentSoFar(): object {
-  return current?.document ?? newDocument(null);
+  if (current === null) return newDocument(null);
+  current.isTold = true;
+  return current.document;
 }
 
 /** Ends what the session has started, and writes its log. */
