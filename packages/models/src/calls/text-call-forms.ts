@@ -32,7 +32,7 @@ export function readWrittenCalls(text: string, isWhole: boolean): WrittenCalls {
   const mark = MARK.exec(text)?.[0];
   if (mark !== undefined) return { calls: [], length: mark.length };
   if (text.startsWith("<tool_call>")) return readTagged(text, isWhole);
-  if (text.startsWith("<|tool_call>")) return readUnquoted(text) ?? (isWhole ? undefined : "unfinished");
+  if (text.startsWith("<|tool_call>")) return readUnquoted(text) ?? "unfinished";
   if (NAMED_START.test(text)) return readNamed(text, isWhole);
   if (PYTHON_START.test(text)) return readPython(text);
   return text.startsWith("<") ? readFunctionTag(text, isWhole) : readBareJson(text);
@@ -60,7 +60,7 @@ function readTagged(text: string, isWhole: boolean): WrittenCalls {
   const start = "<tool_call>".length;
   const closing = "</tool_call>";
   const json = /^<tool_call>\s*\{/.test(text) ? endOfJson(text.slice(start)) : 0;
-  if (json === undefined) return isWhole ? undefined : "unfinished";
+  if (json === undefined) return "unfinished";
   // The closing tag may also occur inside an argument.
   for (let end = text.indexOf(closing, start + json); end !== -1; end = text.indexOf(closing, end + 1)) {
     const calls = callsInTag(text.slice(start, end));
@@ -68,7 +68,7 @@ function readTagged(text: string, isWhole: boolean): WrittenCalls {
   }
   const calls = isWhole ? callsInTag(text.slice(start)) : undefined;
   if (calls) return { calls, length: text.length };
-  return isWhole ? undefined : "unfinished";
+  return "unfinished";
 }
 
 /** GLM writes the name, and then keys and values. */

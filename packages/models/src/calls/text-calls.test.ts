@@ -253,6 +253,15 @@ describe("P15 calls in the text", () => {
     },
   );
 
+  it("P12 a model that begins calls without end, and ends none, costs no more than the length", () => {
+    const begun = '\n<tool_call>{"name": "ls", ';
+    const text = begun.repeat(40_000);
+    expect(played([text])).toEqual({ text, calls: [] });
+    const last = '\n<tool_call>{"name": "ls"}</tool_call>';
+    const few = begun.repeat(30);
+    expect(played([few + last])).toEqual({ text: `${few}\n`, calls: [{ name: "ls", args: {} }] });
+  });
+
   it("text in single quotes with many more quotes in it is given up in little time", () => {
     for (let time = 0; time < 20; time += 1)
       expect(repairedArguments(`{'a': '${"it's, '".repeat(24_000)}'}`, () => true)).toBeUndefined();

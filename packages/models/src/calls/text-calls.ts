@@ -5,6 +5,9 @@ import { freshCallId } from "./tool-call-assembly.ts";
 /** Enough of a line to see whether it opens or closes a code block. */
 const LINE_START = 200;
 
+/** So many calls that were begun at the end of a reply are looked at; each is read to the end. */
+const MOST_UNFINISHED = 50;
+
 /** One token, which MiniMax M3 writes before each of its tags. */
 const MINIMAX = "]<]minimax[>[";
 
@@ -35,6 +38,7 @@ export class TextCalls {
   #held: Held[] = [];
   /** A candidate is checked again only when it has grown a lot, so that long ones stay cheap. */
   #lookAgainAt = 0;
+  #unfinished = 0;
 
   /** `offered` are the tools that a call may name. */
   constructor(offered: ReadonlySet<string>, isRepeated: IsRepeated = () => false) {
@@ -111,7 +115,9 @@ export class TextCalls {
     const read = readWrittenCalls(this.#pending, isWhole);
     if (read === "unfinished") {
       this.#lookAgainAt = this.#pending.length * 1.25;
-      return isWhole ? this.#pass(1) : undefined;
+      if (!isWhole) return undefined;
+      this.#unfinished += 1;
+      return this.#pass(this.#unfinished > MOST_UNFINISHED ? this.#pending.length : 1);
     }
     this.#lookAgainAt = 0;
     if (!read?.calls.every(({ name }) => this.#offered.has(name))) return this.#pass(1);

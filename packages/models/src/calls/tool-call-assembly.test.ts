@@ -261,6 +261,13 @@ describe("arguments", () => {
     expect(spoiled?.argsError).toContain("lost");
   });
 
+  it("P10 P12 thousands of calls under one id are all made, and none is parsed for each other", () => {
+    const chunks = [...Array(8000).keys()].map((at) => [piece({ id: "A" }, "w", `{"path": "${at}"}`)]);
+    const calls = assembled(chunks);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(8000);
+    expect(calls.at(-1)?.args).toEqual({ path: "7999" });
+  });
+
   it.each<[string, (at: number) => object]>([
     ["index grows", (at) => (at === 0 ? { index: 0, id: "A" } : { index: at })],
     ["id changes", (at) => ({ id: `A${at}` })],

@@ -30,15 +30,22 @@ class GrowingCall {
   signature: string | undefined;
   namedInChunk = 0;
   readonly #nesting = new JsonNesting();
+  #json: string | undefined;
 
   addText(piece: string): void {
     this.text += piece;
+    this.#json = undefined;
     for (let from = 0; from < piece.length; ) from = this.#nesting.read(piece, from) ?? piece.length;
   }
 
-  /** Asked for each piece, so a text that is still open is not parsed. */
   get hasWholeArguments(): boolean {
-    return this.object !== undefined || (!this.#nesting.isOpen && parseJson(this.text) !== undefined);
+    return this.object !== undefined || this.json !== "";
+  }
+
+  /** Asked for each piece and each other call, so it is kept, and a text that is still open is not parsed. */
+  get json(): string {
+    this.#json ??= this.#nesting.isOpen ? "" : jsonOf(this.text);
+    return this.#json;
   }
 }
 
@@ -127,10 +134,12 @@ export class ToolCallAssembly {
         ? undefined
         : this.#calls.findLast((call) => call.index === fragment.index);
     if (fragment.id !== "") {
-      const sameId = this.#calls.filter((call) => call.id === fragment.id);
+      const isSameId = (call: GrowingCall) => call.id === fragment.id;
       // Two calls may have the same id by mistake; a different index tells them apart.
       const owner =
-        fragment.index === undefined ? sameId.at(-1) : sameId.find((call) => this.#fits(call, fragment));
+        fragment.index === undefined
+          ? this.#calls.findLast(isSameId)
+          : this.#calls.find((call) => isSameId(call) && this.#fits(call, fragment));
       if (owner) return this.#repeatsIdForAnother(owner, fragment) ? undefined : owner;
     }
     const candidate = sameIndex ?? this.#lastWithoutOtherIndex(fragment);
@@ -154,9 +163,9 @@ export class ToolCallAssembly {
     if (fragment.name === "") return false;
     if (call.namedInChunk === this.#chunk) return true;
     const given = fragment.arguments;
-    if (!call.hasWholeArguments || (typeof given === "string" && parseJson(given) === undefined))
-      return false;
-    return fragment.name !== call.name || typeof given !== "string" || !isSameJson(given, call.text);
+    if (typeof given !== "string") return call.hasWholeArguments;
+    const json = jsonOf(given);
+    return call.hasWholeArguments && json !== "" && (fragment.name !== call.name || json !== call.json);
   }
 
   #beginsAnother(call: GrowingCall, fragment: Fragment): boolean {
@@ -216,12 +225,13 @@ function isSameAgain(call: GrowingCall, other: GrowingCall, isLater: boolean): b
   if (call === other || call.id === "" || call.id !== other.id || call.name !== other.name) return false;
   if (call.object || other.object || call.namedInChunk === other.namedInChunk) return false;
   if (call.text === other.text) return isLater;
-  if (call.hasWholeArguments) return isLater && isSameJson(call.text, other.text);
+  if (call.hasWholeArguments) return isLater && call.json === other.json;
   return other.hasWholeArguments && other.text.startsWith(call.text);
 }
 
-function isSameJson(one: string, other: string): boolean {
-  return JSON.stringify(parseJson(one)) === JSON.stringify(parseJson(other));
+/** Without spaces; empty where it is not JSON. */
+function jsonOf(text: string): string {
+  return JSON.stringify(parseJson(text)) ?? "";
 }
 
 function hasArguments(call: GrowingCall): boolean {
