@@ -62,7 +62,7 @@ function englishKey(text: string): string {
 }
 
 const CSI = new RegExp(`^${"\u001b"}\\[([?<>=]?)([\\d;:]*)([@-~])`);
-const REPORT = new RegExp(`^${"\u001b"}[\\]P]([\\s\\S]*?)(?:${"\u0007"}|${"\u001b"}\\\\)`);
+const REPORT = new RegExp(`^${"\u001b"}[\\]P]([^${"\u0007\u001b"}]*)(?:${"\u0007"}|${"\u001b"}\\\\)`);
 const PLAIN = /^\P{Cc}+/u;
 
 /** Splits a terminal's input into keys, however it is cut into pieces. */

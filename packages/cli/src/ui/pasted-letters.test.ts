@@ -26,3 +26,8 @@ it.each([
   if (field.value !== undefined) done.push("choice");
   expect(done).toEqual(wanted);
 });
+
+it("P43 reports that a terminal never ends are passed over, each looked at once", () => {
+  const text = "x".repeat(300);
+  expect(read("\u001b]".repeat(300_000) + text)).toEqual([{ name: "text", text }]);
+});

@@ -41,6 +41,7 @@ class GlobParser extends PatternText {
   readonly #dialect: GlobDialect;
   #depth = 0;
   #options = 0;
+  #lastBracket: number | undefined;
 
   constructor(text: string, dialect: GlobDialect) {
     super(text);
@@ -66,13 +67,19 @@ class GlobParser extends PatternText {
       case "?":
         return NAME_CHARACTER;
       case "[":
-        // In git an unclosed bracket matches nothing; in a shell it is a plain character.
-        return this.#brackets() ?? (this.#dialect.groups ? this.#character("[") : one(NOTHING));
+        return this.#brackets() ?? this.#unclosed();
       case "\\":
         return this.#escaped();
       default:
         return this.#character(character);
     }
+  }
+
+  /** In git an unclosed bracket matches nothing, whatever follows; in a shell it is a plain character. */
+  #unclosed(): Pattern {
+    if (this.#dialect.groups) return this.#character("[");
+    this.at = this.points.length;
+    return one(NOTHING);
   }
 
   #escaped(): Pattern {
@@ -152,6 +159,8 @@ class GlobParser extends PatternText {
   /** Returns null when the bracket is never closed: then it is a plain character. */
   #brackets(): Pattern | null {
     const start = this.at;
+    this.#lastBracket ??= this.points.lastIndexOf("]");
+    if (start > this.#lastBracket) return null;
     const isNegated = this.peek() === "!" || this.peek() === "^";
     if (isNegated) this.at += 1;
     const sets: CharSet[] = [];
@@ -169,7 +178,7 @@ class GlobParser extends PatternText {
   }
 
   #bracketItem(first: string): CharSet {
-    const name = first === "[" ? this.takeMatch(/^:([a-z]+):\]/) : null;
+    const name = first === "[" && this.peek() === ":" ? this.takeMatch(/^:([a-z]+):\]/) : null;
     if (name !== null) return POSIX.get(name[1] ?? "") ?? NOTHING;
     const start = first === "\\" ? this.next() : first;
     if (!this.takeRangeSign()) return range(start);

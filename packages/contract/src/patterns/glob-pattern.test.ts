@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { Automaton } from "./automaton.ts";
+import { parseGlob } from "./glob-dialect.ts";
 import { globCovers, globMatcher } from "./glob-pattern.ts";
 import { PatternError } from "./pattern.ts";
 
@@ -78,6 +80,31 @@ describe("globs", () => {
   it("P18 a glob that explodes in a backtracking engine answers at once", () => {
     const matches = globMatcher(`${"*a".repeat(50)}b`, { caseSensitive: true });
     expect(matches("a".repeat(250))).toBe(false);
+  });
+
+  it("P18 brackets that nothing closes are looked at once, in a glob and in a line of an ignore file", () => {
+    const brackets = "[".repeat(4096);
+    for (let time = 0; time < 20; time += 1) {
+      expect(globMatcher(brackets, { caseSensitive: true })(brackets)).toBe(true);
+      const line = parseGlob(`${brackets.slice(2)}\\]`, { caseSensitive: true, groups: false });
+      expect(new Automaton(line, { whole: true }).matches(brackets)).toBe(false);
+    }
+  });
+
+  it.each([
+    ["build", "a/build/b", true],
+    ["build", "/build/b", true],
+    ["build", "a/builds/b", false],
+    ["a/b", "a/b/c/d", true],
+    ["a/b", "a/bc", false],
+    ["*.d/*", "x.d/y/z", true],
+    ["!a", "a/b", true],
+    ["!a", "b/a", false],
+  ])("R73 P18 %s covers %s with all folders above it: %s", (pattern, path, isCovered) => {
+    const covers = globCovers(pattern, { caseSensitive: true });
+    expect(covers(path)).toBe(isCovered);
+    // Each folder of a long path was matched again from its start.
+    expect(covers(`${"x/".repeat(100_000)}${path}`)).toBe(isCovered && !/^(?:a|\*\.d)\//.test(pattern));
   });
 
   it("P18 a brace bomb is refused", () => {

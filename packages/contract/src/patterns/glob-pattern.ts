@@ -1,5 +1,7 @@
 import { Automaton } from "./automaton.ts";
+import { ANYTHING, range } from "./char-set.ts";
 import { parseGlob } from "./glob-dialect.ts";
+import { choice, EMPTY, one, repeat, sequence } from "./pattern.ts";
 
 export interface GlobOptions {
   readonly caseSensitive: boolean;
@@ -11,26 +13,26 @@ export interface GlobOptions {
  * dot; a leading `!` negates the pattern. Takes time linear in the path, whatever the pattern.
  */
 export function globMatcher(pattern: string, options: GlobOptions): (path: string) => boolean {
-  const isNegated = pattern.startsWith("!") && !pattern.startsWith("!(");
-  const glob = (isNegated ? pattern.slice(1) : pattern)
-    .replace(/^(?:\.\/)+/, "")
-    .replace(/(?<=[^/])\/+$/, "/**");
-  const automaton = new Automaton(parseGlob(glob, { ...options, groups: true }), { whole: true });
-  const isName = !glob.includes("/");
-  return (path) => {
-    const text = isName ? path.slice(path.lastIndexOf("/") + 1) : path;
-    return automaton.matches(text) !== isNegated;
-  };
+  return pathTest(pattern, options, false);
 }
 
 /** The same for exclusion: a folder that matches also covers everything in it, as in ignore files. */
 export function globCovers(pattern: string, options: GlobOptions): (path: string) => boolean {
-  const matches = globMatcher(pattern, options);
-  if (pattern.startsWith("!")) return matches;
+  return pathTest(pattern, options, !pattern.startsWith("!"));
+}
+
+const AND_BELOW = choice([EMPTY, sequence([one(range("/")), repeat(one(ANYTHING), 0, null)])]);
+
+function pathTest(pattern: string, options: GlobOptions, isBelowToo: boolean): (path: string) => boolean {
+  const isNegated = pattern.startsWith("!") && !pattern.startsWith("!(");
+  const glob = (isNegated ? pattern.slice(1) : pattern)
+    .replace(/^(?:\.\/)+/, "")
+    .replace(/(?<=[^/])\/+$/, "/**");
+  const itself = parseGlob(glob, { ...options, groups: true });
+  const automaton = new Automaton(isBelowToo ? sequence([itself, AND_BELOW]) : itself, { whole: true });
+  if (glob.includes("/")) return (path) => automaton.matches(path) !== isNegated;
   return (path) => {
-    for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) {
-      if (matches(path.slice(0, end))) return true;
-    }
-    return matches(path);
+    const names = isBelowToo ? path.replace(/^\//, "").split("/") : [path.slice(path.lastIndexOf("/") + 1)];
+    return names.some((name) => automaton.matches(name)) !== isNegated;
   };
 }

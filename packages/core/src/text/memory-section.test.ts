@@ -18,6 +18,14 @@ describe("withFact", () => {
     );
   });
 
+  it.each(["```\n", "```\n~~~\n", "~~~a\n"])(
+    "P55 P7 in a file of many %j, each line is looked at once",
+    (fence) => {
+      const text = `## Remembered\n\n- one\n${fence.repeat(240_000)}`;
+      expect(withFact(text, "two")).toBe(`${text}- two\n`);
+    },
+  );
+
   it.each(["Use tabs", "use tabs.", "  Use   tabs ", "- Use\ntabs"])("P55 knows %j already", (fact) => {
     expect(withFact("## Remembered\n\n* Use tabs.\n", fact)).toBeNull();
   });

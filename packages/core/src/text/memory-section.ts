@@ -34,18 +34,17 @@ function sectionOf(lines: readonly string[]): { readonly start: number; readonly
 
 function headingsOf(lines: readonly string[]): number[] {
   const found: number[] = [];
+  const unclosed = new Set<string>();
   for (let index = 0; index < lines.length; index += 1) {
-    const fence = /^ {0,3}(`{3,}|~{3,})/.exec(lines[index] ?? "")?.[1];
-    const close = fence === undefined ? -1 : lines.findIndex((line, at) => at > index && closes(line, fence));
-    if (close !== -1) index = close;
+    const [, fence = ""] = /^ {0,3}(`{3,}|~{3,})/.exec(lines[index] ?? "") ?? [];
+    let close = fence === "" || unclosed.has(fence) ? lines.length : index + 1;
+    const closing = new RegExp(`^\\s*${fence}[${fence.charAt(0)}]*\\s*$`);
+    while (close < lines.length && !closing.test(lines[close] ?? "")) close += 1;
+    if (close < lines.length) index = close;
+    else if (fence !== "") unclosed.add(fence);
     else if (lines[index]?.startsWith("#")) found.push(index);
   }
   return found;
-}
-
-function closes(line: string, fence: string): boolean {
-  const mark = line.trim();
-  return mark.startsWith(fence) && mark === fence.charAt(0).repeat(mark.length);
 }
 
 /** Ignores differences in case, spaces and the final full stop. */
