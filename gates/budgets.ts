@@ -4,11 +4,11 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3420,
+  contract: 3430,
   "edit-match": 2500,
-  "shell-judge": 4470,
+  "shell-judge": 4480,
   machine: 11670,
-  models: 6420,
+  models: 6440,
   testing: 1210,
   web: 2020,
   mcp: 2450,

@@ -47,6 +47,7 @@ interface TreeBelow {
 const ODD = "a name with spaces or special characters in it";
 
 const STREAMS = /^(?:-?|\/dev\/(?:null|stdin|stdout|stderr|fd\/\d+))$/;
+const MOST_FOLDERS = 64;
 const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
 
 /** Judges paths while a command line moves from folder to folder. */
@@ -115,7 +116,10 @@ export class CommandReach implements Reach {
   /** The command `cd path` ran; in a subshell it only affects what else runs there. */
   #move(path: string, isApart: boolean): void {
     const moved = this.#current.map((folder) => resolved(folder, path));
-    this.#possible = [...new Set([...this.#possible, ...moved])];
+    const possible = [...new Set([...this.#possible, ...moved])];
+    // Each move may double them. Beyond the bound it may be anywhere, which is outside the root.
+    this.#possible =
+      possible.length > MOST_FOLDERS ? [...possible.slice(0, MOST_FOLDERS - 1), "/"] : possible;
     this.#definite = isApart ? this.#possible : moved;
   }
 

@@ -14,6 +14,13 @@ function judged(command: string) {
   return judgeCommand({ command, mode: "default", rules: { allow: [], ask: [], deny: [] }, place: PLACE });
 }
 
+it("P21 P18 a line that may be in more folders than can be looked at asks, and is judged at once", () => {
+  const moves = (count: number) => [...Array(count).keys()].map((at) => `cd d${at}; `).join("");
+  expect(judged(`${moves(5)}cat a`).verdict).toBe("allow");
+  for (const line of [`${moves(40)}cat a`, `${"cd a; ".repeat(400)}cat a`])
+    expect(judged(line)).toMatchObject({ verdict: "ask", reason: expect.stringContaining("outside") });
+});
+
 describe("what only reads", () => {
   it.each([
     ...["CI=1 ls", "IFS= read -r line", "ls 2>&1", "cat <<< /etc/hosts", 'cat <<< "$HOME"', "ls > /dev/null"],

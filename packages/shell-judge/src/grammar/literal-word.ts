@@ -95,7 +95,7 @@ function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordSurro
   const bare = joined("bare");
   const problem = bareProblem(bare);
   if (problem !== null) return { problem };
-  const hasPattern = isWhole !== true && /[*?]|\[[\s\S]*\]/.test(bare);
+  const hasPattern = isWhole !== true && /[*?]|^[^[]*\[[\s\S]*\]/.test(bare);
   if (pieces.some(({ isAnyText }) => isAnyText)) {
     if (hasPattern) return { problem: "an expansion" };
     const lineOf = pieces.length === 1 ? pieces[0]?.lineOf : undefined;
@@ -222,7 +222,7 @@ function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }
 function bareProblem(bare: string): string | null {
   if (hasExpansion(bare)) return "an expansion";
   if (/(?:^|[=:])~/.test(bare)) return "a tilde expansion";
-  if (/\{[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(bare)) return "a brace expansion";
+  if (/^[^{]*\{(?:(?!\.\.)[^,])*(?:,|\.\.)[\s\S]*\}/.test(bare)) return "a brace expansion";
   if (/[?*+@!]\(/.test(bare)) return "an extended pattern";
   return /['"\\<>|&;()\s]/.test(bare) ? "an unreadable word" : null;
 }

@@ -133,6 +133,14 @@ describe("parseShellCommand", () => {
     expect(words(line)).toContainEqual(["rm", "x"]);
   });
 
+  it.each(["[", "{", "{,", "{a..", "{a,b"])("P21 P18 a word of many %j is read once", (piece) => {
+    const line = `echo ${piece.repeat(90_000 / piece.length)}`;
+    for (let time = 0; time < 15; time += 1) {
+      const [command] = parseShellCommand(line).commands;
+      expect(command?.words.map(({ value }) => value)).toEqual(["echo", line.slice(5)]);
+    }
+  });
+
   it("P21 tells redirections apart", () => {
     const [command] = parseShellCommand("a >f 2>>g <h 2>&1 >&- &>i >&j <>k >|l {n}>m <<<t").commands;
     expect(command?.redirections.map(({ kind, target }) => [kind, target])).toEqual([
