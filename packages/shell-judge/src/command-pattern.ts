@@ -13,7 +13,7 @@ export interface CommandPattern {
 /** null when the pattern is more than one plain command. A `*` at its end changes nothing. */
 export function commandPattern(pattern: string): CommandPattern | null {
   const isExact = /;\s*$/.test(pattern);
-  const words = splitShellWords(pattern.replace(/;\s*$/, "").replace(/(?:^|\s+|:)\*$/, ""));
+  const words = splitShellWords(pattern.replace(/;\s*$/, "").replace(/(?:^|(?<!\s)\s+|:)\*$/, ""));
   return words === null ? null : { words, isExact };
 }
 

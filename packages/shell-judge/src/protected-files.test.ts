@@ -20,6 +20,11 @@ describe("the one list of protected names", () => {
     for (const name of [...PROTECTED_IN_GIT, ...PROTECTED_IN_HOME]) expect(page).toContain(`\`${name}\``);
   });
 
+  it("P21 P18 a name of many spaces is read once", () => {
+    expect(protectedFile(`${" .".repeat(500_000)}x`)).toBeNull();
+    expect(protectedFile(`.bashrc${" .".repeat(500_000)}`)).not.toBeNull();
+  });
+
   it("P21 P22 means names of several segments only in that order", () => {
     const named = [
       "a/.jj/repo/config.toml",

@@ -77,7 +77,7 @@ function plainName(name: string): string {
     .replace(/\p{Cf}/gu, "")
     .toUpperCase()
     .toLowerCase();
-  return folded.replace(/(?:::?\$.*|[. ]+)$/, "") || folded;
+  return folded.replace(/(?:::?\$.*|(?<![. ])[. ]+)$/, "") || folded;
 }
 
 /** The same names, without git folders, for the macOS sandbox, which denies what does not exist yet by patterns. */

@@ -35,3 +35,8 @@ describe("P5 a refusal because the request is too long", () => {
     expect(tooLongIn(413, "")).toEqual({});
   });
 });
+
+it("P5 a refusal of digits without end is read once", () => {
+  const refusal = (end: string) => `the prompt is too long: ${"7".repeat(400_000)} ${end}`;
+  expect(tooLongIn(400, refusal("tokens"))).toBeDefined();
+});

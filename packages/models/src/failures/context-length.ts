@@ -48,7 +48,7 @@ const SIZES = [
   /\bmax(?:imum)?[ _](?:[a-z]+[ _]){0,3}?(?:length|len|size|tokens allowed|message tokens)(?: of [^\s\d]\S*)?(?: is| of)?(?: just| only)?:? ?\(?(\d+)/i,
   /context (?:length|window|size)(?: limit)?(?: is| of|:)?(?: only)? \(?(\d+)/i,
   /length should be \[\d+, ?(\d+)\]/i,
-  /(\d+) maximum/i,
+  /\b(\d+) maximum/i,
   /(?:less|fewer) than [a-z_ ]+\((\d+)\)/i,
   /(?:limit(?: of| is| ?:)?|supports up to|(?:less|fewer) than|<=|maximum(?: of| is)|cannot exceed|at most) \(?(\d+)/i,
 ];

@@ -14,6 +14,8 @@ const OPENINGS = [
   ..."<think> <mm:think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(" "),
   ...CHANNELS,
 ];
+/** Behind more empty space no tag is waited for: some models write line ends without end. */
+const MOST_BLANK = 1000;
 /** Alone at an end of a line: an answer may speak of the tag, too. */
 const LONE = /(?:(?<=\n)[ \t]*<\/(?:mm:)?think>|<\/(?:mm:)?think>(?=[ \t]*\n))/;
 
@@ -61,7 +63,8 @@ export class ThinkTags {
       this.#pending = start.slice(opening.length).replace(/^\r?\n/, "");
       return [];
     }
-    if (!isWhole && OPENINGS.some((tag) => tag.startsWith(start))) return [];
+    if (!isWhole && this.#pending.length < MOST_BLANK && OPENINGS.some((tag) => tag.startsWith(start)))
+      return [];
     // The blank lines behind a thought belong to it.
     if (this.#closing !== "") this.#pending = start;
     this.#state = "text";
