@@ -256,3 +256,13 @@ describe("P16 patterns that only JavaScript knows", () => {
     },
   );
 });
+
+it("P16 a long chain of references is cut, like one that never ends", () => {
+  const chain = [...Array(20_000).keys()].map((at) => [`d${at}`, { $ref: `#/$defs/d${at + 1}` }]);
+  const schema = {
+    type: "object",
+    $defs: Object.fromEntries(chain),
+    properties: { a: { $ref: "#/$defs/d0" } },
+  };
+  expect(schemaFor(schema as JsonSchema, "full")).toMatchObject({ properties: { a: {} } });
+});

@@ -109,7 +109,7 @@ function isNever(schema: unknown): boolean {
 function followed(schema: JsonRecord, reference: string, place: Place): JsonRecord {
   const target = schemaAt(place.root, reference);
   const { $ref: _, ...own } = schema;
-  if (place.via.includes(reference) || !isRecord(target)) {
+  if (place.via.length > MOST_DEPTH.full || place.via.includes(reference) || !isRecord(target)) {
     return { ...(isRecord(target) ? outline(target) : {}), ...outline(own) };
   }
   const clean = unfolded(target, { ...place, via: [...place.via, reference] });

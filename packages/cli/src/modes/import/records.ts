@@ -162,9 +162,9 @@ export function talkOfMessages(lines: readonly Fields[]): Talk {
     if (all !== undefined) messages.clear();
     for (const message of list(all).map(fields)) messages.set(message.id, message);
     if (line.type !== undefined) messages.set(line.id, line);
+    if (!messages.has(line.$rewindTo)) continue;
     const ids = [...messages.keys()];
-    const from = ids.indexOf(line.$rewindTo);
-    if (from !== -1) for (const id of ids.slice(from)) messages.delete(id);
+    for (const id of ids.slice(ids.indexOf(line.$rewindTo))) messages.delete(id);
   }
   const kept = [...messages.values()];
   return { model: lastModel(kept), steps: kept.flatMap(stepsOfMessage) };
