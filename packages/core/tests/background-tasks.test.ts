@@ -205,7 +205,7 @@ describe("tasks in the background", () => {
     const { model } = models([{ calls: [task("general")] }, { text: "waiting" }], {
       [GENERAL]: behind(opened, scriptedModel([{ calls: [write("late.txt")] }, { text: "written" }])),
     });
-    const session = open(model, { approvalMode: "yolo", budget: "0.4s" });
+    const session = open(model, { approvalMode: "yolo", budget: "1.5s" });
     const events = await run(session);
     expect(events.at(-1)).toMatchObject({ status: "limit", error: { type: "budget" } });
     expect(session.tasks.list()).toMatchObject([{ status: "cancelled" }]);

@@ -262,6 +262,8 @@ describe("a session that is recorded", () => {
       const args = { command, is_background };
       const one = session([{ calls: [{ name: "run_shell_command", args }] }, { text: "Done." }]);
       await play(one.run("go"));
+      const states = async () => (await one.commands.list()).map(({ state }) => state);
+      await expect.poll(async () => new Set(await states())).toEqual(new Set(is_background ? ["ended"] : []));
       await one.close();
       const [name = "", ...others] = readdirSync(join(home, "output"));
       expect(others).toEqual([]);
