@@ -72,7 +72,10 @@ function findByReading(request: EditRequest): EditMatch {
   const readings = readingsOf(texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
-    if (found.length >= mostPlaces(texts.oldText)) break;
+    // Another place may take an eighth of the text.
+    const room = found.reduce((left, { start, end }) => left + start - end, content.length);
+    const isFilled = room < content.length && room * 8 < texts.oldText.length;
+    if (found.length >= mostPlaces(texts.oldText) || isFilled) break;
     if (step.find === findSlips && request.isOutdated === true) continue;
     const known = [...found];
     const isOpen = (one: Candidate) =>
@@ -94,9 +97,15 @@ function candidatesOf(file: SearchedFile, readings: readonly Reading[], { depths
   return depths.flatMap((depth) =>
     readings.flatMap((reading) => {
       const said = saidLines(reading.oldText, reading.newText);
-      if (said === undefined) return [];
+      if (said === undefined || !hasSign(depth, [file.content, reading.oldText])) return [];
       const mistakesOf = (place: Place) => new Set([...reading.repairs, ...place.mistakes]);
       return find({ file, said, depth }).map((place) => ({ ...place, reading, mistakes: mistakesOf(place) }));
     }),
   );
+}
+
+/** Texts without the ignored character are the same at both depths: looked at twice, large ones take twice the time. */
+function hasSign(depth: Depth, texts: readonly string[]): boolean {
+  const sign = depth === "signs" ? "" : depth === "entities" ? "&" : "\\";
+  return texts.some((text) => text.includes(sign));
 }

@@ -33,6 +33,8 @@ export class IgnoreGlobs {
   #index: Map<string, GlobRule[]> | null = null;
   /** The lengths of the indexed words. */
   #lengths: readonly number[] = [];
+  /** Names are asked about folder by folder. */
+  #asked = { folder: "", bytes: "" };
 
   add(rule: GlobRule): void {
     const key = `${rule.foldersOnly ? "/" : ""}${rule.onPath ? "p" : "n"}${rule.glob}`;
@@ -61,7 +63,8 @@ export class IgnoreGlobs {
     let best = above;
     if (this.#rules.size === 0) return best;
     const bytes = byteText(name);
-    const path = byteText(folder) + bytes;
+    if (this.#asked.folder !== folder) this.#asked = { folder, bytes: byteText(folder) };
+    const path = this.#asked.bytes + bytes;
     for (const rule of this.#rules.size <= FEW ? this.#rules.values() : this.#lookedUp(path)) {
       if (rule.number < best || (rule.foldersOnly && !isFolder)) continue;
       if (matches(rule, rule.onPath ? path : bytes)) best = rule.number;
