@@ -240,6 +240,8 @@ describe("a key", () => {
   it("P11 ctrl+c in the user's editor ends that editor alone, and the prompt is as it was", async () => {
     const terminal = await room.open([], { env: { EDITOR: "sh -c 'echo begun; sleep 60'" } });
     await terminal.enter(`a draft${ctrl("g")}`, "begun");
+    // A user sees the editor before they press a key.
+    await new Promise((resolve) => setTimeout(resolve, 500));
     await terminal.enter(ctrl("c"), " failed: exit ", "> a draft", "? for keys");
     expect(terminal.exitCode).toBe(null);
   });
