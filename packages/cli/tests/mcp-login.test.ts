@@ -72,5 +72,11 @@ describe("burin mcp login", () => {
     const added = await burin(["mcp", "add", "mine", `${base}/mcp`], options);
     expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("Run: burin mcp login mine") });
     expect((await burin(["mcp", "test", "mine"], options)).code).toBe(1);
+    // A header that is refused is wrong already.
+    const keyed = ["mcp", "add", "--header", "Authorization: Bearer wrong", "keyed", `${base}/mcp`];
+    expect(await burin(keyed, options)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("refused"),
+    });
   });
 });

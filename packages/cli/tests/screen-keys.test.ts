@@ -238,10 +238,10 @@ describe("a key", () => {
   });
 
   it("P11 ctrl+c in the user's editor ends that editor alone, and the prompt is as it was", async () => {
-    const terminal = await room.open([], { env: { EDITOR: "sh -c 'echo begun; sleep 60'" } });
+    // A shell would lose a signal that comes while it starts a program.
+    const editor = `${process.execPath} -e "console.log('begun'); setTimeout(() => {}, 60000)"`;
+    const terminal = await room.open([], { env: { EDITOR: editor } });
     await terminal.enter(`a draft${ctrl("g")}`, "begun");
-    // A user sees the editor before they press a key.
-    await new Promise((resolve) => setTimeout(resolve, 500));
     await terminal.enter(ctrl("c"), " failed: exit ", "> a draft", "? for keys");
     expect(terminal.exitCode).toBe(null);
   });

@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { CredentialStore, Credentials } from "./credentials.ts";
 import type { McpLogin } from "./mcp-door.ts";
-import { McpError, needsLogin } from "./mcp-error.ts";
+import { McpError, needsLogin, unavailable } from "./mcp-error.ts";
 import { httpFetchIn } from "./transports.ts";
 
 export interface OAuthSettings {
@@ -268,7 +268,7 @@ function withToken(init: RequestInit, token: string): RequestInit {
 
 function keyRefused(alias: string): McpError {
   const message = `The MCP server "${alias}" refused the Authorization header of its settings: correct it, or remove it and run: burin mcp login ${alias}`;
-  return new McpError("mcp_needs_login", message);
+  return unavailable(message);
 }
 
 /** Refreshes, and does not start a new login without the user. */

@@ -2,6 +2,7 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import { Agent, type AgentNeeds, type Briefing } from "../agent/agent.ts";
 import { ContextFiles } from "../agent/context-files.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
+import { systemPrompt } from "../agent/system-prompt.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
@@ -55,17 +56,6 @@ export function agentOf(parts: AgentParts): Agent {
       needs.conversation,
     ),
   });
-}
-
-/** The same bytes for the same roots, so that provider caches work from request to request. */
-function systemPrompt([root = "", ...more]: readonly string[]): string {
-  const others = `\n- These folders can be used, too; name one as "path" to search it: ${more.join(", ")}`;
-  return `You are Burin, a coding agent that works with tools in the folder ${root}.
-- Look before you claim: list, search and read what the task is about.${more.length > 0 ? others : ""}
-- Paths given to tools are absolute. Nothing outside ${more.length > 0 ? "these folders" : "that folder"} can be reached.
-- Call tools that do not depend on each other in one reply.
-- After an error correct the call as it says; do not repeat it unchanged.
-- Do what was asked, no more, then say in a few words what you did or found.`;
 }
 
 /** Declares the tools that fit the budget, and a search tool for the rest if there are tool sources. */

@@ -30,17 +30,18 @@ export interface BuiltInNeeds extends ReadFileOptions, WriteFileOptions, EditOpt
 
 /** The one list of built-in tools, and what each is given. */
 export function builtInTools(needs: BuiltInNeeds): Tool[] {
-  const { workspace } = needs;
+  const { workspace, svgAsText, mostCharacters, overwriteUnread, correctEdit } = needs;
+  const { allowedHosts, answerFromPage, environment } = needs;
   return [
     new ListFiles(workspace),
-    new ReadFile(workspace, needs),
-    new WriteFile(workspace, needs),
+    new ReadFile(workspace, { svgAsText, mostCharacters }),
+    new WriteFile(workspace, { overwriteUnread }),
     new ReadManyFiles(workspace),
-    new Edit(workspace, needs),
+    new Edit(workspace, { correctEdit }),
     new Glob(workspace),
     new Grep(workspace),
     new Shell(workspace, needs.commands),
-    new WebFetch(needs),
+    new WebFetch({ allowedHosts, answerFromPage, environment }),
     new WebSearch(needs.searcher),
     new SaveMemory(needs.memory),
     new Task(needs.subagents),

@@ -17,7 +17,7 @@ export type ReadFileParams = ValueOf<typeof PARAMETERS> & { readonly file_path?:
 
 export interface ReadFileOptions {
   /** Returns SVG images as their source text. */
-  readonly svgAsText?: boolean;
+  readonly svgAsText?: boolean | undefined;
   /** Per answer, when there is room for less than usual. */
   readonly mostCharacters?: number | undefined;
 }

@@ -39,14 +39,14 @@ export type AnswerFromPage = (
 
 export interface WebFetchOptions {
   /** `host:port` of this machine or its network that may be fetched from. */
-  readonly allowedHosts?: readonly string[];
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Absent without a model. */
   readonly answerFromPage?: AnswerFromPage | undefined;
   /** Replaces the system's name lookup. */
   readonly resolve?: Resolve;
   readonly limits?: Partial<WebLimits>;
   /** Replaces the environment of this process, for the proxy. */
-  readonly environment?: NodeJS.ProcessEnv;
+  readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 const MOST_CHARACTERS = 50_000;

@@ -21,7 +21,7 @@ export type WriteFileParams = ValueOf<typeof PARAMETERS>;
 
 export interface WriteFileOptions {
   /** For calls that a user wrote: existing files may be overwritten without reading them first. */
-  readonly overwriteUnread?: boolean;
+  readonly overwriteUnread?: boolean | undefined;
 }
 
 /** What the call would do, based on the file's last known state. */

@@ -30,8 +30,21 @@ export function gitTopOf(folder: string): string | null {
   return dirname(folder) === folder ? null : gitTopOf(dirname(folder));
 }
 
+export type GitRules = ReturnType<typeof gitRulesOf>;
+
+/**
+ * What git's files say beside each `.gitignore`: the texts of the excludes of the repository with this top and of the
+ * user, and whether both cases of letters are the same, as git notes where the disk has it so.
+ */
+export function gitRulesOf(top: string | null, environment: NodeJS.ProcessEnv) {
+  const core = top === null ? {} : coreSettings(join(top, ".git", "config"));
+  const texts = [top === null ? null : infoExclude(top), personalExcludes(top, core, environment)];
+  const ignoresCase = /^(?:true|yes|on|1)$/i.test(core.ignorecase ?? "");
+  return { excludes: texts.filter((text) => text !== null), ignoresCase };
+}
+
 /** Returns the text of `info/exclude`, also of a linked work tree, in which `.git` is a file. */
-export function infoExclude(top: string): string | null {
+function infoExclude(top: string): string | null {
   let folder = join(top, ".git");
   const link = /^gitdir: (.+)/.exec(readSmallFile(folder, true) ?? "")?.[1]?.trim();
   if (link !== undefined) {
@@ -43,38 +56,39 @@ export function infoExclude(top: string): string | null {
 }
 
 /** Returns the text of the user's own excludes: where git's settings say, otherwise git's default. */
-export function personalExcludes(top: string | null, environment: NodeJS.ProcessEnv): string | null {
+function personalExcludes(top: string | null, core: CoreSettings, environment: NodeJS.ProcessEnv) {
   const home = environment.HOME || homedir();
   const config = environment.XDG_CONFIG_HOME || join(home, ".config");
   const named = environment.GIT_CONFIG_GLOBAL;
   const files = named === undefined ? [join(config, "git", "config"), join(home, ".gitconfig")] : [named];
   let path = join(config, "git", "ignore");
-  for (const file of files) path = coreSetting(file, "excludesFile") || path;
+  for (const file of files) path = coreSettings(file).excludesfile || path;
   if (path.startsWith("~/")) path = join(home, path.slice(2));
-  const own = top === null ? null : coreSetting(join(top, ".git", "config"), "excludesFile");
+  const { excludesfile: own } = core;
   // What a repository names counts only inside it: a folder from elsewhere may name any file.
   if (own && top !== null && realOf(own)?.startsWith(join(realOf(top) ?? top, "/"))) path = own;
   return isAbsolute(path) ? readSmallFile(path, true) : null;
 }
 
-/** Whether git takes the letters of both cases for the same here, as it notes where the disk does. */
-export function ignoresCase(top: string): boolean {
-  return /^(?:true|yes|on|1)$/i.test(coreSetting(join(top, ".git", "config"), "ignoreCase") ?? "");
-}
+/** By their names in small letters. */
+type CoreSettings = Readonly<Partial<Record<"excludesfile" | "ignorecase", string>>>;
 
-/** The last value of a setting of `[core]` in a git config file. It ends before a comment, unless it is in quotes. */
-function coreSetting(file: string, name: string): string | null {
-  const setting = new RegExp(
-    `^\\s*(?:\\[[^\\]]*\\]\\s*)?${name}\\s*=\\s*("(?:[^"\\\\]|\\\\.)*"|[^#;]*)`,
-    "i",
-  );
-  let found: string | null = null;
+/** A value ends before a comment, unless it is in quotes. */
+const SETTING = /^\s*(?:\[[^\]]*\]\s*)?(excludesfile|ignorecase)\s*=\s*("(?:[^"\\]|\\.)*"|[^#;]*)/i;
+
+/** The last values of settings of `[core]` in a git config file. */
+function coreSettings(file: string): CoreSettings {
+  const settings: Record<string, string> = {};
   let isCore = false;
   for (const line of readSmallFile(file, true)?.split(/\r?\n/) ?? []) {
     const section = /^\s*\[([^\]]*)\]/.exec(line)?.[1];
     if (section !== undefined) isCore = section.trim().toLowerCase() === "core";
-    const value = isCore ? setting.exec(line)?.[1]?.trim() : undefined;
-    if (value !== undefined) found = value.replace(/^"(.*)"$/, "$1").replace(/\\(["\\])/g, "$1");
+    const [, name = "", value = ""] = (isCore && SETTING.exec(line)) || [];
+    if (name !== "")
+      settings[name.toLowerCase()] = value
+        .trim()
+        .replace(/^"(.*)"$/, "$1")
+        .replace(/\\(["\\])/g, "$1");
   }
-  return found;
+  return settings;
 }

@@ -1,14 +1,7 @@
 import { basename, dirname, join, relative, sep } from "node:path";
 import { onceFor } from "@burin/contract/async/once";
 import { lstatOf } from "../disk/disk-looks.ts";
-import {
-  gitTopOf,
-  ignoresCase,
-  infoExclude,
-  isGitTop,
-  personalExcludes,
-  readSmallFile,
-} from "../git/git-excludes.ts";
+import { type GitRules, gitRulesOf, gitTopOf, isGitTop, readSmallFile } from "../git/git-excludes.ts";
 import { isWithin } from "../paths/paths.ts";
 import { IgnoreFile } from "./ignore-file.ts";
 
@@ -89,12 +82,12 @@ export class IgnoreRules {
     const environment = this.#environment;
     const top = environment === null ? null : gitTopOf(root);
     const base = top ?? root;
-    const git = top === null ? excludeLayers(null, environment, false) : [];
+    const git = top === null && environment !== null ? excludeLayers(gitRulesOf(null, environment)) : [];
     const none = {
       own: [],
       settings: [],
       gitInside: [],
-      isLax: false,
+      ignoresCase: false,
       path: "",
       visibility: "shown",
     } as const;
@@ -115,11 +108,8 @@ function gitFilesOnly(name: string): boolean {
   return name === ".gitignore" || name === ".git";
 }
 
-function excludeLayers(top: string | null, environment: NodeJS.ProcessEnv | null, isLax: boolean): Layer[] {
-  if (environment === null) return [];
-  const texts = [top === null ? null : infoExclude(top), personalExcludes(top, environment)];
-  const layers = texts.flatMap((text) => (text === null ? [] : [layerOf(text, undefined, isLax)]));
-  return layers.filter(({ file }) => !file.isEmpty);
+function excludeLayers({ excludes, ignoresCase }: GitRules): Layer[] {
+  return excludes.map((text) => layerOf(text, undefined, ignoresCase)).filter(({ file }) => !file.isEmpty);
 }
 
 /** Everything that decides about one folder. */
@@ -131,8 +121,8 @@ interface FolderState {
   /** null when git's rules do not apply. */
   readonly environment: NodeJS.ProcessEnv | null;
   readonly ownNames: readonly string[];
-  /** Git's rules do not tell the cases of letters apart. */
-  readonly isLax: boolean;
+  /** Of git's rules. */
+  readonly ignoresCase: boolean;
   readonly visibility: Visibility;
   readonly path: string;
   /** Git's rules in this folder's own file, without those from above. */
@@ -179,16 +169,17 @@ export class FolderRules {
     const gitFile = pathIn(path, ".gitignore");
     const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;
     const isNewTop = environment !== null && above.path !== path && holds(".git") && isGitTop(path);
-    const isLax = isNewTop ? ignoresCase(path) : above.isLax;
-    const gitInside = text === null ? [] : [layerOf(text, gitFile, isLax)];
-    const git = [...gitInside, ...(isNewTop ? excludeLayers(path, environment, isLax) : above.git)];
+    const rules = isNewTop ? gitRulesOf(path, environment) : null;
+    const { ignoresCase } = rules ?? above;
+    const gitInside = text === null ? [] : [layerOf(text, gitFile, ignoresCase)];
+    const git = [...gitInside, ...(rules === null ? above.git : excludeLayers(rules))];
     const own = [...above.own];
     for (const ownName of ownNames) {
       const file = pathIn(path, ownName);
       const ownText = holds(ownName) ? readSmallFile(file, true) : null;
       if (ownText !== null) own.unshift(layerOf(ownText, file));
     }
-    return new FolderRules({ ...this.#state, git, own, path, gitInside, isLax });
+    return new FolderRules({ ...this.#state, git, own, path, gitInside, ignoresCase });
   }
 
   /** The same folder without git's rules from above it. */
@@ -208,8 +199,8 @@ function pathIn(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }
 
-function layerOf(text: string, place?: string, isLax = false): Layer {
-  return { file: new IgnoreFile(text, place, isLax), prefix: "" };
+function layerOf(text: string, place?: string, ignoresCase = false): Layer {
+  return { file: new IgnoreFile(text, place, ignoresCase), prefix: "" };
 }
 
 function verdictOf(layers: readonly Layer[], name: string, isFolder: boolean): "ignored" | "kept" | null {
