@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3430,
-  "edit-match": 2510,
+  "edit-match": 2560,
   "shell-judge": 4480,
   machine: 11670,
   models: 6440,

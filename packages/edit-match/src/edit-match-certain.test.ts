@@ -3,6 +3,27 @@ import { type Row, resultOf } from "../tests/edit-row.ts";
 
 const KNOWN: readonly Row[] = [
   {
+    what: "tabs for the file's spaces, above a block comment, whose lines have a space in both",
+    content: "class A {\n    one: 1;\n}\n/**\n * Two.\n */\n",
+    old: "class A {\n\t\tone: 1;\n}\n/**\n * Two.\n */",
+    new: "class A {\n\t\tone: 1;\n}\nclass B {\n\t\ttwo: 2;\n}\n/**\n * Two.\n */",
+    result: "class A {\n    one: 1;\n}\nclass B {\n    two: 2;\n}\n/**\n * Two.\n */\n",
+  },
+  {
+    what: "spaces for the file's tab, in the only line that is indented, and another one in its place",
+    content: "check: all\n\tpath=`pwd` $(src)/runtests.sh\n",
+    old: "check: all\n    path=`pwd` $(src)/runtests.sh",
+    new: 'check: all $(MORE)\n    "$(src)/tests.py" --jobs=2',
+    result: 'check: all $(MORE)\n\t"$(src)/tests.py" --jobs=2\n',
+  },
+  {
+    what: "tabs for the file's spaces, in a line and in those that take its place",
+    content: "class A {\n  one(1);\n}\n",
+    old: "\tone(1);",
+    new: "\tif (x) {\n\t\ttwo(2);\n\t}",
+    result: "class A {\n  if (x) {\n    two(2);\n  }\n}\n",
+  },
+  {
     what: "numbers of lines that only new_string has further in",
     content:
       "  path(one) {\n    target.path = kebab(one.path);\n    target.suffix = kebab(one.suffix);\n  }\n",
@@ -161,16 +182,16 @@ const KNOWN: readonly Row[] = [
 
 const DOUBTS: readonly Row[] = [
   {
+    what: "one line has spaces for the file's tab, another one has the file's, and a new one has more",
+    content: "all: one \\\n     two\n\n\tmake one\n\nmore: one\n",
+    old: "all: one \\\n     two\n\n    make one\n\nmore: one",
+    new: "all: one \\\n     two\n\nALL = one \\\n      two\n\nmore: one",
+  },
+  {
     what: "a look-alike sign stands for one in new text that ends as the file does",
     content: 'a("x");\nr = s.replace(/"/g, "c");\nb("y");\n',
     old: "a(“x”);\nr = s.replace(/“/g, ”c”);\nb(“y”);",
     new: 'a(“x”);\nr = s.replace(/[q“]/g, ”d");\nb(“y”);',
-  },
-  {
-    what: "one line has tabs for the file's spaces, and so have new ones",
-    content: "class A {\n    one: 1;\n}\n/**\n * Two.\n */\n",
-    old: "class A {\n\t\tone: 1;\n}\n/**\n * Two.\n */",
-    new: "class A {\n\t\tone: 1;\n}\nclass B {\n\t\ttwo: 2;\n}\n/**\n * Two.\n */",
   },
   {
     what: "the old text has two backslashes for each, and the new one has one, which may be the file's or an escape",

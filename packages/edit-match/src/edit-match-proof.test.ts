@@ -40,12 +40,6 @@ const UNPROVEN: readonly Row[] = [
     new: "split(/d+/);\nadd(padding);\nend();",
   },
   {
-    what: "new lines with the tabs of the old text, in a file that has spaces",
-    content: "class A {\n  one(1);\n}\n",
-    old: "\tone(1);",
-    new: "\tif (x) {\n\t\ttwo(2);\n\t}",
-  },
-  {
     what: "a line break ends old_string, where the file's line goes on",
     content: "let count = total + 1;\nlet more = 2;\n",
     old: "let count = total\n",

@@ -18,7 +18,7 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
   const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
   const filled = parts.filter(({ old }) => old.body !== "");
   const indentMap = indentMapOf(filled);
-  const indents = mannerOf(parts, "indent") ?? "mixed";
+  const indents = mannerOf(parts, "indent") ?? mannerOfUnit(filled, freshParts) ?? "mixed";
   const isMoved =
     indents === "as file" && (movesAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
   const signMap = new SignMap(parts, depth);
@@ -78,6 +78,20 @@ function mannerOf(parts: readonly Triple[], part: "indent" | "body"): Manner | u
   return votes[0] === votes.at(-1) ? votes[0] : "mixed";
 }
 
+/** A line that has tabs where the file has spaces, or the reverse. */
+const isOtherUnit = ({ old, file }: Triple) => old.indent.includes("\t") !== file.indent.includes("\t");
+
+/** Where no shifted line stays and only the unit differs, new lines that have the old text's unit are written like it. */
+function mannerOfUnit(parts: readonly Triple[], freshParts: readonly LineParts[]): Manner | undefined {
+  const shifted = parts.filter(({ old, file }) => old.indent !== file.indent);
+  const [first] = shifted;
+  if (first === undefined || !shifted.every((part) => isOtherUnit(part) && !part.fresh)) return undefined;
+  // A single space may be that of a block comment.
+  const indents = freshParts.map(({ indent }) => indent).filter((indent) => indent !== "" && indent !== " ");
+  const isLikeOld = (indent: string) => indent.includes("\t") === first.old.indent.includes("\t");
+  return indents.length > 0 && indents.every(isLikeOld) ? "as old" : undefined;
+}
+
 function likeness(one: string, other: string, part: "indent" | "body"): number {
   if (part === "indent") return one === other ? 1 : 0;
   const signs = (text: string) => text.replace(/\s+/g, "");
@@ -129,8 +143,11 @@ function indentMapOf(parts: readonly Triple[]): { readonly isOneWay: boolean; re
     // One shifted line says nothing about others; several suggest that this one may be shifted, most that it is.
     const isKept = (indent: string) =>
       oneOff !== undefined || (onlyIn(known.get(indent)) ?? (isMostly ? undefined : indent)) === indent;
-    const apply = (indent: string) =>
-      (hasTabs || !indent.includes("\t")) && isKept(indent) ? indent : undefined;
+    const isUnit = shiftedLines.every(isOtherUnit);
+    const apply = (indent: string) => {
+      if (isUnit && indent !== "") return onlyIn(known.get(indent));
+      return (hasTabs || !indent.includes("\t")) && isKept(indent) ? indent : undefined;
+    };
     return { isOneWay: false, apply };
   }
   const apply = (indent: string) => {
@@ -157,10 +174,12 @@ function indentRules({ old, file }: { readonly old: string; readonly file: strin
   return rules;
 }
 
+/** Between tabs and spaces the lines of a block comment keep the one space more that they have. */
 function rescaled(indent: string, from: string, to: string): string | undefined {
   let levels = 0;
   while (indent.startsWith(from, levels * from.length)) levels += 1;
-  return indent.length === levels * from.length ? to.repeat(levels) : undefined;
+  const rest = indent.slice(levels * from.length);
+  return rest === "" || (rest === " " && (from + to).includes("\t")) ? to.repeat(levels) + rest : undefined;
 }
 
 function addTo(map: Map<string, Set<string>>, key: string, value: string): void {
