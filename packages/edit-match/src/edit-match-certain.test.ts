@@ -3,6 +3,34 @@ import { type Row, resultOf } from "../tests/edit-row.ts";
 
 const KNOWN: readonly Row[] = [
   {
+    what: "only lines that come have the marker of a diff, and old_string is exactly there",
+    content: "open(one);\nread(one, two);\nclose(one);\n",
+    old: "open(one);\nread(one, two);\nclose(one);",
+    new: "open(one);\n+read(one);\n+  read(two);\nclose(one);",
+    result: "open(one);\nread(one);\n  read(two);\nclose(one);\n",
+  },
+  {
+    what: "the marker of a diff before lines that are indented by one space",
+    content: "/**\n * One.\n */\n",
+    old: "/**\n * One.\n */",
+    new: "/**\n * One.\n+ * Two.\n */",
+    result: "/**\n * One.\n * Two.\n */\n",
+  },
+  {
+    what: "a plus before a part of a line, which is no marker of a diff",
+    content: "const at = new Date();\n",
+    old: "new Date();",
+    new: "+new Date();",
+    result: "const at = +new Date();\n",
+  },
+  {
+    what: "a new list with pluses",
+    content: "Fruit:\n\nMore.\n",
+    old: "Fruit:\n",
+    new: "Fruit:\n\n+ apple\n+ pear\n",
+    result: "Fruit:\n\n+ apple\n+ pear\n\nMore.\n",
+  },
+  {
     what: "tabs for the file's spaces, above a block comment, whose lines have a space in both",
     content: "class A {\n    one: 1;\n}\n/**\n * Two.\n */\n",
     old: "class A {\n\t\tone: 1;\n}\n/**\n * Two.\n */",

@@ -15,7 +15,7 @@ import { findExactly } from "./exact.ts";
 import type { Depth } from "./fold.ts";
 import { findPlaces, mostPlaces, type Place, type Search, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
-import { newFence, type Reading, readingsOf, withoutForeign } from "./reading.ts";
+import { newFence, type Reading, readingsOf, withoutForeign, withoutNewPluses } from "./reading.ts";
 import { findSlips } from "./slip.ts";
 import { areBeside, SearchedFile } from "./windows.ts";
 import { lineEndOf, withLineEnd } from "./write.ts";
@@ -46,8 +46,10 @@ export function findEdit(request: EditRequest): EditMatch {
   if (placeholder !== undefined) return { status: "omission", placeholder };
   const { bare, isUnclear = false } = leaveOut.includes("code fences") ? {} : newFence(request);
   if (isUnclear) return { status: "omission", placeholder: "```" };
-  const meant = { ...request, newText: bare ?? newText };
-  const exact = findExactly(meant, bare === undefined ? "exact" : "code fences");
+  const plain = leaveOut.includes("diff markers") ? newText : withoutNewPluses(request);
+  const meant = { ...request, newText: bare ?? plain };
+  const read = bare === undefined ? "diff markers" : "code fences";
+  const exact = findExactly(meant, meant.newText === newText ? "exact" : read);
   if (exact !== undefined) return exact;
   // Line breaks at its ends may be meant for whole lines.
   const lineEnd = oldText === oldText.trim() ? lineEndOf(content) : undefined;

@@ -238,20 +238,34 @@ function withoutSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegEx
   return { oldText: oldText.replace(gone, ""), newText: newText.replace(come, "") };
 }
 
+/** In a list a plus would have a space behind it. */
+const MARKED = /^\+(?!\+| \S)/;
+
 /**
  * A diff in which lines only come: all others stay, and begin with a space, which the file does not have, or only
- * what comes has a marker. In a list it would have a space behind it.
+ * what comes has a marker.
  */
 function withoutPluses(texts: Reading): Reading {
   const { oldText, newText, repairs } = texts;
   if (!/^\+/m.test(newText) || /^\+/m.test(oldText)) return texts;
   const linesOf = (text: string) => new Set(text.split("\n").filter((line) => !isBlank(line)));
   const [had, has] = [linesOf(oldText), linesOf(newText)];
-  const isMarked = (line: string) => had.has(line) || /^\+(?!\+| \S)/.test(line);
+  const isMarked = (line: string) => had.has(line) || MARKED.test(line);
   if (![...had].every((line) => has.has(line))) return texts;
   if (isSpaced(texts)) return { ...withoutMargin(texts), repairs: [...repairs, "diff markers"] };
   if (![...has].every(isMarked)) return texts;
   return { oldText, newText: newText.replace(/^\+/gm, ""), repairs: [...repairs, "diff markers"] };
+}
+
+/** The new text without the markers of a diff, where only lines that come have one, and no line of the file. */
+export function withoutNewPluses({ content, oldText, newText }: EditRequest): string {
+  const at = /^\+/m.test(newText) ? content.indexOf(oldText) : -1;
+  if (at < 0 || (at > 0 && content[at - 1] !== "\n") || /^\+/m.test(content)) return newText;
+  const had = new Set(oldText.split("\n"));
+  const come = newText.split("\n").filter((line) => !isBlank(line) && !had.has(line));
+  // No list, if lines are indented by a single space.
+  const marked = /^ \S/m.test(oldText) ? /^\+(?!\+)/ : MARKED;
+  return come.every((line) => marked.test(line)) ? newText.replace(/^\+/gm, "") : newText;
 }
 
 /** A line break in the middle of new text between quotes was meant as an escape. */
