@@ -42,13 +42,18 @@ function isSurer(one: Candidate, other: Candidate): boolean {
   const isSamePlace = one.start === other.start && one.end === other.end;
   if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
     const [lines, more] = [linesApart(one), linesApart(other)];
-    if (lines.size < more.size && [...lines].every((at) => more.has(at))) return true;
+    const isPart = lines.size < more.size && [...lines].every((at) => more.has(at));
+    // One place shifted as a whole is as near as another one that is shifted in part.
+    const isWhole =
+      isShift(one) && isShift(other) && more.size === filledLines(other.sides.oldLines.join("\n")).length;
+    if (isPart && !isWhole) return true;
   }
   return (
     one.mistakes.size < other.mistakes.size && [...one.mistakes].every((name) => other.mistakes.has(name))
   );
 }
 
+const isShift = ({ mistakes }: Candidate) => mistakes.size === 1 && mistakes.has("indentation");
 const isSlip = ({ mistakes }: Candidate) => mistakes.has("a typo") || mistakes.has("a line left out");
 
 /** The lines of the old text that differ in the file; those with other line breaks count as one. */

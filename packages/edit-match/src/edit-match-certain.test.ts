@@ -31,6 +31,13 @@ const KNOWN: readonly Row[] = [
     result: "Fruit:\n\n+ apple\n+ pear\n\nMore.\n",
   },
   {
+    what: "a method that begins like the one behind it",
+    content: "class A {\n  one() {}\n\n  @Override\n  three() {}\n}\n",
+    old: "  one() {}\n",
+    new: "  one() {}\n\n  @Override\n  two() {}\n",
+    result: "class A {\n  one() {}\n\n  @Override\n  two() {}\n\n  @Override\n  three() {}\n}\n",
+  },
+  {
     what: "tabs for the file's spaces, above a block comment, whose lines have a space in both",
     content: "class A {\n    one: 1;\n}\n/**\n * Two.\n */\n",
     old: "class A {\n\t\tone: 1;\n}\n/**\n * Two.\n */",
@@ -209,6 +216,30 @@ const KNOWN: readonly Row[] = [
 ];
 
 const DOUBTS: readonly Row[] = [
+  {
+    what: "two lines that come are behind old_string already, and more lines come behind them",
+    content: "open(one);\nread(one);\nread(two);\nclose(one);\n",
+    old: "open(one);",
+    new: "open(one);\nread(one);\nread(two);\nread(three);",
+  },
+  {
+    what: "a bracket that comes is behind old_string already, and closes what old_string does not open",
+    content: "  check(one);\n}\n",
+    old: "  check(one);",
+    new: "  check(one);\n}\n\nrun(more);",
+  },
+  {
+    what: "the end of a comment that comes is behind old_string already",
+    content: "/*\n * One.\n */\nrun(one);\n",
+    old: "/*\n * One.",
+    new: "/*\n * Two.\n */",
+  },
+  {
+    what: "one place is shifted as a whole, and another one only in part",
+    content: "    where\n      T: A,\n    {\n      go();\n\n  where\n      T: A,\n  {\n      go();\n",
+    old: "  where\n    T: A,\n  {\n    go();",
+    new: "  where\n    T: B,\n  {\n    go();",
+  },
   {
     what: "one line has spaces for the file's tab, another one has the file's, and a new one has more",
     content: "all: one \\\n     two\n\n\tmake one\n\nmore: one\n",

@@ -81,6 +81,11 @@ function doubledLine({ content, oldText, newText }: EditRequest, start: number):
   const [was = [], is = []] = [content.slice(from, end), whole].map(filledLines);
   const count = (lines: readonly string[], line: string) => lines.filter((other) => other === line).length;
   const isUneven = openBrackets(oldText) !== openBrackets(newText);
+  // What comes behind lines that stay may begin like what is there, but seldom with two lines of words.
+  const [come = "", next = ""] = is.slice(was.length);
+  const [beside = "", further = ""] = filledLines(content.slice(end, end + LONGEST_REST));
+  const isAgain = come === beside && (isUneven || (/\w/.test(come) && /\w/.test(next) && next === further));
+  if (come !== "" && isAgain && was.every((line, at) => is[at] === line)) return come;
   const mayRepeat = (line: string) => SEPARATOR.test(line) || (CLOSING.test(line) && !isUneven);
   return filledBeside(content, from, end).find(
     (line, at) => !mayRepeat(line) && is.at(-at) === line && count(is, line) > count(was, line),
@@ -96,6 +101,8 @@ function doubledSign({ content, oldText, newText }: EditRequest, start: number):
   return /[;,]/.test(sign) || openBrackets(oldText) !== openBrackets(newText) ? sign : undefined;
 }
 
+/** How far behind the old text lines are looked for that come twice. */
+const LONGEST_REST = 1000;
 /** Lines that end a block: a whole block that comes before the end of another ends with the same line. */
 const CLOSING = /^\s*(?:[)\]},;>]+$|\*+\/$|<\/|#\s*endif|\{%-?\s*end|(?:end|fi|done|esac)\b(?!\())/i;
 /** Lines that go on where a block has ended, or end one: they are indented like what is around it. */
@@ -103,8 +110,9 @@ const OUTSIDE = /^\s*(?:[)\]}]|(?:else|elif|except|finally)\b)/;
 /** Lines of signs around or between anything, and no line. */
 const SEPARATOR = /^[^\w/([{)\]},;>]*$/;
 
+/** The marks of a comment count as brackets. */
 function openBrackets(text: string): number {
-  return text.split(/[([{]/).length - text.split(/[)\]}]/).length;
+  return text.split(/[([{]|\/\*/).length - text.split(/[)\]}]|\*\//).length;
 }
 
 /** Whether the new text only adds to the old one, and what it adds stands around that already. */
