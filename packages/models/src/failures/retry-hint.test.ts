@@ -33,6 +33,16 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
       { "x-ratelimit-remaining-tokens-minute": "0", "x-ratelimit-reset-tokens-minute": "11.3" },
     ],
     [
+      "Cerebras, where the tokens that remain are too few for the request",
+      {},
+      {
+        "x-ratelimit-remaining-requests-day": "14320",
+        "x-ratelimit-reset-requests-day": "33011.38",
+        "x-ratelimit-remaining-tokens-minute": "1234",
+        "x-ratelimit-reset-tokens-minute": "11.38",
+      },
+    ],
+    [
       "OpenRouter, in the answer",
       {
         error: {
@@ -71,6 +81,11 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
   it("P35 a moment is no minute", async () => {
     const words = "Too many requests, please wait a moment and try again.";
     expect(await failureOf(raw(words, { status: 429 }))).not.toHaveProperty("retryAfterMs");
+  });
+
+  it("of tokens that remain only in a refusal for a limit", async () => {
+    const headers = { "x-ratelimit-remaining-tokens": "29998", "x-ratelimit-reset-tokens": "59s" };
+    expect(await failureOf(raw("{}", { status: 500, headers }))).not.toHaveProperty("retryAfterMs");
   });
 
   it("with a unit in the header, or under a name of the service's own", async () => {

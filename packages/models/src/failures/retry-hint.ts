@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { HttpAnswer } from "@burin/machine/http/http-request";
 
 export interface RetryHint {
   readonly retryAfterMs?: number;
   readonly shouldRetry?: boolean;
 }
 
+type Head = Pick<HttpAnswer, "status" | "headers">;
+
 /** What the service says about another attempt, first in its headers, then in the response. */
-export function retryHint(headers: IncomingHttpHeaders, answer: string): RetryHint {
-  const asked = ofHeaders(headers) ?? hintIn(answer) ?? ofResets(headers);
+export function retryHint({ status, headers }: Head, answer: string): RetryHint {
+  const asked = ofHeaders(headers) ?? hintIn(answer) ?? ofResets(headers, status === 429);
   const should = String(headers["x-should-retry"] ?? "").toLowerCase();
   return {
     ...(asked === undefined ? {} : { retryAfterMs: asked }),
@@ -26,12 +29,12 @@ function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
   return untilReset(String(headers["x-ratelimit-reset"] ?? ""));
 }
 
-/** Each limit has headers of its own; the pause is that of the limits of which nothing remains. */
-function ofResets(headers: IncomingHttpHeaders): number | undefined {
-  const times = Object.entries(headers).flatMap(([name, moment]) => {
-    const remaining = name.includes("ratelimit-") ? headers[name.replace("reset", "remaining")] : undefined;
-    return remaining === "0" && name.includes("reset") ? (untilReset(String(moment)) ?? []) : [];
-  });
+/** Each limit has headers of its own; the pause is that of the limits of which nothing, or of tokens too few, remains. */
+function ofResets(headers: IncomingHttpHeaders, isLimited: boolean): number | undefined {
+  const resets = Object.keys(headers).filter((name) => /ratelimit-.*reset/.test(name));
+  const spent = resets.filter((name) => Number(headers[name.replace("reset", "remaining")] ?? 1) <= 0);
+  const short = isLimited && spent.length === 0 ? resets.filter((name) => name.includes("token")) : spent;
+  const times = short.flatMap((name) => untilReset(String(headers[name])) ?? []);
   return times.length > 0 ? Math.max(...times) : undefined;
 }
 

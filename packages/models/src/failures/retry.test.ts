@@ -66,6 +66,18 @@ describe("retries", () => {
     },
   );
 
+  it("P35 wait longer where the pause that a service asks for did not help", async () => {
+    const words = "request reached organization max RPM: 3, please try again after 0.001 seconds";
+    const full = refusal(
+      429,
+      {},
+      JSON.stringify({ error: { message: words, type: "rate_limit_reached_error" } }),
+    );
+    const [first = "", second = ""] = notices(await retried([full, full, { text: "ok" }], 300));
+    expect(first).toMatch(/in 0\.1 s/);
+    expect(Number(/in ([\d.]+) s/.exec(second)?.[1])).toBeGreaterThanOrEqual(0.3);
+  });
+
   it("P35 do not wait for hours, nor for money", async () => {
     for (const [reply, words] of [
       [refusal(429, { "retry-after": "7200" }), /wait 120 minutes/],

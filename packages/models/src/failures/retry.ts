@@ -96,7 +96,9 @@ function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptio
   const { firstDelayMs = FIRST_DELAY_MS } = options;
   const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MOST_DELAY_MS);
   // Clients that were refused at the same time should not all come back at the same time.
-  return retryAfterMs ?? backoff * (0.5 + Math.random() / 2);
+  const own = backoff * (0.5 + Math.random() / 2);
+  // A pause that did not help is not repeated: of three requests a minute, none is free a second later.
+  return attempt > 1 ? Math.max(retryAfterMs ?? 0, own) : (retryAfterMs ?? own);
 }
 
 function whatFailed({ status, message, type }: ModelFailure): string {

@@ -74,7 +74,7 @@ async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Pro
   // A gateway that was to stream wraps what went wrong into an event.
   const answer = (await startOfText(body, MOST_ERROR_BYTES)).replace(/^(?:event:.*\n)?data:\s*/, "");
   const detail = looksLikeHtml(answer) ? pageIn(answer) : detailOf(answer);
-  const hint = retryHint(headers, answer);
+  const hint = retryHint({ status, headers }, answer);
   const error = statusFailure({ status, detail, answer, url, model, hasKey, hint });
   return { type: "end", reason: "error", error, refusal: answer };
 }
