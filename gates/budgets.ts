@@ -8,7 +8,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2560,
   "shell-judge": 4480,
   machine: 11670,
-  models: 6440,
+  models: 6455,
   testing: 1210,
   web: 2020,
   mcp: 2450,

@@ -10,11 +10,13 @@ const BROKEN =
   /^(?:error|network_error|insufficient_system_resource|abort|cancell?ed|timeout|malformed|function_call_filter)/;
 
 /** These fields grow from chunk to chunk; all others come once. */
-const GROWING = ["text", "summary", "data"];
+const GROWING = ["text", "summary", "data", "thinking"];
 
 export class ChatCompletionsReply extends ReplyReader {
   /** The pieces of reasoning in OpenRouter's format; all are sent back unchanged, in order. */
   readonly #details: Record<string, unknown>[] = [];
+  /** The same of Claude behind LiteLLM, which refuses calls that come back without them. */
+  readonly #blocks: Record<string, unknown>[] = [];
   /** Whether text has come in pieces. */
   #isInPieces = false;
   /** Usage alone is told when all else is; some tell it with each piece. */
@@ -58,8 +60,10 @@ export class ChatCompletionsReply extends ReplyReader {
   }
 
   protected override afterText(): ModelEvent[] {
+    const blocks = this.#blocks.filter(({ signature, data }) => signature || data);
     const signature = signed({
       reasoning_details: this.#details.length > 0 ? this.#details : undefined,
+      thinking_blocks: blocks.length > 0 ? blocks : undefined,
       extra_content: this.#extra,
       reasoning_opaque: this.#opaque,
     });
@@ -77,6 +81,7 @@ export class ChatCompletionsReply extends ReplyReader {
     this.#isInPieces ||= !isWhole && textIn(delta.content) !== "";
     const events: ModelEvent[] = [];
     const detailed = readDetails(delta.reasoning_details, this.#details);
+    readDetails(delta.thinking_blocks, this.#blocks);
     const { reasoning_content, reasoning, reasoning_text, thinking } = delta;
     // Some services send the same reasoning in several fields.
     const named = [reasoning_content, reasoning, reasoning_text, thinking].map(textIn).find(Boolean);
@@ -88,7 +93,7 @@ export class ChatCompletionsReply extends ReplyReader {
     const spoken = isRecord(delta.audio) ? delta.audio.transcript : "";
     const text = textIn(delta.content) || textIn(delta.refusal) || textIn(spoken);
     events.push(...this.said(isRepeated ? "" : text));
-    if (delta.tool_calls) this.calls.add(delta.tool_calls, ({ extra_content }) => signed({ extra_content }));
+    if (delta.tool_calls) this.calls.add(delta.tool_calls, signedCall);
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
     const { type, tool_use_id: id, name, input } = delta;
     // Snowflake's own form.
@@ -126,6 +131,12 @@ function reasonIn({ finish_reason: told, native_finish_reason: native }: JsonRec
 function signed(fields: JsonRecord): string | undefined {
   const given = JSON.stringify(fields);
   return given === "{}" ? undefined : ownedSignature("chat", given);
+}
+
+/** Gemini's signature of a call, as it gives it itself and as LiteLLM passes it on. */
+function signedCall({ extra_content, provider_specific_fields: passed }: JsonRecord): string | undefined {
+  const isSigned = isRecord(passed) && passed.thought_signature;
+  return signed({ extra_content, provider_specific_fields: isSigned ? passed : undefined });
 }
 
 /** Ollama's own chunk format, one per line; each has whole calls. */
@@ -172,7 +183,9 @@ function readDetails(given: unknown, known: Record<string, unknown>[]): string {
 
 function continues(last: JsonRecord, { type, index, id }: JsonRecord): boolean {
   const isSameId = (id ?? last.id ?? null) === (last.id ?? id ?? null);
-  return type !== "reasoning.encrypted" && last.type === type && last.index === index && isSameId;
+  // What has neither place nor id ends with its signature.
+  const isOver = /encrypted|redacted/.test(String(type)) || (index === undefined && Boolean(last.signature));
+  return !isOver && last.type === type && last.index === index && isSameId;
 }
 
 function grow(last: Record<string, unknown>, detail: JsonRecord): void {

@@ -26,7 +26,7 @@ const ROWS = {
     // Nothing goes back of what another service gave to get back.
     [
       "no-extras",
-      /(?:reasoning_details|extra_content|reasoning_opaque)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content|reasoning_opaque)/i,
+      /(?:reasoning_details|extra_content|reasoning_opaque|thinking_blocks|provider_specific_fields)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content|reasoning_opaque|thinking_blocks|provider_specific_fields)/i,
     ],
     // Instructions stand at the start of the first message.
     [
