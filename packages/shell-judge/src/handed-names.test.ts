@@ -262,7 +262,7 @@ describe("names that a command prints for another one", () => {
     ...["git diff $(git merge-base HEAD main)...HEAD", 'git show "$(git rev-parse HEAD~1)":a', "rg --help"],
     ...["BASE=$(git merge-base HEAD main) && git diff $BASE --stat", "wc -l $(find sub | grep '\\.ts$')"],
     ...['root=$(git rev-parse --show-toplevel); cd "$root" && ls', 'h=$(git rev-parse HEAD); echo "$h"'],
-    'root="$(git rev-parse --show-toplevel)" && cat $root/a',
+    ...['root="$(git rev-parse --show-toplevel)" && cat $root/a', "git show $(git rev-list -n 1 --all HEAD)"],
   ])("P22 git's own answers may be used, unasked: %s", (command) => {
     expect(inTree(command).verdict).toBe("allow");
   });
@@ -281,6 +281,8 @@ describe("names that a command prints for another one", () => {
       "root=$(git rev-parse HEAD); cd $root",
     ],
     'root=$(git rev-parse --show-toplevel); root=/etc; cd "$root"',
+    // Words that could be read in more than one way took twice as long with each letter.
+    "git show $(git rev-list -1 feature_for_the_new_search_pages -- a.ts)",
   ])("P21 but not where they would name a file or an option: %s", (command) => {
     expect(inTree(command).verdict).toBe("ask");
   });

@@ -237,7 +237,7 @@ const PRINTS_ONE_WORD =
 
 /** Commands that print nothing else. */
 export const PRINTS_HASH =
-  /^git (?:merge-base .*|rev-parse (?:--(?:verify|short) )*(?:HEAD|@)[~^\d]*|rev-list (?:(?:-n ?\d+|-\d+|--all|--(?:max|min)-parents=\d|--no-merges|--reverse|[\w@][\w@~^./]*) ?)+)$/;
+  /^git (?:merge-base .*|rev-parse (?:--(?:verify|short) )*(?:HEAD|@)[~^\d]*|rev-list (?:(?:-n ?\d+|-\d+|--all|--(?:max|min)-parents=\d|--no-merges|--reverse|[\w@][\w@~^./]*)(?: |$))+)$/;
 /** Stands for one of them, where git is given it. */
 export const SOME_COMMIT = "0".repeat(40);
 
