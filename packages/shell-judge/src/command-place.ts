@@ -48,6 +48,8 @@ const ODD = "a name with spaces or special characters in it";
 
 const STREAMS = /^(?:-?|\/dev\/(?:null|stdin|stdout|stderr|fd\/\d+))$/;
 const MOST_FOLDERS = 64;
+/** No system opens a longer one; a line that goes deeper step by step may be anywhere. */
+const LONGEST_PATH = 4096;
 const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
 
 /** Judges paths while a command line moves from folder to folder. */
@@ -115,7 +117,10 @@ export class CommandReach implements Reach {
 
   /** The command `cd path` ran; in a subshell it only affects what else runs there. */
   #move(path: string, isApart: boolean): void {
-    const moved = this.#current.map((folder) => resolved(folder, path));
+    const moved = this.#current.map((folder) => {
+      const there = resolved(folder, path);
+      return there.length > LONGEST_PATH ? "/" : there;
+    });
     const possible = [...new Set([...this.#possible, ...moved])];
     // Each move may double them. Beyond the bound it may be anywhere, which is outside the root.
     this.#possible =

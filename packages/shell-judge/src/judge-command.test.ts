@@ -17,7 +17,11 @@ function judged(command: string) {
 it("P21 P18 a line that may be in more folders than can be looked at asks, and is judged at once", () => {
   const moves = (count: number) => [...Array(count).keys()].map((at) => `cd d${at}; `).join("");
   expect(judged(`${moves(5)}cat a`).verdict).toBe("allow");
-  for (const line of [`${moves(40)}cat a`, `${"cd a; ".repeat(400)}cat a`])
+  for (const line of [
+    `${moves(40)}cat a`,
+    `${"cd a; ".repeat(400)}cat a`,
+    `${"cd a && ".repeat(12_000)}cat a`,
+  ])
     expect(judged(line)).toMatchObject({ verdict: "ask", reason: expect.stringContaining("outside") });
 });
 
