@@ -286,6 +286,27 @@ describe("words while the model works", () => {
     expect(terminal.all().filter((line) => line.startsWith("> more words"))).toHaveLength(1);
   });
 
+  it("P41 have the files that they mention, in the order they were typed in", async () => {
+    const terminal = await room.open([slow("First."), slow("Second.")]);
+    await terminal.enter("one\r", "esc to interrupt");
+    await terminal.enter("look at @a.txt\r", "with the next turn: look at @a.txt");
+    await terminal.enter("then stop\r", "Second.");
+    const asked = JSON.stringify(room.server.requests.at(-1)?.body.messages);
+    expect(asked).toMatch(/look at @a\.txt\\n\\nWhat the @ mentions hold:.*alpha\\n.*then stop/);
+    expect(terminal.text()).not.toContain("next turn: ");
+  });
+
+  it("P41 come back as they were typed, without the files that they mention", async () => {
+    const terminal = await room.open([slow("First."), slow("Second.")]);
+    await terminal.enter("one\r", "esc to interrupt");
+    await terminal.enter("look at @a.txt\r", "a.txt");
+    await terminal.enter("@src/tally.js too\t", "when this is done: @src/tally.js too");
+    await terminal.enter("\u001b[1;3A", /> look at @a\.txt\n\s+@src\/tally\.js too\n/);
+    expect(terminal.text()).not.toContain("alpha");
+    await terminal.enter("\r", "Second.");
+    expect(lastPrompt().split("What the @ mentions hold:")).toHaveLength(2);
+  });
+
   it("P11 a key interrupts, and what was waiting is back at the prompt", async () => {
     const terminal = await room.open([
       {

@@ -31,9 +31,11 @@ import {
 import { BLANK, type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
 
 /** Words that go with the next turn, or when the work is done. */
-interface Waiting {
+export interface Waiting {
   readonly text: string;
   readonly isLast: boolean;
+  /** What the session has; null while the files that it mentions are read. */
+  sent: string | null;
 }
 
 /** All that is on the screen. */

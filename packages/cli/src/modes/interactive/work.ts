@@ -3,6 +3,7 @@ import type { AgentEvent, PartListUnion, Session } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
+import type { Waiting } from "./view.ts";
 
 /** After a run this long the user may be away; a bell signals its end. */
 const LONG_MS = 10_000;
@@ -16,6 +17,8 @@ export class Work {
   #askedAt: number | null = null;
   /** What the user wants the model to see before the next prompt. */
   readonly forModel: string[] = [];
+  /** Done when the texts so far are added to the running work. */
+  #adding = Promise.resolve();
 
   constructor(desk: Desk) {
     this.#desk = desk;
@@ -39,15 +42,22 @@ export class Work {
   async submit(text: string, isLast = false): Promise<void> {
     const { session } = this.#desk;
     if (session === null) return;
-    if (this.isWorking) {
-      const words = this.#withImages(text, text);
-      if (isLast) session.queue(words);
-      else session.steer(words);
-      this.#desk.shown.waiting = [...this.#desk.shown.waiting, { text, isLast }];
-      this.#desk.view.soon();
-      return;
-    }
-    await this.#run([...this.forModel.splice(0), text].join("\n\n"));
+    const { signal } = this.#abort ?? {};
+    if (signal === undefined) return this.#run([...this.forModel.splice(0), text].join("\n\n"));
+    const added: Waiting = { text, isLast, sent: null };
+    this.#desk.shown.waiting = [...this.#desk.shown.waiting, added];
+    this.#desk.view.soon();
+    const noteFault = (error: unknown): void => this.#desk.noteFault(error);
+    this.#adding = this.#adding.then(() => this.#add(added, session, signal)).catch(noteFault);
+  }
+
+  /** Adds a text to the running work, in its turn, unless it was taken back while its files were read. */
+  async #add(added: Waiting, session: Session, signal: AbortSignal): Promise<void> {
+    const words = await this.#withFiles(added.text, signal);
+    if (!this.#desk.shown.waiting.includes(added)) return;
+    added.sent = textIn(words);
+    if (added.isLast) session.queue(words);
+    else session.steer(words);
   }
 
   interrupt(): void {
@@ -61,10 +71,12 @@ export class Work {
     if (text !== "") buffer.set(buffer.isEmpty ? text : `${text}\n${buffer.text}`);
   }
 
+  /** As it was typed, without the files that were added. */
   #takeWaiting(): string {
+    const unsent = [null, ...(this.#desk.session?.takeWaiting().map(textIn) ?? [])];
+    const texts = this.#desk.shown.waiting.filter(({ sent }) => unsent.includes(sent));
     this.#desk.shown.waiting = [];
-    const parts = this.#desk.session?.takeWaiting().flat() ?? [];
-    return parts.filter((part) => typeof part === "string").join("\n");
+    return texts.map(({ text }) => text).join("\n");
   }
 
   /** Notifies a user who may be looking elsewhere that something waits for them. */
@@ -87,8 +99,7 @@ export class Work {
 
   #run(text: string): Promise<void> {
     return this.#during(async (session, signal) => {
-      const words = text.includes("@") ? await this.#withFiles(text, signal) : text;
-      for await (const _event of session.run(this.#withImages(text, words), signal)) {
+      for await (const _event of session.run(await this.#withFiles(text, signal), signal)) {
         // The events arrive through `hear`, together with those outside a run.
       }
     });
@@ -125,7 +136,7 @@ export class Work {
     else this.#goOn();
     transcript.hear(event, performance.now());
     if (event.type === "text" && event.role === "user") {
-      const at = shown.waiting.findIndex(({ text }) => event.text.includes(text));
+      const at = shown.waiting.findIndex(({ sent }) => sent === event.text);
       if (at !== -1) shown.waiting = shown.waiting.filter((_, index) => index !== at);
     }
     if (event.type === "mode" && look.isSpoken) transcript.note(say("mode.now", { mode: event.mode }));
@@ -146,18 +157,21 @@ export class Work {
     if (text !== "") void this.#run(text);
   }
 
-  /** Adds the images whose marks are in the text. */
-  #withImages(text: string, words: PartListUnion): PartListUnion {
-    const images = this.#desk.images.in(text).map((inlineData) => ({ inlineData }));
-    return images.length === 0 ? words : [words, images].flat();
-  }
-
+  /** Adds the files that the text mentions, and the images whose marks are in it. */
   async #withFiles(text: string, signal: AbortSignal): Promise<PartListUnion> {
-    const { session, options } = this.#desk;
-    if (session === null) return text;
-    const { withMentions } = await import("../../commands/at-files.ts");
-    const tell = (fault: string): void => this.#desk.note(fault);
-    const folders = [options.root, ...options.includeDirectories] as const;
-    return withMentions(text, { session, folders, tell }, signal);
+    const { session, options, images } = this.#desk;
+    let words: PartListUnion = text;
+    if (session !== null && text.includes("@")) {
+      const { withMentions } = await import("../../commands/at-files.ts");
+      const tell = (fault: string): void => this.#desk.note(fault);
+      const folders = [options.root, ...options.includeDirectories] as const;
+      words = await withMentions(text, { session, folders, tell }, signal);
+    }
+    const shown = images.in(text).map((inlineData) => ({ inlineData }));
+    return shown.length === 0 ? words : [words, shown].flat();
   }
+}
+
+function textIn(words: PartListUnion): string {
+  return [words].flat().find((part) => typeof part === "string") ?? "";
 }
