@@ -12,7 +12,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1210,
   web: 2020,
   mcp: 2450,
-  core: 13890,
+  core: 13900,
   serve: 2300,
   fleet: 3990,
   cli: 13500,

@@ -185,6 +185,18 @@ describe("a hook before a call", () => {
     expect(await told()).toHaveLength(1);
   });
 
+  it("P21 a later one whose rule only fits the changed arguments decides about them", async () => {
+    const other = hook("before_tool", { args: { absolute_path: join(root, "b.txt") } });
+    const guard = hook("before_tool", { decision: "deny", reason: "not b" }, { tools: "read_file(b*)" });
+    const gone = hook("before_tool", { decision: "deny", reason: "not a" }, { tools: "read_file(a*)" });
+    expect((await toolbox([other, gone, guard]).call(...read("a.txt"))).error?.message).toContain("not b");
+    expect((await toolbox([other, gone]).call(...read("a.txt"))).llmContent).toMatch(/^beta/);
+    const wrong = hook("before_tool", { args: { path: 7 } });
+    expect((await toolbox([wrong, gone, guard]).call(...read("a.txt"))).error?.type).toBe(
+      "invalid_arguments",
+    );
+  });
+
   it("several run in order; the strictest decision wins and the next sees what the last one changed", async () => {
     const hooks = [
       hook("before_tool", { args: { absolute_path: join(root, "b.txt") } }),

@@ -38,10 +38,11 @@ export interface HookedCall extends RuleTarget {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
+type ChangeCall = (args: HookedCall["args"]) => HookedCall | null;
+
 export interface BeforeCall {
   readonly decision: HookAnswer["decision"];
   readonly reason: string;
-  readonly args: Readonly<Record<string, unknown>>;
   readonly contexts: readonly string[];
 }
 
@@ -55,14 +56,20 @@ export class Hooks {
     this.#needs = needs;
   }
 
-  /** The strictest decision wins. When a hook fails, the user is asked about the call: the hook may be a guard. */
-  async before(call: HookedCall, signal: AbortSignal): Promise<BeforeCall> {
-    let { args } = call;
+  /**
+   * The strictest decision wins. When a hook fails, the user is asked about the call: the hook may be a guard.
+   * `change` returns the call with other arguments, which later hooks get; null, if they are invalid, ends the round.
+   */
+  async before(first: HookedCall, change: ChangeCall, signal: AbortSignal): Promise<BeforeCall> {
+    let call: HookedCall | null = first;
     let decision: HookAnswer["decision"];
     let reason = "";
     const contexts: string[] = [];
-    for (const hook of this.#for("before_tool", call)) {
-      const answer = await this.#ask(hook, { tool: call.tool, kind: call.kind, args }, signal);
+    for (const hook of this.#needs.settings) {
+      if (call === null) break;
+      if (!isFor(hook, "before_tool", call)) continue;
+      const { tool, kind, args } = call;
+      const answer = await this.#ask(hook, { tool, kind, args }, signal);
       const said: HookAnswer =
         typeof answer === "string" ? { decision: "ask", reason: `no answer: ${answer}` } : answer;
       if (STRICTNESS.indexOf(said.decision) > STRICTNESS.indexOf(decision)) {
@@ -71,10 +78,10 @@ export class Hooks {
       }
       if (decision === "deny") break;
       if (said.args) contexts.push(`The arguments were changed to ${JSON.stringify(said.args)}.`);
-      args = said.args ?? args;
+      if (said.args) call = change(said.args);
       if (said.context) contexts.push(said.context);
     }
-    return { decision, reason, args, contexts };
+    return { decision, reason, contexts };
   }
 
   /** Returns what the model should know in addition to the answer. */
@@ -84,7 +91,8 @@ export class Hooks {
     signal: AbortSignal,
   ) {
     const { tool, kind, args } = call;
-    return this.#contexts(this.#for("after_tool", call), { tool, kind, args, ...answer }, signal);
+    const hooks = this.#needs.settings.filter((hook) => isFor(hook, "after_tool", call));
+    return this.#contexts(hooks, { tool, kind, args, ...answer }, signal);
   }
 
   /** The same for a moment of the session. */
@@ -92,7 +100,8 @@ export class Hooks {
     event: Exclude<HookEventName, "before_tool" | "after_tool">,
     signal: AbortSignal,
   ): Promise<string[]> {
-    return (await this.#contexts(this.#for(event, null), {}, signal)).map(hookWords);
+    const hooks = this.#needs.settings.filter((hook) => hook.event === event);
+    return (await this.#contexts(hooks, {}, signal)).map(hookWords);
   }
 
   async #contexts(hooks: readonly HookSettings[], data: object, signal: AbortSignal): Promise<string[]> {
@@ -113,14 +122,11 @@ export class Hooks {
       this.#needs.report(`The hook "${command}" gave no answer: ${answer}.`);
     return answer;
   }
+}
 
-  #for(event: HookEventName, call: RuleTarget | null): HookSettings[] {
-    const isFor = ({ tools }: HookSettings) =>
-      call === null ||
-      tools === undefined ||
-      [tools].flat().some((name) => ruleCovers(parseRule(name), call, "some"));
-    return this.#needs.settings.filter((hook) => hook.event === event && isFor(hook));
-  }
+function isFor({ event, tools }: HookSettings, when: HookEventName, call: RuleTarget): boolean {
+  if (event !== when || tools === undefined) return event === when;
+  return [tools].flat().some((name) => ruleCovers(parseRule(name), call, "some"));
 }
 
 /** A hook that exits with this code forbids the call, with the reason on its stderr. */

@@ -173,10 +173,13 @@ export class Scheduler {
   }
 
   async #hooked(work: Work, tool: SoundTool, hooks: CallHooks): Promise<FinalState> {
-    const hooked = await hooks.before(targetOf(work, tool), work.signal);
+    const change = (args: HookedCall["args"]): HookedCall | null => {
+      work.call = { ...work.call, args };
+      return faultOf(work, tool) === null ? targetOf(work, tool) : null;
+    };
+    const hooked = await hooks.before(targetOf(work, tool), change, work.signal);
     work.signal.throwIfAborted();
     if (hooked.decision === "deny") return denied(tool, hooked.reason);
-    work.call = { ...work.call, args: hooked.args };
     const changedFault = faultOf(work, tool);
     if (changedFault !== null) return withNotes(changedFault, hooked.contexts);
     const state = await this.#valid(work, tool, hooked);
@@ -189,7 +192,7 @@ export class Scheduler {
   }
 
   /** Takes a call with valid arguments through approval and execution. */
-  async #valid(work: Work, tool: SoundTool, hooked: Hooked): Promise<FinalState> {
+  async #valid(work: Work, tool: SoundTool, hooked: BeforeCall): Promise<FinalState> {
     const { call, signal, report } = work;
     report({ status: "validating" }, tool.getDescription(call.args));
     const prepared = await tool.prepare(call.args, signal);
@@ -211,7 +214,7 @@ export class Scheduler {
     }
   }
 
-  async #approval(prepared: Prepared, hooked: Hooked): Promise<FinalState | Approved> {
+  async #approval(prepared: Prepared, hooked: BeforeCall): Promise<FinalState | Approved> {
     const { work, tool } = prepared;
     const { confirmation } = prepared.prepared;
     const subjects = tool.ruleSubjects(work.call.args);
@@ -309,16 +312,13 @@ function targetOf({ call: { args } }: Work, tool: SoundTool): HookedCall {
   return { tool: tool.name, kind: tool.kind, args, subjects: tool.ruleSubjects(args) };
 }
 
-/** What the hooks before a call decided. */
-type Hooked = Pick<BeforeCall, "decision" | "reason">;
-
-const NOT_HOOKED: Hooked = { decision: undefined, reason: "" };
+const NOT_HOOKED: BeforeCall = { decision: undefined, reason: "", contexts: [] };
 
 /**
  * A hook can require a question where a rule allows. It can allow only what a user could allow permanently: calls
  * that always need a question, e.g. for a protected file, still get one.
  */
-function withHook(judged: Verdict, { decision, reason }: Hooked): Verdict {
+function withHook(judged: Verdict, { decision, reason }: BeforeCall): Verdict {
   if (decision === "ask" && judged.verdict === "allow") return { verdict: "ask", reason, grants: [] };
   const isAlwaysAsked = judged.grants === undefined || judged.grants.length === 0;
   if (decision === "allow" && judged.verdict === "ask" && !isAlwaysAsked) return { verdict: "allow", reason };
