@@ -35,6 +35,8 @@ describe("burin grants", () => {
       "  3  web_fetch  (everywhere, 2026-01-02 03:04)",
       "",
     ]);
+    const there = await burin(["grants"], { cwd: root, env: { TZ: "America/New_York" } });
+    expect(there.stdout).toContain("web_fetch  (everywhere, 2026-01-01 22:04)");
     expect(JSON.parse((await grants("--json")).stdout)[2]).toEqual({
       number: 3,
       rule: "web_fetch",

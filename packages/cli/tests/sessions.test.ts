@@ -135,6 +135,16 @@ describe("sessions on the command line", () => {
     expect(await run("sessions", "rm", id)).toMatchObject({ code: 2 });
   });
 
+  it("P13 lists and shows them in the time zone of the user", async () => {
+    const env = { ...(await modelEnv({ text: "One." })), TZ: "Asia/Kolkata" };
+    const run = (...args: string[]) => burin(args, { cwd: root, env });
+    const id = idIn((await run("-p", "first")).stderr);
+    const [{ changed }] = JSON.parse((await run("sessions", "list", "--json")).stdout);
+    const there = new Date(changed).toLocaleString("sv-SE", { timeZone: env.TZ });
+    expect((await run("sessions", "list")).stdout).toContain(`${id}  ${there.slice(0, 16)}  first`);
+    expect((await run("sessions", "show", id)).stdout).toContain(`${there.slice(0, 16)}:`);
+  });
+
   it("P13 says that a log has no record that can be read", async () => {
     const run = await runner({ text: "One." });
     const id = idIn((await run("-p", "first")).stderr);

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { burinHome, type GrantStore, openGrants, type StoredGrant } from "@burin/core";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { lines, report } from "../terminal/output.ts";
+import { lines, localTime, report } from "../terminal/output.ts";
 
 /** Lists the rules that the user allowed with "always", and revokes them. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -33,8 +33,7 @@ const NOTHING = 'Nothing is granted: no question was answered with "always" for 
 
 function rowOf(grant: StoredGrant, index: number, project: string): string {
   const scope = grant.project === project ? `this project, ${project}` : scopeOf(grant);
-  const when = grant.when.slice(0, 16).replace("T", " ");
-  return `${String(index + 1).padStart(3)}  ${grant.rule}  (${scope}, ${when})`;
+  return `${String(index + 1).padStart(3)}  ${grant.rule}  (${scope}, ${localTime(grant.when)})`;
 }
 
 function scopeOf({ project }: StoredGrant): string {

@@ -13,7 +13,7 @@ import {
 import { type CommonOptions, sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { type Output, report, shortLine, visible } from "../terminal/output.ts";
+import { localTime, type Output, report, shortLine, visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
 import { onePrompt } from "./print/prompt-input.ts";
 
@@ -87,7 +87,6 @@ async function list(options: CommonOptions, isAll: boolean, output: Output): Pro
 
 function lineOf(session: SessionSummary, isAll: boolean): string {
   const { id, changed, name, prompt, holder, root, forkOf, parked } = session;
-  const when = new Date(changed).toISOString().slice(0, 16).replace("T", " ");
   const notes = [
     forkOf && `copy of ${forkOf}`,
     holder && `in use by ${holder}`,
@@ -95,7 +94,7 @@ function lineOf(session: SessionSummary, isAll: boolean): string {
     isAll && root,
   ].filter(Boolean);
   const title = shortLine(name ?? prompt ?? "(nothing was asked)", LONGEST_TITLE);
-  return `${id}  ${when}  ${title}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
+  return `${id}  ${localTime(changed)}  ${title}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
 }
 
 function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, output: Output): void {
@@ -128,7 +127,10 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
 export function recordText({ at, event }: LogRecord): string {
   switch (event.type) {
     case "session":
-      return labelled(`${at} `, `session ${event.sessionId} with ${event.model} in ${event.root}`);
+      return labelled(
+        `${localTime(at, 19)} `,
+        `session ${event.sessionId} with ${event.model} in ${event.root}`,
+      );
     case "text":
       return labelled(event.role === "user" ? "you" : "model", event.text);
     case "context":
@@ -151,7 +153,10 @@ export function recordText({ at, event }: LogRecord): string {
     case "question_answered":
       return labelled("answer", event.decision?.outcome ?? "none");
     case "done":
-      return labelled(`${at} `, `${event.status}${event.error ? `: ${event.error.message}` : ""}`);
+      return labelled(
+        `${localTime(at, 19)} `,
+        `${event.status}${event.error ? `: ${event.error.message}` : ""}`,
+      );
     case "compaction":
       return labelled("short", event.text);
     default:

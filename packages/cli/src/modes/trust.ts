@@ -10,7 +10,7 @@ import {
 import { existingFolder } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { lines, type Output, report } from "../terminal/output.ts";
+import { lines, localTime, type Output, report } from "../terminal/output.ts";
 
 /** Shows what a folder's own settings would run, and stores the user's decision about it. Runs nothing. */
 export async function run({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -74,7 +74,7 @@ async function answer(
 
 function rowOf({ folder, trusted, effects, when }: TrustAnswer): string {
   const what = trusted ? `trusted, ${effects.length} to run` : "never followed";
-  return `${folder}  (${what}, ${when.slice(0, 10)})`;
+  return `${folder}  (${what}, ${localTime(when, 10)})`;
 }
 
 const STATES: Readonly<Record<TrustState, string>> = {

@@ -9,7 +9,7 @@ import {
 import { sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { lines, report } from "../terminal/output.ts";
+import { lines, localTime, report } from "../terminal/output.ts";
 
 /** Undoes what calls did to files, or redoes it. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -62,10 +62,9 @@ function countIn([word, ...others]: readonly string[]): number | undefined {
 }
 
 function lineOf({ at, kind, writer, files, isInForce }: UndoEntry): string {
-  const when = at.slice(0, 19).replace("T", " ");
   const what = kind === "undo" ? "undo of" : "change of";
   const state = isInForce ? "" : "  (taken back)";
-  return `${when}  ${what} ${files.join(", ")}${kind === "call" ? `  ${writer}` : ""}${state}`;
+  return `${localTime(at, 19)}  ${what} ${files.join(", ")}${kind === "call" ? `  ${writer}` : ""}${state}`;
 }
 
 function outcomeLine({ file, what, reason }: FileOutcome): string {

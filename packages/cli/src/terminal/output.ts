@@ -26,6 +26,13 @@ export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
+/** A time in the user's time zone, as `2026-01-31 09:05:00` or its beginning; other text stays as it is. */
+export function localTime(at: string | number, length = 16): string {
+  const time = new Date(at);
+  const local = time.getTime() - time.getTimezoneOffset() * 60_000;
+  return Number.isNaN(local) ? String(at) : new Date(local).toISOString().slice(0, length).replace("T", " ");
+}
+
 /** A text in one line, and of a long one the beginning. */
 export function shortLine(text: string, most: number): string {
   const line = text.replace(/\s+/g, " ").trim();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { burinHome, orElse, sessionSummaries } from "@burin/core";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
-import { block, counted, report, shortLine } from "../../terminal/output.ts";
+import { block, counted, localTime, report, shortLine } from "../../terminal/output.ts";
 import { AGENTS, readAgent } from "./agents.ts";
 import type { Found, FoundSession } from "./found.ts";
 import { type Chosen, type Offer, type OfferedSession, takeOver } from "./take-over.ts";
@@ -144,7 +144,7 @@ function shownRule({ list, rule, of, isOfProject }: Found["rules"][number]): str
 }
 
 function shownSession({ id, at, prompt, isKnown }: OfferedSession): string {
-  return `${at.slice(0, 10)}  ${id}  ${shortLine(prompt, 60)}${isKnown ? "  (was taken before)" : ""}`;
+  return `${localTime(at, 10)}  ${id}  ${shortLine(prompt, 60)}${isKnown ? "  (was taken before)" : ""}`;
 }
 
 /** Values of variables and headers may be secrets. */
