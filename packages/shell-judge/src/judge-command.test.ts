@@ -34,6 +34,7 @@ describe("what only reads", () => {
     ...['[ "$HOME" = /x ]', 'test ! "$HOME" = a', 'test -n "$HOME"', 'test -z "$HOME"', "[ -5 -lt 3 ]"],
     ...["[ /etc/x = /etc/y ]", "[ -n /etc/x ]", "printf '%s' a", "printf -- '%s' a", "printf", "cd sub"],
     ...["find . -newer a.txt", "find . -type f -exec echo f:{} ';'", "git --version", "git grep /etc/x"],
+    ...["jq -n --arg a x --rawfile b a '$b'", "jq --argjson /etc 1 --tab . a"],
     ...["yq eval '.a' b", "ruby -v", "git reflog HEAD", "find . | xargs -d '\\n' grep x"],
     ...["git config --worktree -l", "git branch", "git log --author=%G", "git stash list", "git remote -v"],
     ...[
@@ -156,6 +157,13 @@ describe("what may do more than its words say", () => {
       "env",
       "env -S ls",
     ],
+    ...[
+      "jq . -- --arg x /etc/hosts",
+      "jq --indent --arg . /etc/hosts",
+      "jq --arg * . . a",
+      "shasum --CHECK a",
+    ],
+    ...["awk 'BEGIN{bindtextdomain(\"/etc\")}'", 'awk \'BEGIN{TEXTDOMAIN="../x"; print _"a"}\''],
     ...["date -r /etc/hosts", "grep -f /etc/x a", "rg --file=/etc/x a", "rg --file /etc/x a", "cut -5 a"],
     ...[
       "npm --version x",

@@ -271,10 +271,10 @@ describe("the environment that keeps git to looking", () => {
 
 describe("signatures", () => {
   it.each([
-    "git log --format=%G?",
+    ...["git log --format=%G?", "git log '--format=%h%-GK'", "git log '--format=% GS'"],
     "git log '--pretty=format:%h %GS'",
     "git for-each-ref --format='%(*signature)'",
-    "git branch --sort=-signature:key",
+    ...["git branch --sort=-signature:key", "git branch --sort=v:signature"],
   ])("P21 a look that starts the program which checks them asks: %j", (command) => {
     expect(judged(command, { allow: ["git log", "git branch"] }).verdict).toBe("ask");
   });

@@ -119,7 +119,7 @@ function globalFindings(words: readonly Argument[]): Finding[] {
   return findings;
 }
 
-const SHOWS_SIGNATURE = /%G|%\(\*?(?:signature|raw)|^-?\*?signature/;
+const SHOWS_SIGNATURE = /%[-+ ]?G|%\(\*?(?:signature|raw)|^-?(?:v(?:ersion)?:)?\*?signature/;
 
 function readingFindings(words: readonly Argument[], reading: GitReading, reach: Reach): Finding[] {
   const read = readOptions(words, reading, reach);

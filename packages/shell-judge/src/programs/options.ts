@@ -1,5 +1,12 @@
 import { onceFor } from "@burin/contract/async/once";
-import { type Argument, type Finding, launchFinding, pathFinding, type Reach } from "./finding.ts";
+import {
+  type Argument,
+  type Finding,
+  launchFinding,
+  manyFinding,
+  pathFinding,
+  type Reach,
+} from "./finding.ts";
 
 /** The options of a program that are known to be harmless; any other one is a finding. */
 export interface OptionTable {
@@ -11,7 +18,7 @@ export interface OptionTable {
   readonly files?: string;
   /** Letters whose value, if any, is attached. */
   readonly attached?: string;
-  /** `name`, with a value attached or none, `name=` with a value, `name=@` with a path; separated by spaces. */
+  /** `name`, with a value attached or none, `name=` with a value, `name=@` with a path; `==` takes two words. */
   readonly long?: string;
   /** Options, by name, that follow links in everything below a path. */
   readonly following?: readonly string[];
@@ -31,7 +38,8 @@ interface Given {
   readonly given: {
     readonly name: string;
     readonly attached?: Argument | undefined;
-    readonly takesNext?: boolean;
+    /** How many words after it belong to it. */
+    readonly takes?: number;
     readonly isPath?: boolean;
   }[];
   readonly isKnown: boolean;
@@ -62,10 +70,12 @@ export function readOptions(words: readonly Argument[], table: OptionTable, reac
     }
     isEnded = word.value === "--";
     const { given, isKnown } = givenIn(word, table);
-    for (const { name, attached, takesNext, isPath } of given) {
-      if (takesNext) index += 1;
-      const value = takesNext ? words[index] : attached;
+    for (const { name, attached, takes = 0, isPath } of given) {
+      index += takes;
+      const value = takes > 0 ? words[index] : attached;
       options.push({ name, value: value?.value, index });
+      if (takes > 1)
+        findings.push(...words.slice(index - 1, index + 1).flatMap((each) => manyFinding(each, index)));
       if (mayBeFiles(value, isPath)) findings.push(...pathFinding(value, index, reach));
     }
     const what = `\`${word.value}\` is not known to be a harmless option`;
@@ -98,8 +108,8 @@ function longOption({ value: text, isGlob }: Argument, table: OptionTable): Give
   const known = all.get(name);
   if (known === undefined) return { given: [], isKnown: false };
   const attached = value === undefined ? undefined : { value, isGlob };
-  const takesNext = attached === undefined && /=@?$/.test(known);
-  return { given: [{ name: `--${name}`, attached, takesNext, isPath: known.endsWith("=@") }], isKnown: true };
+  const takes = attached === undefined ? known.replace(/[^=]/g, "").length : 0;
+  return { given: [{ name: `--${name}`, attached, takes, isPath: known.endsWith("=@") }], isKnown: true };
 }
 
 function lettersIn({ value: text, isGlob }: Argument, table: OptionTable): Given {
@@ -114,9 +124,9 @@ function lettersIn({ value: text, isGlob }: Argument, table: OptionTable): Given
     }
     const value = text.slice(at + 1);
     const isPath = files.includes(letter);
-    const takes = isPath || values.includes(letter);
-    if (!takes && !attached.includes(letter)) return { given, isKnown: false };
-    given.push({ name, attached: { value, isGlob }, takesNext: takes && value === "", isPath });
+    const takesValue = isPath || values.includes(letter);
+    if (!takesValue && !attached.includes(letter)) return { given, isKnown: false };
+    given.push({ name, attached: { value, isGlob }, takes: takesValue && value === "" ? 1 : 0, isPath });
     break;
   }
   return { given, isKnown: true };

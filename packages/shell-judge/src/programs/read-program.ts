@@ -9,7 +9,8 @@ import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
 
 /** Names and characters through which an AWK program reaches files and other programs. */
-const REACHES_OUT = /system|getline|extension|@|ARGV|ARGC|TAB|PROCINFO|ENVIRON|[|>]|fflush|close|\\\n/;
+const REACHES_OUT =
+  /system|getline|extension|@|ARGV|ARGC|TAB|PROCINFO|ENVIRON|textdomain|TEXTDOMAIN|[|>]|fflush|close|\\\n/;
 
 /** Reads and prints, unless the program text contains anything that could do more. */
 const awk: ProgramReader = (words, reach) => {

@@ -5,7 +5,6 @@ import {
   type Finding,
   followedFinding,
   launchFinding,
-  manyFinding,
   type ProgramReader,
   pathFinding,
   scriptFinding,
@@ -70,7 +69,8 @@ function isDashed({ value }: Argument): boolean {
 
 function isAsked(option: string, letters: string, long: readonly string[]): boolean {
   if (!option.startsWith("--")) return [...option.slice(1)].some((letter) => letters.includes(letter));
-  const name = option.slice(2).replace(/=.*/s, "");
+  // Perl leaves aside the case of the letters.
+  const name = option.slice(2).replace(/=.*/s, "").toLowerCase();
   return option !== "--" && long.some((asked) => asked.startsWith(name));
 }
 
@@ -136,13 +136,13 @@ const SORT_LONG = `
 
 const JQ_LONG = `
   null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys color-output
-  monochrome-output tab indent= exit-status stream seq`;
+  monochrome-output tab indent= exit-status stream seq arg== argjson== rawfile==@ slurpfile==@ argfile==@`;
 
 /** Fields may have such names, variables and functions may not. What stands before a colon is a field in braces alone. */
 const JQ_REACHES =
   /\b(?:import|include|modulemeta|get_search_list|__prog_\w+)\b|(?<![.\w])(?:env|ENV)\b(?!(?<=\{[^[{$]*)\s*:)/;
 
-const JQ = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
+const jq = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
 
 /** Two programs have this name, and both take a file as well where the expression stands. */
 const YQ = listed(
@@ -156,21 +156,6 @@ const YQ = listed(
         : []),
     ]),
 );
-
-/** Names and values before the filter belong to an option, which the table cannot express. */
-const jq: ProgramReader = (words, reach) => {
-  const rest = [...words];
-  const findings: Finding[] = [];
-  const isNamed = ({ value }: Argument) => /^--(?:arg|argjson|rawfile|slurpfile|argfile)$/.test(value);
-  for (let at = rest.findIndex(isNamed); at !== -1; at = rest.findIndex(isNamed)) {
-    const [option, name, value] = rest.splice(at, 3);
-    findings.push(...[name, value].flatMap((word) => (word ? manyFinding(word, words.indexOf(word)) : [])));
-    if (value !== undefined && /file$/.test(option?.value ?? "")) {
-      findings.push(...pathFinding(value, words.indexOf(value), reach));
-    }
-  }
-  return [...findings, ...JQ(rest, reach)];
-};
 
 function jqFilter({ operands }: Options): Finding[] {
   const [filter] = operands;
