@@ -99,6 +99,22 @@ describe("a line that runs because it only reads", () => {
     expect(existsSync(join(root, ".git/lfs"))).toBe(false);
   });
 
+  it("P21 the program that checks signatures is not started, whatever format the repository names", async () => {
+    const by = (role: string) => `${role} Ada <a@example.org> 1700000000 +0000\n`;
+    const signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n";
+    const tree = git(root, "rev-parse", "HEAD^{tree}");
+    const file = join(base, "home/commit");
+    writeFileSync(file, `tree ${tree}${by("author")}${by("committer")}${signature}\nsigned\n`);
+    git(root, "reset", "--hard", git(root, "hash-object", "-t", "commit", "-w", file).trim());
+    writeFileSync(join(base, "home/gpg"), `#!/bin/sh\ntouch ${join(root, "mark")}\n`, { mode: 0o755 });
+    git(root, "config", "--global", "gpg.program", join(base, "home/gpg"));
+    git(root, "config", "format.pretty", "%G? %s");
+    expect(await run("git log -1", { settings: openFully })).toContain("signed");
+    expect(hasWritten()).toBe(false);
+    await run("git log -1", { approvalMode: "yolo" });
+    expect(hasWritten()).toBe(true);
+  });
+
   it("P14 P21 the index stays as it is, with a sandbox and in plan mode without one", async () => {
     const index = join(root, ".git/index");
     const before = readFileSync(index);

@@ -47,9 +47,9 @@ export function askGit(
 export const GIT_BESIDE_OTHERS = { ...asVariables(ONLY_WHERE_ASKED), GIT_OPTIONAL_LOCKS: "0" };
 
 /**
- * For git that may only look: no hook, no file watcher, no network, no password prompt. In the sandbox it may try
- * to refresh its index, which tells touched files from changed ones, and git-lfs keeps what it compares in the
- * temporary folder.
+ * For git that may only look: no hook, no file watcher, no network, no password prompt, and no signature is checked,
+ * which a format that the repository names may ask for. In the sandbox it may try to refresh its index, which tells
+ * touched files from changed ones, and git-lfs keeps what it compares in the temporary folder.
  */
 export function gitLooking({ isSandboxed }: { readonly isSandboxed: boolean }): Record<string, string> {
   const settings = {
@@ -59,6 +59,7 @@ export function gitLooking({ isSandboxed }: { readonly isSandboxed: boolean }): 
     "credential.helper": "",
     "diff.autoRefreshIndex": String(isSandboxed),
     "log.showSignature": "false",
+    ...{ "gpg.program": "false", "gpg.ssh.program": "false", "gpg.x509.program": "false" },
     "gc.auto": "0",
     "maintenance.auto": "false",
     ...(isSandboxed ? { "lfs.storage": "/tmp/.git-lfs" } : {}),
