@@ -230,6 +230,7 @@ const OUTSIDE = [
   "find -follow",
   "ls -RL",
   "du -aL",
+  "du -a0L",
   "cd ../outside && ls names",
   "case <(cat link.txt >&2) in *) echo x ;; esac",
   "case x in <(cat link.txt >&2)) echo x ;; esac",

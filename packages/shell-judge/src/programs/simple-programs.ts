@@ -217,10 +217,10 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   shuf: listed("paths", { flags: "erz", values: "ni" }),
   // Elsewhere than in GNU's it names a file to write.
   ...alike("base64 base32", reading("o", ["output"])),
-  ls: reading("", [], /^-(?:[a-zA-Z1]*[LH]|-deref)/),
+  ls: reading("", [], /^-(?:[^-]*[LH]|-deref)/),
   hexdump: reading("f"),
   wc: reading("", ["files0-from"]),
-  du: reading("X", ["files0-from"], /^-(?:[a-zA-Z]*[LD]|-deref)/),
+  du: reading("X", ["files0-from"], /^-(?:[^-]*[LD]|-deref)/),
   // It compares the contents of folders, and follows the links there.
   diff: reading("lX", ["paginate"], /^/),
   uname: listed("none", { flags: "asnrvmpio" }),
