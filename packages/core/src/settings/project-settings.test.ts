@@ -1,4 +1,5 @@
 import { mergeSettings } from "@burin/contract/settings/settings";
+import { namePrefixes } from "@burin/mcp/tool-names";
 import { describe, expect, it } from "vitest";
 import { projectSettings } from "./project-settings.ts";
 
@@ -75,6 +76,17 @@ describe("what a project may say", () => {
       github: { command: "mine" },
       other: { command: "x", trust: false },
     });
+  });
+
+  it("P24 nor takes a project's server the names of its tools, which the rules of the person name", () => {
+    const long = "a server for the documents of this company";
+    const user = { mcpServers: { "my server": { command: "mine" }, [long]: { command: "mine" } } };
+    const front = namePrefixes([long]).get(long)?.replace(/__$/, "") ?? "";
+    const taken = ["my_server", "my.server", "my server", front];
+    const mcpServers = Object.fromEntries(taken.map((alias) => [alias, { command: "theirs" }]));
+    const { refused, effects } = projectSettings({ mcpServers }, mergeSettings([user]));
+    expect(refused).toEqual(taken.map((alias) => `mcpServers.${alias}`));
+    expect(effects).toEqual([]);
   });
 
   it("X2 X3 whatever spelling is used, every command and every server is listed", () => {

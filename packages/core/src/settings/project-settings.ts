@@ -4,6 +4,7 @@ import {
   settledSources,
   withCommandServer,
 } from "@burin/contract/settings/tool-sources";
+import { namePrefixes } from "@burin/mcp/tool-names";
 
 export interface ProjectSettings {
   /** Makes rules stricter, so it counts in every folder. */
@@ -17,6 +18,7 @@ export interface ProjectSettings {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+type Servers = Readonly<Record<string, McpServerSettings | null>>;
 
 /** When a value counts: always, in a trusted folder, in a trusted folder and listed first, or never. */
 type Place = "tightens" | "harmless" | "acts" | "loosens";
@@ -73,7 +75,7 @@ export function projectSettings(
       }
     }
   }
-  const servers = mcpServers as Record<string, McpServerSettings | null>;
+  const servers = mcpServers as Servers;
   sortServers(withCommandServer(servers, mcpServerCommand as string | undefined), user, sorted);
   // A key, an event or an address that contains a line break would look like a line of its own.
   const { tightening, trusted, effects, scripts, refused } = sorted;
@@ -155,16 +157,13 @@ function placeOf(key: string, value: unknown, user: Settings): Place {
   }
 }
 
-function sortServers(
-  servers: Readonly<Record<string, McpServerSettings | null>>,
-  user: Settings,
-  sorted: Sorted,
-): void {
+function sortServers(servers: Servers, user: Settings, sorted: Sorted): void {
   const kept: Record<string, object> = {};
+  const taken = new Set(namePrefixes(Object.keys(user.mcpServers)).values());
   for (const [alias, server] of Object.entries(servers)) {
     if (server === null) kept[alias] = { disabled: true };
-    // The user's rules for tools of their own server must not apply to another server.
-    else if (Object.hasOwn(user.mcpServers, alias)) sorted.refused.push(`mcpServers.${alias}`);
+    // The user's rules for tools of their own server must not apply to another server, whose alias may look different.
+    else if (taken.has(namePrefixes([alias]).get(alias) ?? "")) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
       const scripts = sorted.runs(serverEffect(alias, server));
