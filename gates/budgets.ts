@@ -15,7 +15,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 13900,
   serve: 2300,
   fleet: 3990,
-  cli: 13500,
+  cli: 13540,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -15,23 +15,44 @@ const ELSEWHERE = Object.entries({
   "--yes": "--yolo --dangerously-skip-permissions --dangerously-bypass-approvals-and-sandbox",
   "--approval-mode": "--permission-mode --ask-for-approval -a",
   "--approval-mode auto-edit": "--full-auto --auto-edit",
+  "--approval-mode plan": "--dry-run",
+  "--check": "--test-cmd",
   "--deny": "--disallowedTools --disallowed-tools",
   "--sandbox": "-s",
   "--include-directories": "--add-dir",
-  "--output-format": "--format",
+  "--json-schema": "--output-schema",
+  "--no-session": "--ephemeral",
+  "--output-format": "--format -o",
+  "--output-format stream-json (it has everything)":
+    "--verbose --debug -d --include-partial-messages --replay-user-messages",
+  "to leave it out (Burin needs no git, and commits nothing by itself)":
+    "--skip-git-repo-check --no-git --no-auto-commits",
+  "to leave it out (burin undo always works)": "--checkpointing",
   "--root": "--cwd --cd -C --dir",
   "--resume": "--session --session-id",
   "--settings": "--config --profile",
   "@FILE in the prompt": "--file --read --image",
   'burin "prompt"': "-i --prompt-interactive",
   'burin -p "prompt"': "exec run",
+  "burin -p < FILE": "--message-file",
+  "AGENTS.md, whose text is added to the system prompt": "--system-prompt --append-system-prompt",
+  "-m service/name": "--provider",
+  "export OPENAI_API_KEY=<key>": "--api-key --openai-api-key",
+  "export OPENAI_BASE_URL=<address>": "--base-url --openai-base-url --openai-api-base",
+  '"model": {"reasoning": "high"} (~/.burin/settings.json)':
+    "--effort --thinking --reasoning-effort --thinking-tokens",
+  '"tools": {"include": ["read_file"]} (~/.burin/settings.json)': "--tools --no-tools",
+  '"ui": {"vim": true} (~/.burin/settings.json)': "--vim",
   "burin alone": "chat",
   "burin alone (it asks for a service and its key) or export OPENAI_API_KEY=<key>": "auth login",
   "~/.burin/settings.json": "config settings --fallback-model",
   "burin mcp add": "--mcp-config",
+  "burin models": "--list-models",
   "burin serve acp": "acp --acp --experimental-acp",
+  "burin serve mcp": "mcp-server",
   "burin sessions list": "list --list-sessions",
-  "burin plugins": "plugin extensions",
+  "burin sessions rm": "--delete-session",
+  "burin plugins": "plugin extensions --list-extensions --plugin-dir",
   "burin -c, or burin -r": "resume",
   "npm i -g burin@latest": "update upgrade",
 });
@@ -86,13 +107,13 @@ export function optionFault(message: string, command: SubcommandName | null): Us
   const [, unknown, lacking] =
     /^Unknown option '(.+?)'|^Option '(?:-\w, )?(-[\w-]+).*' argument/.exec(message) ?? [];
   if (unknown !== undefined) {
-    const names = [
-      ...OPTIONS.map(({ long }) => long),
-      ...Object.keys((command && SUBCOMMANDS[command].ownOptions) ?? {}).map((name) => `--${name}`),
-    ];
-    const [near] = unknown.startsWith("--") ? nearNames(unknown, names) : [];
-    const prompt = command === null && !unknown.startsWith("--") && "-- before a prompt that begins with -";
-    const meant = hereFor(unknown, ELSEWHERE) ?? (near || prompt);
+    const own = Object.keys((command && SUBCOMMANDS[command].ownOptions) ?? {}).map((name) => `--${name}`);
+    const isLong = unknown.startsWith("--");
+    const [near] = isLong
+      ? nearNames(unknown, [...OPTIONS.map(({ long }) => long), ...own])
+      : own.filter((name) => name.startsWith(`-${unknown.toLowerCase()}`));
+    const prompt = command === null && !isLong && "-- before a prompt that begins with -";
+    const meant = (!isLong && near) || (hereFor(unknown, ELSEWHERE) ?? (near || prompt));
     const quoted = command === "explain" ? " If it is one of the command's, quote the command: '...'." : "";
     return new UsageError(
       `there is no option ${unknown}${meant ? `; did you mean ${meant}?` : "."}${quoted} ${see}`,
@@ -105,7 +126,8 @@ export function optionFault(message: string, command: SubcommandName | null): Us
 
 function unknownCommand(name: string): UsageError {
   const [near] = commandsLike(name);
-  const hint = near === undefined ? "See burin --help." : `Did you mean burin help ${near}?`;
+  const meant = near === undefined ? hereFor(name, ELSEWHERE) : `burin help ${near}`;
+  const hint = meant === undefined ? "See burin --help." : `Did you mean ${meant}?`;
   return new UsageError(`there is no command "${name}". ${hint}`);
 }
 

@@ -12,7 +12,10 @@ type Step = readonly [typed: string | (() => Promise<string>), shown: string | R
 /** For each command that takes words: what right ones lead to, and wrong ones where there are any. */
 const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> = {
   approval: {
-    right: [["/approval plan", "fake-model · plan"]],
+    right: [
+      ["/approval plan", "fake-model · plan"],
+      ["/ask what is made here?", /> what is made here\?\s+Made\./],
+    ],
     wrong: ["/approval nope", "nope is not one of: plan, default, auto-edit, yolo"],
   },
   export: {

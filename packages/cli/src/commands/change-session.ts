@@ -103,12 +103,16 @@ async function changeTo(desk: CommandDesk, session: Parameters<CommandDesk["chan
   }
 }
 
-function changeMode(desk: CommandDesk, word: string): void {
+/** What follows the mode is a prompt. */
+function changeMode(desk: CommandDesk, words: string): void {
   const { session } = desk;
   if (session === null) return;
+  const [word = ""] = words.split(/\s/, 1);
+  const prompt = words.slice(word.length).trim();
   const choices = APPROVAL_MODES.map((mode) => ({ value: mode, more: say(`mode.${mode}`) }));
   const chosen = (mode: ApprovalMode): void => {
     session.approvalMode = mode;
+    if (prompt !== "") void desk.work.submit(prompt);
   };
   chooseWord(desk, word, { title: say("mode.title"), choices, current: session.approvalMode, chosen });
 }
