@@ -151,6 +151,15 @@ describe("a question", () => {
     expect(terminal.text()).toContain("┌ Run this command?");
   });
 
+  it("P22 begins with what is asked in a window that is too low for its answers", async () => {
+    const terminal = await room.open([running("touch made.txt && rm -rf a.txt")], { columns: 40, rows: 8 });
+    await terminal.enter("go\r", "┌ Run this command?", "│ touch made.txt && rm -rf a.txt");
+    await terminal.until(() => {
+      terminal.type("\u001b[B");
+      return terminal.text().includes("esc no, and stop");
+    }, "the answers");
+  });
+
   it("that is long stays where the user has scrolled to while a reason for the no is written", async () => {
     const lines = LINES.map((line) => `echo '${line}'`).join("\n");
     const terminal = await room.open([running(`touch made.txt\n${lines}`)]);

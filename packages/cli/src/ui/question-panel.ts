@@ -27,6 +27,9 @@ const MOST_RULES = 4;
 /** What is asked has so many rows at least, one of them the hint that there are more. */
 const LEAST_ROWS = 4;
 
+/** In a window that is lower than this beside the answers, they are scrolled to as well. */
+const ROWS_BESIDE_ANSWERS = 3;
+
 /** A key, what it means, and what it does. */
 type Answer = readonly [key: string, words: string, act: () => void];
 
@@ -90,9 +93,12 @@ export class QuestionPanel extends Standing implements Panel {
         : this.#listsRules
           ? this.#view.grants.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "))
           : [...this.#content(width), ...reasons];
-    const below = [...(this.#isLow ? [] : facts), ...this.#keyLines(width)];
     const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
-    const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 3);
+    const keys = [...(this.#isLow ? [] : facts), ...this.#keyLines(width)];
+    const areKeysBelow = input !== null || keys.length + ROWS_BESIDE_ANSWERS <= height;
+    const below = areKeysBelow ? keys : [];
+    if (!areKeysBelow) content.push(...keys);
+    const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 2);
     const shown = this.#scroll.cut(content, page);
     const hint = this.#state === "hunks" ? "question.scrollHunks" : "question.scroll";
     const text = say(hint, this.#scroll.place);
