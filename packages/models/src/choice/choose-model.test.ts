@@ -115,6 +115,26 @@ describe("chooseModel", () => {
       { provider: "openai", baseUrl: "http://many/v1", passedOver: "anthropic" },
     ],
     [
+      "P54 an empty address, as a variable of a CI job that is not set",
+      {},
+      { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "", OPENAI_MODEL: "m" },
+      { name: "m", baseUrl: "https://api.openai.com/v1" },
+    ],
+    [
+      "P54 an empty region beside another that is set",
+      { name: "bedrock/m" },
+      { AWS_BEARER_TOKEN_BEDROCK: "b", AWS_REGION: "", AWS_DEFAULT_REGION: "eu-west-1" },
+      { baseUrl: "https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1" },
+    ],
+    [
+      "P54 an empty location",
+      { name: "vertex/m" },
+      { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_CLOUD_LOCATION: "", GOOGLE_VERTEX_TOKEN: "v" },
+      {
+        baseUrl: "https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google",
+      },
+    ],
+    [
       "the longest silence",
       { timeoutSeconds: 7 },
       { OPENAI_BASE_URL: "http://l/v1", OPENAI_MODEL: "m" },

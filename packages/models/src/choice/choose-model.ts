@@ -229,7 +229,7 @@ function choiceOf(service: ServiceName, named: NamedModel, environment: Environm
   const isBearer = variable === "ANTHROPIC_AUTH_TOKEN";
   const apiKey = keyGiven(named) ?? (variable === undefined ? undefined : environment[variable]);
   const said = named.name || environment[modelVariable];
-  const address = named.baseUrl || environment[urlVariable];
+  const address = named.baseUrl || environment[urlVariable] || undefined;
   const name = said || (apiKey && !address ? more.defaultModel : undefined);
   const own = more.reach?.({ name, address, environment, hasKey: Boolean(apiKey) });
   const baseUrl = own?.baseUrl ?? address ?? (apiKey ? more.defaultUrl : undefined);
@@ -248,13 +248,13 @@ interface Reach {
 function azure({ name = "", address, environment }: Reach): Partial<ModelChoice> | undefined {
   if (!address) return undefined;
   const base = address.replace(/\/+$/, "").replace(/\/openai(?:\/v1)?$/, "");
-  const version = environment.OPENAI_API_VERSION ?? environment.AZURE_OPENAI_API_VERSION;
+  const version = environment.OPENAI_API_VERSION || environment.AZURE_OPENAI_API_VERSION;
   const deployment = `${base}/openai/deployments/${name}?api-version=${version}`;
   return { baseUrl: version ? deployment : `${base}/openai/v1`, keyHeader: "api-key" };
 }
 
 function bedrock({ address, environment, hasKey }: Reach): Partial<ModelChoice> | undefined {
-  const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION;
+  const region = environment.AWS_REGION || environment.AWS_DEFAULT_REGION;
   if (!region) return undefined;
   const baseUrl = address ?? `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
   const signer = async () =>
@@ -265,7 +265,7 @@ function bedrock({ address, environment, hasKey }: Reach): Partial<ModelChoice> 
 function vertex({ name = "", address, environment }: Reach): Partial<ModelChoice> | undefined {
   const project = environment.GOOGLE_CLOUD_PROJECT;
   if (!project) return undefined;
-  const location = environment.GOOGLE_CLOUD_LOCATION ?? "global";
+  const location = environment.GOOGLE_CLOUD_LOCATION || "global";
   const host = `https://${location === "global" ? "" : `${location}-`}aiplatform.googleapis.com`;
   const isClaude = name.startsWith("claude");
   const path = `v1/projects/${project}/locations/${location}/publishers/${isClaude ? "anthropic" : "google"}`;
