@@ -1,4 +1,4 @@
-import { applyPatch } from "diff";
+import { applyPatch, createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { fileDiff, matchingLines } from "./diff.ts";
@@ -39,6 +39,11 @@ describe("a file's diff", () => {
     );
   });
 
+  it("R13 shows a blank first line above a change", () => {
+    const { fileDiff: unified } = fileDiff({ fileName: "a", before: "\nold\n", after: "\nnew\n" });
+    expect(unified).toBe("--- a\n+++ a\n@@ -1,2 +1,2 @@\n \n-old\n+new\n");
+  });
+
   it("R13 tells a missing final newline", () => {
     const { fileDiff: unified } = fileDiff({ fileName: "a", before: "x", after: "x\n" });
     expect(unified).toContain("\\ No newline at end of file");
@@ -55,6 +60,24 @@ describe("a file's diff", () => {
       fc.property(text, text, (before, after) => {
         const { fileDiff: unified } = fileDiff({ fileName: "a", before, after });
         expect(unified === "" ? before : applyPatch(before, unified, AS_IT_STANDS)).toBe(after);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("R13 of lines that others replace is what a search for all that stays finds", () => {
+    const stays = fc.array(fc.constantFrom("a\n", "b\r\n", "\n", "  c\n"), { maxLength: 12 });
+    const goes = fc.array(fc.constantFrom("old\n", "older\n"), { maxLength: 4 });
+    const comes = fc.array(fc.constantFrom("new\n", "newer\r\n"), { maxLength: 4 });
+    const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
+    fc.assert(
+      fc.property(fc.tuple(stays, goes, comes, stays), ([above, old, fresh, below]) => {
+        const [before, after] = [old, fresh].map((lines) => [...above, ...lines, ...below].join(""));
+        if (before === undefined || after === undefined || before === after) return;
+        const { fileDiff: unified, addedLines, removedLines } = fileDiff({ fileName: "a", before, after });
+        const searched = createTwoFilesPatch("a", "a", before, after, undefined, undefined, options);
+        expect(unified).toBe(searched);
+        expect([addedLines, removedLines]).toEqual([fresh.length, old.length]);
       }),
       { numRuns: 500 },
     );
