@@ -177,6 +177,7 @@ describe("burin doctor", () => {
     [200, "ok", "it answers."],
     [404, "ok", "HTTP 404"],
     [401, "fail", "refuses the key (HTTP 401)"],
+    [403, "fail", "or a proxy or firewall in between, refuses (HTTP 403)"],
     [503, "warn", "HTTP 503"],
   ])("asks the model's service with --online: HTTP %i is %s: %s", async (status, state, words) => {
     const { url, asked } = await service(status);
@@ -191,7 +192,11 @@ describe("burin doctor", () => {
 
   it("tells a service that nobody can reach, and a key that is missing", async () => {
     const { about } = await doctor(["--online"]);
-    expect(about("model")).toEqual([expect.stringMatching(/^fail .*cannot be reached/)]);
+    expect(about("model")).toEqual([
+      expect.stringMatching(/^fail .*cannot be reached: .*is the model server started/),
+    ]);
+    const quoted = await doctor(["--online"], { OPENAI_API_KEY: `"${KEY}"` });
+    expect(quoted.about("model")).toEqual([expect.stringMatching(/The API key holds .* a quote .*again\.$/)]);
     const wrong = await doctor([], { OPENAI_BASE_URL: "models.example/v1" });
     expect(wrong.about("model")).toEqual([expect.stringMatching(/^fail .*is not a valid URL/)]);
     const keyless = await doctor([], { OPENAI_BASE_URL: "https://models.example/v1", OPENAI_API_KEY: "" });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { findLocalServers } from "../src/choice/reach-model.ts";
+import { findLocalServers, reachModel } from "../src/choice/reach-model.ts";
 
 const NEVER = new AbortController().signal;
 const servers: Server[] = [];
@@ -74,5 +74,21 @@ describe("the local model servers", () => {
     expect(await findLocalServers(AbortSignal.abort(), [{ name: "x", port }])).toEqual([]);
     for (const server of servers) server.close();
     expect(await findLocalServers(NEVER, [{ name: "x", port }])).toEqual([]);
+  });
+});
+
+describe("P36 a service that is asked for its models and cannot be", () => {
+  it("gets the words that a prompt would get, with what to do", async () => {
+    const port = await listen(saying("{}"));
+    for (const [baseUrl, apiKey, words] of [
+      [`https://127.0.0.1:${port}/v1`, "k", /does not speak TLS.*http:\/\//],
+      ["http://127.0.0.1:9/v1", "k", /Nothing answers at 127\.0\.0\.1:9: is the model server started/],
+      [`http://127.0.0.1:${port}/v1`, '"sk-quoted"', /The API key holds .*a quote/],
+      [`http://127.0.0.1:${port}/v1`, "Bearer sk", /The API key holds a space/],
+      ["no address", "k", /Invalid URL/],
+    ] as const) {
+      const reached = await reachModel({ provider: "openai", name: "m", baseUrl, apiKey }, NEVER);
+      expect("fault" in reached && reached.fault).toMatch(words);
+    }
   });
 });

@@ -110,7 +110,7 @@ describe("P50 proxies", () => {
     for (const [proxy, words] of [
       [
         `http://127.0.0.1:${refusing}`,
-        /the proxy 127\.0\.0\.1:\d+ answered HTTP 407 to CONNECT model\.test:443/,
+        /the proxy 127\.0\.0\.1:\d+ answered HTTP 407 to CONNECT model\.test:443: check its rules and your login/,
       ],
       ["http://127.0.0.1:9", /the proxy 127\.0\.0\.1:9 cannot be used/],
       ["socks5://127.0.0.1:9", /the proxy 127\.0\.0\.1:9 cannot be used/],

@@ -4,6 +4,7 @@ import { BlockList, isIP, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
 import { onceFor } from "@burin/contract/async/once";
+import { messageOf } from "@burin/contract/text/error-message";
 import type { Target } from "./socks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -115,9 +116,8 @@ function dialler(proxy: URL): Dial {
       socket.setTimeout(0);
       return socket.on("error", unheard);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      const isOfSystem = error instanceof Error && "code" in error;
-      throw new Error(`the proxy ${proxy.host} ${isOfSystem ? "cannot be used: " : ""}${message}`);
+      const fault = error instanceof Error && "code" in error ? "cannot be used: " : "";
+      throw new Error(`the proxy ${proxy.host} ${fault}${messageOf(error)}`);
     }
   };
 }
@@ -139,7 +139,7 @@ function dialByConnect(proxy: URL, { host, port }: Target): Promise<Socket> {
     asking.once("connect", ({ statusCode = 0 }, socket: Socket) => {
       if (statusCode >= 200 && statusCode <= 299) return resolve(socket);
       socket.destroy();
-      reject(new Error(`answered HTTP ${statusCode} to CONNECT ${target}`));
+      reject(new Error(`answered HTTP ${statusCode} to CONNECT ${target}: check its rules and your login`));
     });
     asking.end();
   });

@@ -49,10 +49,17 @@ export async function reachModel(
     const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));
     return { status, ...(models ? { models } : {}) };
   } catch (error) {
-    const { code, message } = innermost(error);
     if (inTime.aborted) return { fault: `it did not answer in ${waitMs / 1000} seconds` };
-    return { fault: message || code };
+    return { fault: await faultOf(error, choice.baseUrl.trim()) };
   }
+}
+
+/** The same words as for a prompt; what has no code is not of the network, and says what to do. */
+async function faultOf(error: unknown, baseUrl: string): Promise<string> {
+  const { code, message } = innermost(error);
+  if (code === "" || !URL.canParse(baseUrl)) return message;
+  const { connectionFailure } = await import("../failures/service-failure.ts");
+  return connectionFailure(error, new URL(baseUrl)).message;
 }
 
 /** In the order of the list. Any program may use these ports: only one that answers like a model server counts. */

@@ -299,13 +299,10 @@ export function openAiBase(base: string): string {
 /** What opens a service. Throws a message for the user where something is missing. */
 export async function accessTo(protocol: Protocol, options: ServiceOptions, isRefused = false) {
   const { apiKey = "", certificate: place, environment = process.env, signer } = options;
-  const none = "There is no API key";
-  const said = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));
-  const key = said.trim();
-  if (/[^\x21-\x7e]/.test(key))
-    throw new Error(
-      `${none}: it contains a space, a line break or a character that no key has: set it again.`,
-    );
+  const got = () => (typeof apiKey === "string" ? apiKey : apiKey(isRefused));
+  const key = (await orFault("There is no API key", got)).trim();
+  if (/[^\x21-\x7e]|["']/.test(key))
+    throw new Error("The API key holds a space, a quote or a character that no key has: set it again.");
   const certificate =
     place &&
     (await orFault("There is no client certificate", async () =>

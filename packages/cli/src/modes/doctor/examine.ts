@@ -87,7 +87,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
     return warn(`${what}: most services want one.`);
   }
   const reached = await reachModel(choice, signal);
-  if ("fault" in reached) return fail(`${what}: it cannot be reached: ${reached.fault}.`);
+  if ("fault" in reached) return fail(`${what}: it cannot be reached: ${reached.fault.replace(/\.?$/, ".")}`);
   return answered(choice, what, reached);
 }
 
@@ -97,7 +97,8 @@ function answered(
   what: string,
   { status, models = [] }: Exclude<Reached, { fault: string }>,
 ): Finding {
-  if (status === 401 || status === 403) return fail(`${what}: it refuses the key (HTTP ${status}).`);
+  if (status === 401) return fail(`${what}: it refuses the key (HTTP 401).`);
+  if (status === 403) return fail(`${what}: it, or a proxy or firewall in between, refuses (HTTP 403).`);
   if (status >= 500) return warn(`${what}: it answers HTTP ${status}.`);
   if (status === 404 && provider.startsWith("openai") && !/\/v\d/.test(baseUrl)) {
     return fail(`${what}: there is no list of models there (HTTP 404); a base URL usually ends in /v1.`);
