@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
@@ -52,6 +52,12 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
 describe("a command", () => {
   it("has a proof each", () => {
     expect(SCREEN_COMMANDS.map(({ name }) => name).sort()).toEqual(Object.keys(SHOWN).sort());
+  });
+
+  it("P55 /memory shows the file of another agent where the project has no AGENTS.md", async () => {
+    const terminal = await room.open();
+    await rename(join(room.root, "AGENTS.md"), join(room.root, "CLAUDE.md"));
+    await terminal.enter("/memory \r", /CLAUDE\.md\s+Say please\./);
   });
 
   it.each(Object.entries(SHOWN))("/%s works", async (name, wanted) => {

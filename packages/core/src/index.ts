@@ -103,6 +103,7 @@ export { type ScriptLine, scriptedModel } from "@burin/models/scripted";
 export { type PartVerdict, parseRule, type Verdict } from "@burin/shell-judge";
 export type { BackgroundTask, TaskList } from "./agent/background-tasks.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
+export { contextFileNames } from "./agent/context-files.ts";
 export { mediaParts } from "./agent/conversation.ts";
 export type { CustomCommand } from "./agent/definitions.ts";
 export { historyOf } from "./agent/history.ts";

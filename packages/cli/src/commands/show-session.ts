@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { burinHome, type Message, orElse, readText } from "@burin/core";
+import { burinHome, contextFileNames, type Message, orElse, readText } from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
 import { lines } from "../terminal/output.ts";
@@ -159,9 +159,9 @@ function toolRows({ session }: CommandDesk): TableRow[] {
 }
 
 function memoryText({ options, settings }: CommandDesk): string {
-  const names = settings?.context.fileNames.length ? settings.context.fileNames : ["AGENTS.md"];
+  const named = settings?.context.fileNames ?? [];
   const files = [burinHome(process.env), options.root].flatMap((folder) =>
-    names.map((name) => join(folder, name)),
+    contextFileNames(named, folder).map((name) => join(folder, name)),
   );
   const found = files.flatMap((file) => {
     const text = orElse(null, () => readText(file, MOST_BYTES));

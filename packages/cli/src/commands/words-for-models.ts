@@ -3,7 +3,8 @@
 export const INIT = `Look at this project (its files, its build and test commands, its conventions) and write an AGENTS.md at its root for
 coding agents: what the project is, how it is laid out, the commands to build, check and test it, and the rules
 that its code follows. Keep it under 80 lines, and state only what you have seen. If there is an AGENTS.md
-already, improve it and keep what is right.`;
+already, improve it and keep what is right. If there is none, but a CLAUDE.md, GEMINI.md or QWEN.md, take its rules
+over: it is not read beside an AGENTS.md.`;
 
 export const REVIEW = `Review the changes in the working tree (git status, git diff, git diff --staged, and new files). Report faults
 that matter: wrong behaviour, missed cases, security, races, broken interfaces, missing tests. Name file and line,

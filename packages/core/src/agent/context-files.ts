@@ -22,16 +22,15 @@ interface ContextPlaces {
   readonly readInside: (path: string) => Promise<string | null>;
 }
 
-const DEFAULT_NAME = "AGENTS.md";
-/** The names that other agents use; the first one found replaces a missing AGENTS.md. */
-const STAND_INS = ["CLAUDE.md", "GEMINI.md", "QWEN.md"];
+/** Without settings, the first that a folder has counts; those after AGENTS.md are of other agents. */
+const NAMES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md"] as const;
 /** The most that UTF-8 takes for a character; what would be cut anyway is not read. */
 const MOST_BYTES_PER_CHARACTER = 4;
 
-/** The names of context files; facts are added to the file with the first name. */
-export function contextFileNames(named: readonly string[]): readonly [string, ...string[]] {
-  const [first = DEFAULT_NAME, ...others] = named.filter((name) => name !== "" && name === basename(name));
-  return [first, ...others];
+/** The names of context files that count in a folder; facts are added to the file with the first name. */
+export function contextFileNames(named: readonly string[], folder: string): readonly [string, ...string[]] {
+  const [first, ...others] = named.filter((name) => name !== "" && name === basename(name));
+  return [first ?? NAMES.find((name) => existsSync(join(folder, name))) ?? NAMES[0], ...others];
 }
 
 /**
@@ -41,7 +40,6 @@ export function contextFileNames(named: readonly string[]): readonly [string, ..
  */
 export class ContextFiles {
   readonly #places: ContextPlaces;
-  readonly #names: readonly string[];
   readonly #root: string;
   readonly #conversation: Pick<Conversation, "record" | "note">;
   readonly #seen = new Set<string>();
@@ -50,7 +48,6 @@ export class ContextFiles {
   constructor(places: ContextPlaces, conversation: Pick<Conversation, "record" | "note">) {
     this.#places = places;
     this.#conversation = conversation;
-    this.#names = contextFileNames(places.fileNames);
     this.#root = places.roots[0] ?? "";
   }
 
@@ -86,7 +83,7 @@ export class ContextFiles {
     for (const folder of folders) {
       if (this.#seen.has(folder)) continue;
       this.#seen.add(folder);
-      for (const name of this.#namesIn(folder)) {
+      for (const name of contextFileNames(this.#places.fileNames, folder)) {
         const path = join(folder, name);
         const content = await this.#contentOf(path);
         if (content === null) continue;
@@ -95,13 +92,6 @@ export class ContextFiles {
           yield note({ type: "context", text: this.#told(file, content), file });
       }
     }
-  }
-
-  /** When settings name files, only these count. */
-  #namesIn(folder: string): readonly string[] {
-    const isThere = (name: string) => existsSync(join(folder, name));
-    if (this.#places.fileNames.length > 0 || this.#names.some(isThere)) return this.#names;
-    return STAND_INS.filter(isThere).slice(0, 1);
   }
 
   #told(file: string, content: string): string {

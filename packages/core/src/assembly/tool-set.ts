@@ -261,7 +261,13 @@ function planningOf(current: CurrentMode, spoken: { readonly inputs: number }): 
 
 /** Facts are stored where the next session finds them: a project's in its root, the user's own in their home. */
 function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryPlaces {
-  const [fileName] = contextFileNames(settings.context.fileNames);
+  // Looked up for each fact: a file may have come that the next session reads in place of the other.
+  const placeIn = (top: string, open: MemoryPlaces["project"]["open"]) => ({
+    get file() {
+      return join(top, contextFileNames(settings.context.fileNames, top)[0]);
+    },
+    open,
+  });
   let personal: Workspace | undefined;
   const openHome = async () => {
     if (personal === undefined) {
@@ -270,10 +276,7 @@ function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryP
     }
     return personal;
   };
-  return {
-    project: { file: join(workspace.root, fileName), open: async () => workspace },
-    global: { file: join(folder, fileName), open: openHome },
-  };
+  return { project: placeIn(workspace.root, async () => workspace), global: placeIn(folder, openHome) };
 }
 
 /** The web search in the settings; undefined when there is none. Its code is loaded with the first search. */

@@ -96,6 +96,16 @@ describe("save_memory", () => {
     expect(requests[0]).toContain("Use tabs");
   });
 
+  it.each(["CLAUDE.md", "GEMINI.md"])("P55 goes to %s where the project has no AGENTS.md", async (name) => {
+    const path = madeFile(root, name, "Be kind.\n");
+    const box = toolbox({ confirm: yes });
+    await box.call("save_memory", { fact: "Use tabs" });
+    expect(readFileSync(path, "utf8")).toBe("Be kind.\n\n## Remembered\n\n- Use tabs\n");
+    const better = madeFile(root, "AGENTS.md", "Be kind.\n");
+    await box.call("save_memory", { fact: "Use tabs" });
+    expect(readFileSync(better, "utf8")).toContain("- Use tabs");
+  });
+
   it("writes nothing without an approval, and nothing when it is refused", async () => {
     const nobody = await toolbox().call("save_memory", { fact: "x" });
     expect(nobody.error?.type).toBe("needs_approval");
