@@ -1,4 +1,5 @@
 import { alike, rowOf } from "../tables.ts";
+import { reachesOut } from "./awk.ts";
 import { BUILTINS } from "./builtins.ts";
 import { find } from "./find.ts";
 import { launchFinding, manyFinding, type ProgramReader, pathFinding, scriptFinding } from "./finding.ts";
@@ -8,15 +9,11 @@ import { other } from "./other-programs.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
 
-/** Names and characters through which an AWK program reaches files and other programs. */
-const REACHES_OUT =
-  /system|getline|extension|@|ARGV|ARGC|TAB|PROCINFO|ENVIRON|textdomain|TEXTDOMAIN|[|>]|fflush|close|\\\n/;
-
 /** Reads and prints, unless the program text contains anything that could do more. */
 const awk: ProgramReader = (words, reach) => {
   const { operands, findings, options } = readOptions(words, { values: "Fv" }, reach);
   const [program, ...files] = operands;
-  const reaching = REACHES_OUT.test(withoutComparisons(program?.value ?? ""))
+  const reaching = reachesOut(program?.value ?? "")
     ? [launchFinding("the program of `awk` may write or start another one", program?.index ?? 0)]
     : [];
   const assigned = options.filter(
@@ -38,20 +35,6 @@ const awk: ProgramReader = (words, reach) => {
       .map(({ index }) => launchFinding("it sets a variable of `awk` itself", index)),
   ];
 };
-
-/** In its strings, in brackets, before the first action and where nothing is printed `>` writes nothing. */
-function withoutComparisons(program: string): string {
-  const plain = program.replaceAll(">=", "").replaceAll("||", "");
-  if (/[/#]/.test(plain)) return plain;
-  let text = plain.replace(/"(?:[^"\\\n]|\\.)*"/g, "0");
-  if (/["\\]/.test(text)) return plain;
-  for (let inner = ""; inner !== text; ) {
-    inner = text;
-    text = text.replace(/\(([^()]*)\)/g, (_, words: string) => ` ${words.replaceAll(">", " ")} `);
-  }
-  const unprinted = text.includes("print") ? text.search(/[{}]|$/) : text.length;
-  return text.slice(0, unprinted).replaceAll(">", " ") + text.slice(unprinted);
-}
 
 /** Only listing the contents of one archive, from a file on this machine. */
 const tar: ProgramReader = (words, reach) => {
