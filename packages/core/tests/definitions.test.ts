@@ -104,6 +104,26 @@ describe("skills", () => {
     );
   });
 
+  it.each([
+    ["flow lists", "[".repeat(40_000)],
+    ["flow maps", '{"a":'.repeat(20_000)],
+    ["block lists", `\n ${"- ".repeat(40_000)}`],
+    ["block lists in a short text", `\n ${"- ".repeat(4000)}`],
+    ["many properties of one value", "&a ".repeat(60_000)],
+  ])("P18 front matter of %s without end is told, and ends nothing", async (_what, value) => {
+    await define(join(home, "skills/deep/SKILL.md"), `---\nname: deep\na: ${value}\n---\nText.\n`);
+    await define(join(home, "skills/release/SKILL.md"), SKILL);
+    const { requests, notices } = await run("hello");
+    expect(requests[0]).toContain("release: how a release is made");
+    expect(notices).toEqual([expect.stringContaining("is too long or nested too deeply")]);
+  });
+
+  it("P18 lines of dashes that nothing closes are read once", async () => {
+    await define(join(home, "skills/open/SKILL.md"), `Text.\n${"\ufeff---\n".repeat(37_000)}`);
+    const { notices } = await run("hello");
+    expect(notices).toEqual([expect.stringContaining("it has no `description`")]);
+  });
+
   it("P29 without any, nothing is added to the request", async () => {
     expect((await run("hi")).requests).toEqual(["hi"]);
   });

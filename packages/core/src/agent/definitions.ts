@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
+import { nestsDeeper } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { entriesOf } from "@burin/machine/disk/disk-looks";
 import { readText } from "@burin/machine/disk/regular-file";
-import { parse } from "yaml";
+import { Parser, parse } from "yaml";
 import type { SubagentDefinition } from "./subagent-definitions.ts";
 
 /** A prompt that a user has saved, to be called by its name: `/name words`. */
@@ -50,6 +51,10 @@ interface DefinitionFile {
 
 const MOST_FILES = 200;
 const MOST_BYTES = 256 * 1024;
+/** The parser's time grows with the square of the length, and its recursion can end the process. */
+const MOST_FRONT_MATTER = 16 * 1024;
+/** Of the syntax tree, which has a few for each level of the values. */
+const MOST_LEVELS = 100;
 const MOST_DESCRIPTION = 500;
 const NO_DESCRIPTION = "it has no `description`, by which the model would choose it";
 const SUBAGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -95,12 +100,15 @@ function readDefinition(path: string): DefinitionFile {
   const file = basename(path, ".md");
   const name = file === "SKILL" ? basename(dirname(path)) : file;
   const text = readText(path, MOST_BYTES) ?? "";
-  const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text);
-  if (match === null || match.index !== 0) return { name, path, fields: {}, body: text.trim() };
-  const fields: unknown = parse(match[1] ?? "", { maxAliasCount: 0 }) ?? {};
+  const match = /\uFEFF?---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/my.exec(text);
+  if (match === null) return { name, path, fields: {}, body: text.trim() };
+  const [whole, matter = ""] = match;
+  if (matter.length > MOST_FRONT_MATTER || nestsDeeper([...new Parser().parse(matter)], MOST_LEVELS))
+    throw new Error("the front matter between the --- lines is too long or nested too deeply");
+  const fields: unknown = parse(matter, { maxAliasCount: 0 }) ?? {};
   if (!isRecord(fields))
     throw new Error("the front matter between the --- lines must be a list of `name: value`");
-  return { name, path, fields, body: text.slice(match[0].length).trim() };
+  return { name, path, fields, body: text.slice(whole.length).trim() };
 }
 
 function skillOf({ name, path, fields }: DefinitionFile): Skill {
