@@ -90,7 +90,7 @@ function signatureLesson({ lessons, sent }: Lesson, reason: string) {
 }
 
 const MOST_OUTPUT =
-  /(?:max_?(?:completion_?|output_?)?tokens[^\n]{0,120}?(?:>(?!=)|at most|less than or equal to|<=|limited to|max_\w*=|\[\d+,|\(inclusive\) to)\D{0,20}?|maximum tokens you requested exceeds? the model limit of )(\d+)( \(exclusive)?/i;
+  /(?:max_?(?:completion_?|output_?)?tokens[^\n]{0,120}?(?:>(?!=)|at most|less than or equal to|<=|limited to|max_\w*=|\[\d+,|not exceed|(?:exceeds?|greater than) the (?:[\w']+ ){1,3}of|between \d+ and|\(inclusive\) to)\D{0,20}?|maximum tokens you requested exceeds? the model limit of )(\d+)( \(exclusive)?/i;
 /** For less than this no work can be done. */
 const LEAST_OUTPUT = 1000;
 

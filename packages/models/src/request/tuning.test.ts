@@ -282,6 +282,27 @@ describe("how a model is asked", () => {
       "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 30104.",
       { max_tokens: 30_104 },
     ],
+    [
+      "Databricks, with its own number before the limit",
+      "openai",
+      400,
+      "Bad request: rpc error: code = InvalidArgument desc = max_tokens (65536) cannot exceed 8192. Please reduce the length of max output tokens generated.",
+      { max_completion_tokens: 8192 },
+    ],
+    [
+      "a range in words",
+      "openai",
+      400,
+      "max_tokens must be between 1 and 8192",
+      { max_completion_tokens: 8192 },
+    ],
+    [
+      "the maximum that is exceeded",
+      "openai",
+      422,
+      "Requested max_tokens 65536 exceeds the maximum of 32768 for this model",
+      { max_completion_tokens: 32_768 },
+    ],
   ])("P36 a reply that is too long is asked for shorter: %s", async (...row) => {
     const [, provider, status, message, lowered] = row;
     const refusal = raw(JSON.stringify({ error: { message } }), { status });
