@@ -83,7 +83,7 @@ function subcommandRequest(argv: readonly string[], name: SubcommandName): Reque
   const options = { ...PARSED, ...ownOptions };
   const places = readLoosely(argv, options).tokens.filter((token) => token.kind === "positional");
   // From here on words are kept literally.
-  const last = places[ownWords?.(places[1]?.value ?? "") ?? places.length];
+  const last = places[ownWords?.(places.slice(1).map(({ value }) => value)) ?? places.length];
   const end = last === undefined ? argv.length : last.index + 1;
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
   if (values.help) return { mode: "help", topic: name };

@@ -17,7 +17,9 @@ const ROWS = {
   trust: { load: () => import("./modes/trust.ts") },
   mcp: {
     ownOptions: { scope: TEXT, env: TEXTS, header: TEXTS, transport: TEXT, trust: FLAG, replace: FLAG },
-    ownWords: (first) => (first === "add" ? 3 : Number.POSITIVE_INFINITY),
+    // A URL gets no words of its own, so that options can follow it.
+    ownWords: ([verb, , target = ""]) =>
+      verb === "add" && !/^https?:/.test(target) ? 3 : Number.POSITIVE_INFINITY,
     load: () => import("./modes/mcp.ts"),
   },
   serve: { ownOptions: { http: FLAG, port: TEXT }, load: () => import("./modes/serve.ts") },

@@ -53,6 +53,14 @@ describe("burin mcp", () => {
     expect((await run("mcp", "list", "--json")).stdout).toBe("[]\n");
   });
 
+  it("P54 takes options after a URL too, where other agents write them", async () => {
+    await run("mcp", "add", "far", "http://127.0.0.1:9/mcp", "--header", "A: b", "--scope", "user");
+    expect(JSON.parse(await readFile(settingsFile(), "utf8")).mcpServers.far).toEqual({
+      url: "http://127.0.0.1:9/mcp",
+      headers: { A: "b" },
+    });
+  });
+
   it("R21 says what is wrong with a server, and with a command line", async () => {
     const broken = await run("mcp", "add", "broken", process.execPath, SERVER, "exit");
     expect(broken).toEqual(failed(1, "the licence is missing"));

@@ -24,6 +24,6 @@ export interface Subcommand {
   /** False: only options can follow its name. */
   readonly takesWords?: false;
   /** How many words come before the command line of another program, which is kept literally with its options. */
-  readonly ownWords?: (first: string) => number;
+  readonly ownWords?: (words: readonly string[]) => number;
   load(): Promise<{ run(request: SubcommandRequest, io: Io): Promise<ExitCode> }>;
 }
