@@ -67,6 +67,7 @@ const ARGUMENTS = [
   "awk -f tools/script.awk",
   "tar -cf /dev/null file.txt --checkpoint=1 --checkpoint-action=exec='touch canary'",
   "tar -xf tools/a.tar --to-command='touch canary'",
+  "tar xIf ./tools/ls tools/a.tar",
   "tar -I 'touch canary;' -cf x.tar file.txt",
   "echo canary | xargs touch",
   "echo touch canary | xargs env",

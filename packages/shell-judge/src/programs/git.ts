@@ -47,6 +47,9 @@ const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
   difftool: "x",
 };
 
+/** What follows them is a command line. */
+const LAUNCHING_WORDS = /^(?:bisect|hook|submodule)(?: -\S+)* (?:run|foreach)(?: |$)/;
+
 /** Reading subcommands that read the files, and so submodules, in which they start git again. */
 const READS_FILES = setOf("status diff diff-files diff-index describe grep");
 
@@ -176,6 +179,9 @@ function changing(words: readonly Argument[], reach: Reach): Finding[] {
   const findings: Finding[] = [unknownFinding(`\`git ${name}\` changes the repository`)];
   if (!CHANGING.has(name)) {
     findings.push(launchFinding(`\`git ${name}\` can run other programs, or is an alias`, 0));
+  }
+  if (LAUNCHING_WORDS.test(words.map(({ value }) => value).join(" "))) {
+    findings.push(launchFinding(`\`git ${name}\` launches another program`, words.length - 1));
   }
   const letters = LAUNCHING_LETTERS[name] ?? "";
   for (const [index, word] of words.entries()) {

@@ -54,7 +54,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     words: /-ext(?:ld|ar)/,
   },
   pytest: { letters: "pco", long: "--rootdir --confcutdir --override-ini --config-file --basetemp" },
-  tsc: { letters: "p", long: "--project --outDir --outFile --build" },
+  tsc: { letters: "pb", long: "--project --outDir --outFile --build" },
   tar: {
     letters: "IFgWCPT",
     long: "--files-from --to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --directory --absolute-names --listed-incremental",
@@ -98,7 +98,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   }),
   wget: {
     letters: "eOPioa",
-    long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config",
+    long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config --post-file --body-file",
   },
   ...alike("apt apt-get", { letters: "oc", long: "--option --config-file" }),
   nano: { letters: "s" },
@@ -139,7 +139,7 @@ export const other: ProgramReader = (words, reach) => {
   const own = isModule ? (words[2]?.value ?? "") : name;
   const task = rowOf(TASKS, own);
   let isEnded = false;
-  for (const [index, word] of words.entries()) {
+  for (const [index, word] of withDash(words, own).entries()) {
     if (index < (isModule ? 3 : 1)) continue;
     if (word.value === "--") isEnded = true;
     if (redirects(word.value, isEnded, task)) {
@@ -149,6 +149,13 @@ export const other: ProgramReader = (words, reach) => {
   }
   return findings;
 };
+
+/** The letters in the first word of `tar` need none. */
+function withDash(words: readonly Argument[], name: string): readonly Argument[] {
+  const [program, letters, ...rest] = words;
+  if (!name.endsWith("tar") || program === undefined || letters === undefined) return words;
+  return [program, { ...letters, value: letters.value.replace(/^(?!-)/, "-") }, ...rest];
+}
 
 function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
   if (/^file:/i.test(word.value))
