@@ -63,37 +63,8 @@ function difference({ fileName, before: original, after, firstLine = 0, changes 
 
 function lineHunks(old: string, fresh: string): readonly StructuredPatchHunk[] | undefined {
   if (old.length + fresh.length > MOST_COMPARED || areUnlike(old, fresh)) return undefined;
-  const replaced = replacedLines(old, fresh);
-  if (replaced !== null) return [replaced];
   const options = { context: CONTEXT, timeout: mostTime(countLines(old) + countLines(fresh)) };
   return structuredPatch("", "", old, fresh, undefined, undefined, options)?.hunks;
-}
-
-/** The hunk of lines of which none stays, as after most edits: nothing has to be searched. null for all others. */
-function replacedLines(old: string, fresh: string): StructuredPatchHunk | null {
-  if (!old.endsWith("\n") || !fresh.endsWith("\n")) return null;
-  const [before = [], after = []] = [old, fresh].map((text) => text.slice(0, -1).split("\n"));
-  const { head, tail } = equalEnds(before, after);
-  const [start, end] = [Math.max(0, head - CONTEXT), before.length - tail];
-  const [gone, come] = [before.slice(head, end), after.slice(head, after.length - tail)];
-  const known = new Set(gone);
-  if (come.some((line) => known.has(line))) return null;
-  const marked = (sign: string, lines: readonly string[]) => lines.map((line) => sign + line);
-  const [above, below] = [before.slice(start, head), before.slice(end, end + CONTEXT)];
-  const changes = [...marked("-", gone), ...marked("+", come)];
-  const lines = [...marked(" ", above), ...changes, ...marked(" ", below)];
-  const [oldLines, newLines] = [lines.length - come.length, lines.length - gone.length];
-  return { oldStart: start + 1, oldLines, newStart: start + 1, newLines, lines };
-}
-
-/** How many lines are the same at both ends. */
-function equalEnds(before: readonly string[], after: readonly string[]): { head: number; tail: number } {
-  const shorter = Math.min(before.length, after.length);
-  let [head, tail] = [0, 0];
-  while (head < shorter && before[head] === after[head]) head += 1;
-  const isSameEnd = () => before[before.length - 1 - tail] === after[after.length - 1 - tail];
-  while (tail < shorter - head && isSameEnd()) tail += 1;
-  return { head, tail };
 }
 
 /** Long texts that share almost no line: a diff would only use up its time. */
@@ -191,9 +162,17 @@ export function equalEnd(one: string, other: string, most: number): number {
  */
 export function matchingLines(before: readonly string[], after: readonly string[]): number[] {
   const match = new Array<number>(after.length).fill(-1);
-  const { head, tail } = equalEnds(before, after);
-  for (let at = 0; at < head; at += 1) match[at] = at;
-  for (let at = 1; at <= tail; at += 1) match[after.length - at] = before.length - at;
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before[head] === after[head]) {
+    match[head] = head;
+    head += 1;
+  }
+  let tail = 0;
+  while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) {
+    tail += 1;
+    match[after.length - tail] = before.length - tail;
+  }
   const old = before.slice(head, before.length - tail);
   const fresh = after.slice(head, after.length - tail);
   if (old.length === 0 || fresh.length === 0) return match;
