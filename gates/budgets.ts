@@ -6,7 +6,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3430,
   "edit-match": 2560,
-  "shell-judge": 4550,
+  "shell-judge": 4560,
   machine: 11680,
   models: 6455,
   testing: 1210,

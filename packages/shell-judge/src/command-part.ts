@@ -335,14 +335,23 @@ function scriptFindings(
   }
 }
 
+/** Longer names of protected files begin with a dot, or with a folder. */
+const MOST_LETTERS = 64;
+
+/** Behind one letter or several, as in `-omise.toml` and `-Dtmise.toml`: which of them are the path's is not known. */
+function attachedPaths(word: Argument): (string | undefined)[] {
+  const { length } = /^-\w*/.exec(word.value)?.[0] ?? "";
+  const inLetters = Array.from({ length: Math.min(length - 2, MOST_LETTERS) }, (_, index) => length - index);
+  return [attachedValue(word)?.value, ...[2, ...inLetters].map((from) => word.value.slice(from))];
+}
+
 /** Any word may be a file that a program writes, unless the program is known to only read. */
 function writableFindings(words: readonly Argument[], reach: CommandReach): Finding[] {
   return words.flatMap((word, index) => {
     const option = word.value.startsWith("-") ? word.value : (words[index - 1]?.value ?? "");
     if (index === 0 || /^--?[\w-]*(?:exclude|ignore)/.test(option)) return [];
-    // Behind a letter, as in `-omise.toml`, and behind several, as in `-Dt.git/hooks`.
-    const attached = [attachedValue(word)?.value, word.value.slice(2), word.value.replace(/^-\w*/, "")];
-    const paths = word.value.startsWith("-") ? new Set(attached) : [word.value.replace(/^\w+=/, "")];
+    const isOption = word.value.startsWith("-");
+    const paths = isOption ? new Set(attachedPaths(word)) : [word.value.replace(/^\w+=/, "")];
     return [...paths].flatMap((path) => (path ? protectedFindings(path, reach, word.isGlob) : []));
   });
 }

@@ -95,6 +95,8 @@ describe("commands that write such a file", () => {
     "cc -E a.c -o .envrc",
     "cc -E a.c -o.envrc",
     "cc -E a.c -omise.toml",
+    "cp -Dtmise.toml a",
+    "cp -vDtmise.toml a",
     "cp -t.git/hooks a",
     "install -Dt.git/hooks a",
     "install -D --target-directory=.git/hooks a",
