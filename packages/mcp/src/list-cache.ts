@@ -16,13 +16,13 @@ export interface KnownServer {
 
 const NOTHING: KnownServer = { tools: null, approved: {} };
 const MOST_CHARACTERS = 8_000_000;
-const MOST_BYTES = 4 * MOST_CHARACTERS;
 
 /** A server's list on disk, to declare its tools before it is up. When the cache fails, only that is lost. */
 export class ListCache {
   readonly #path: string;
+  #writing: Promise<void> = Promise.resolve();
   /** Resolves when all that was given is written. */
-  writing: Promise<void> = Promise.resolve();
+  readonly written = (): Promise<void> => this.#writing;
 
   /** `hash` identifies the server's definition: another command has another file. */
   constructor(home: string, hash: string) {
@@ -32,7 +32,7 @@ export class ListCache {
   /** Synchronous: twenty files through the thread pool would delay the first request much longer. */
   read(): KnownServer {
     try {
-      const value: unknown = JSON.parse(readText(this.#path, MOST_BYTES) ?? "");
+      const value: unknown = JSON.parse(readText(this.#path, 4 * MOST_CHARACTERS) ?? "");
       if (!isRecord(value)) return NOTHING;
       const approved = isRecord(value.approved) ? Object.entries(value.approved) : [];
       const texts = approved.filter((entry): entry is [string, string] => typeof entry[1] === "string");
@@ -51,7 +51,7 @@ export class ListCache {
       makeFolders(dirname(this.#path));
       await replaceHomeFile(this.#path, text);
     };
-    this.writing = this.writing.then(replace).catch(() => {});
-    return this.writing;
+    this.#writing = this.#writing.then(replace).catch(() => {});
+    return this.#writing;
   }
 }

@@ -196,6 +196,6 @@ export class McpServer implements ToolSource {
   async close(): Promise<void> {
     this.#stop();
     if (this.#relisting !== null) clearTimeout(this.#relisting);
-    await Promise.all([this.connection.close(), this.#cache.writing]);
+    await Promise.all([this.connection.close(), this.#cache.written()]);
   }
 }
