@@ -14,7 +14,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   mcp: 2450,
   core: 13900,
   serve: 2300,
-  fleet: 3990,
+  fleet: 4000,
   cli: 13540,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */

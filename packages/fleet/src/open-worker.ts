@@ -6,6 +6,7 @@ import { BaseFolders } from "./base-folders.ts";
 import { dataFolders } from "./database.ts";
 import type { Fleet } from "./ground.ts";
 import { LiveTask } from "./live-task.ts";
+import { counted } from "./states.ts";
 import { openStore, Store } from "./store.ts";
 import { TaskFolders } from "./task-folders.ts";
 import { Worker } from "./worker.ts";
@@ -21,7 +22,7 @@ export async function runWorker(fleet: Fleet): Promise<boolean> {
   const { ground, request } = fleet;
   const store = await openStore(fleet.url);
   const { name, close } = await openWorker(fleet, store);
-  ground.note(`worker ${name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
+  ground.note(`worker ${name}: up to ${counted(request.concurrency, "task")} at a time; Ctrl+C ends it`);
   await untilAborted(ground.signal);
   await close();
   await store.close();

@@ -11,7 +11,7 @@ import { submit } from "./engine.ts";
 import { wholeFolder } from "./folder-changes.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { openWorker } from "./open-worker.ts";
-import { countsOf, countWords, submissionsOf, type TaskState, tableOf, tasksOf } from "./states.ts";
+import { counted, countsOf, countWords, submissionsOf, type TaskState, tableOf, tasksOf } from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { openStore, type Store } from "./store.ts";
 import { nameFault, readTasks, type Source, type Task, TaskError } from "./task.ts";
@@ -126,7 +126,7 @@ async function submitAll({ ground, request }: Fleet, store: Store, { run, tasks 
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
   await analyze(store.pool);
   const old = tasks.length - count;
-  ground.note(`run ${run}: ${count} tasks submitted${old > 0 ? `, ${old} were submitted before` : ""}`);
+  ground.note(`run ${run}: ${counted(count, "task")} submitted${old > 0 ? `, and ${old} before` : ""}`);
   if (withOtherCode.length > 0)
     ground.note(`the code of ${namesOf(withOtherCode)} has changed; they keep what was submitted`);
   if (before.size > 0)

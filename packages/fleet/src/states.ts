@@ -141,6 +141,10 @@ export function countWords(counts: ReadonlyMap<State, number>): string {
   return parts.length === 0 ? "no tasks" : parts.join(", ");
 }
 
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** One row for each task; columns are as wide as their longest cell. */
 export function tableOf(states: readonly TaskState[]): string {
   const rows = [["task", "status", "turns", "tokens", "cost", "result"], ...states.map(rowOf)];

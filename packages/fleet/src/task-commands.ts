@@ -6,6 +6,7 @@ import type { Pool } from "pg";
 import { answer, cancelTasks, resume } from "./engine.ts";
 import { type Fleet, FleetError } from "./ground.ts";
 import {
+  counted,
   countOfOthers,
   countsIn,
   countWords,
@@ -58,7 +59,7 @@ export async function status(fleet: Fleet, { pool }: Store): Promise<void> {
   else out(`${tableOf(states)}${countWords(countsIn(states))}\n`);
   const left = await countOfOthers(pool, idsOf(states));
   if (left > 0)
-    fleet.ground.note(`${left} tasks need a worker of the version of Burin that they were submitted with`);
+    fleet.ground.note(`${counted(left, "task")} can run only on a worker of the submitting version of Burin`);
 }
 
 function plainState({ id, state, worker, createdAt, end, error }: TaskState) {
@@ -87,7 +88,7 @@ async function writePatches({ request, ground }: Fleet, patches: Patches): Promi
     await writeFile(join(folder, `${id}.patch`), patch);
     count += 1;
   }
-  ground.note(`${count} patches in ${folder}`);
+  ground.note(`${counted(count, "patch", "patches")} in ${folder}`);
 }
 
 /** In the format of SWE-bench-like evaluations. */
@@ -101,7 +102,7 @@ async function writePredictions({ request, ground }: Fleet, patches: Patches): P
     count += 1;
   }
   await writeFile(path, lines);
-  ground.note(`${count} predictions in ${request.predictions}`);
+  ground.note(`${counted(count, "prediction")} in ${request.predictions}`);
 }
 
 async function showResults({ ground }: Fleet, states: readonly TaskState[], patches: Patches): Promise<void> {
@@ -163,7 +164,7 @@ export async function cancel(fleet: Fleet, { client, pool }: Store): Promise<voi
   const open = idsOf(states.filter((state) => !isOver(state)));
   const waiting = idsOf(states.filter(isWaiting));
   await cancelTasks(client, open, waiting);
-  fleet.ground.note(`${open.length + waiting.length} tasks cancelled`);
+  fleet.ground.note(`${counted(open.length + waiting.length, "task")} cancelled`);
 }
 
 /** Continues tasks that did not end well, from where they stopped. */
@@ -173,7 +174,7 @@ export async function retry(fleet: Fleet, { client, pool }: Store): Promise<void
   const ended = states.filter(({ state }) => state === "ended" || state === "failed");
   const failed = idsOf(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
   await resume(client, cancelled, failed);
-  fleet.ground.note(`${cancelled.length + failed.length} tasks are in the queue again`);
+  fleet.ground.note(`${counted(cancelled.length + failed.length, "task")} back in the queue`);
 }
 
 /** What tasks of a run wait for. */

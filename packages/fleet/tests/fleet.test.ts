@@ -116,11 +116,11 @@ describe("burin fleet", () => {
       await room.fleet("run", file, "--run", "fourth", "--no-follow");
       await until(() => existsSync(begun));
       const { stderr } = await room.fleet("cancel", "fourth.long");
-      expect(stderr).toContain("1 tasks cancelled");
+      expect(stderr).toContain("1 task cancelled");
       const pid = Number(await readFile(begun, "utf8"));
       await until(() => !existsSync(`/proc/${pid}`));
       expect((await room.commands.states("fourth"))[0]?.state).toBe("cancelled");
-      expect((await room.fleet("retry", "long")).stderr).toContain("1 tasks are in the queue again");
+      expect((await room.fleet("retry", "long")).stderr).toContain("1 task back in the queue");
       await until(() => room.hasEnded("fourth.long"));
       expect((await room.commands.states("fourth"))[0]?.end).toMatchObject({
         status: "success",

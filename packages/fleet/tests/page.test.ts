@@ -182,10 +182,10 @@ describe("burin fleet serve", () => {
     const worker = await room.commands.startWorker(2);
     await until(() => existsSync(begun));
     expect((await page.get("/api/runs/second")).counts).toMatchObject({ running: 1, tokens: 100 });
-    expect((await page.post("/api/tasks/second.long/cancel")).answer.told).toBe("1 tasks cancelled");
+    expect((await page.post("/api/tasks/second.long/cancel")).answer.told).toBe("1 task cancelled");
     expect((await page.get("/api/runs/second")).counts).toMatchObject({ cancelled: 1, tokens: 100 });
     await writeFile(join(room.folder, "fixed"), "");
-    expect((await page.post("/api/runs/first/retry")).answer.told).toBe("1 tasks are in the queue again");
+    expect((await page.post("/api/runs/first/retry")).answer.told).toBe("1 task back in the queue");
     for (const id of ["first.broken", "first.ask"]) await until(() => room.hasEnded(id));
     const fixed = await page.get("/api/tasks/first.broken?from=0");
     expect(fixed).toMatchObject({ state: "success", words: "nothing to do", tokens: 100 });

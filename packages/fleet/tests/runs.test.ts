@@ -27,7 +27,7 @@ describe("burin fleet run, with a name that is used again,", () => {
     };
     expect((await submit({ id: "a" }, { id: "b" })).stderr).toContain("run again: 2 tasks submitted\n");
     const more = await submit({ id: "c" }, { id: "b" });
-    expect(more.stderr).toContain("run again: 1 tasks submitted, 1 were submitted before\n");
+    expect(more.stderr).toContain("run again: 1 task submitted, and 1 before\n");
     expect(more.stderr).toContain("a of the run are not in the file; they stay in the run");
     for (const [changed, name] of [
       [{ id: "b", prompt: "other" }, "prompt"],
@@ -40,7 +40,7 @@ describe("burin fleet run, with a name that is used again,", () => {
     }
     await writeFile(join(room.project, "more.txt"), "more\n");
     const changed = await submit({ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" });
-    expect(changed.stderr).toContain("run again: 1 tasks submitted, 3 were submitted before\n");
+    expect(changed.stderr).toContain("run again: 1 task submitted, and 3 before\n");
     expect(changed.stderr).toContain("the code of a, b, c has changed; they keep what was submitted");
     await rm(join(room.project, "more.txt"));
     const states = await room.commands.states("again");
@@ -85,13 +85,13 @@ describe("burin fleet run, with a name that is used again,", () => {
     await room.keepDatabase();
     await room.fleet("run", file, "--run", "asked", "--no-follow");
     await until(() => room.hasEnded("asked.asks"));
-    expect((await room.fleet("cancel", "asked")).stderr).toContain("1 tasks cancelled");
+    expect((await room.fleet("cancel", "asked")).stderr).toContain("1 task cancelled");
     expect((await room.commands.states("asked"))[0]?.state).toBe("cancelled");
     expect((await room.fleet("questions", "asked")).stderr).toContain("no task waits for an answer");
     const late = await room.fleet("answer", "asked.asks", "yes");
     expect(late.stderr).toContain("asked.asks does not wait for an answer");
     expect(late.code).toBe(2);
-    expect((await room.fleet("retry", "asked")).stderr).toContain("1 tasks are in the queue again");
+    expect((await room.fleet("retry", "asked")).stderr).toContain("1 task back in the queue");
     await until(() => room.hasEnded("asked.asks"));
     expect((await room.fleet("questions", "asked")).stdout).toContain("touch yes.txt");
     await room.fleet("answer", "asked.asks", "yes");

@@ -57,9 +57,7 @@ describe("burin fleet with workers of two versions", () => {
     for (const { id } of tasks) await until(() => room.hasEnded(`newer.${id}`));
     expect(await workersOf("old.slow")).toEqual([nameOf(old)]);
     const status = await room.commands.start(["status", "old"], {}, { burin }).end;
-    expect(status.stderr).toContain(
-      "1 tasks need a worker of the version of Burin that they were submitted with",
-    );
+    expect(status.stderr).toContain("1 task can run only on a worker of the submitting version of Burin");
     expect((await room.fleet("status", "old")).stderr).not.toContain("need a worker");
 
     const second = await room.commands.startWorker(4);
