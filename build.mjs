@@ -87,7 +87,7 @@ const LIBRARY_GROUPS = [
     ...[
       "processes/helper-program",
       "files/(?:read-opened|media-kind)",
-      "messages/parts",
+      "messages/message",
       "scheduler/(?:call-outcome|decision|function-response)",
     ],
   ],

@@ -16,7 +16,6 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/machine/src/files/replace-file.ts": "opens what it replaces, and its new content",
   "packages/machine/src/files/remove-file.ts": "opens what it removes",
   "packages/machine/src/search/file-searcher.ts": "opens what is searched, tens of thousands a second",
-  "packages/machine/src/search/text-parts.ts": "reads what file-searcher.ts has opened",
   "packages/machine/src/processes/process-table.ts": "reads the system's own files",
   "packages/machine/src/processes/process-ledger.ts": "opens folders that commands have left",
   "packages/machine/src/processes/terminal-process.ts": "reads what is left in a terminal that it has opened",

@@ -16,7 +16,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "@lydell/node-pty": "packages/machine/src/processes/terminal-process.ts",
   "@xterm/headless": ["bench/screen-program.mjs", "docs/pictures/make.mjs"],
   diff: ["packages/core/src/text/", "packages/machine/src/files/diff.ts"],
-  entities: "packages/web/src/html/scan-html.ts",
+  entities: "packages/web/src/html/page-tree.ts",
   "eventsource-parser": "packages/models/src/replies/sse.ts",
   "fastest-levenshtein": "packages/contract/src/text/near-names.ts",
   "ipaddr.js": "packages/web/src/judge-address.ts",

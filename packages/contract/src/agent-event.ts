@@ -1,6 +1,6 @@
 import type { ApprovalMode } from "./approval-mode.ts";
 import type { Notice, Thought, Usage } from "./chat-model.ts";
-import type { InlineData } from "./messages/parts.ts";
+import type { InlineData } from "./messages/message.ts";
 import type { AnsweredCall, ToolCall } from "./tool-call.ts";
 import type { Confirmation, Decision, Question, ToolError } from "./tools.ts";
 

@@ -1,5 +1,4 @@
-import type { FunctionCall, FunctionDeclaration } from "./messages/function-call.ts";
-import type { Message } from "./messages/message.ts";
+import type { FunctionCall, FunctionDeclaration, Message } from "./messages/message.ts";
 import type { ModelPrice } from "./settings/settings.ts";
 
 export interface ModelRequest {

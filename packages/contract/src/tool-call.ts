@@ -1,4 +1,4 @@
-import type { PartListUnion } from "./messages/parts.ts";
+import type { PartListUnion } from "./messages/message.ts";
 import type { Confirmation, ToolDisplay, ToolError } from "./tools.ts";
 
 /** One call at one moment: what a face draws and the log holds. The last three states end it, with the answer. */

@@ -1,7 +1,5 @@
 import { paramsFault } from "./messages/check-schema.ts";
-import type { FunctionDeclaration } from "./messages/function-call.ts";
-import type { JsonSchema } from "./messages/json-schema.ts";
-import type { PartListUnion } from "./messages/parts.ts";
+import type { FunctionDeclaration, JsonSchema, PartListUnion } from "./messages/message.ts";
 
 /**
  * What a call does to the world; it decides what may run in parallel and what requires a question. `delegate`:

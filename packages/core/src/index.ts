@@ -9,10 +9,18 @@ export type {
 } from "@burin/contract/agent-event";
 export { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
 export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
-export type { FilePreview, FileSnapshot, FileWrite, FileWritten } from "@burin/contract/machine/file-change";
-export type { FileContent, LineRange } from "@burin/contract/machine/file-content";
-export type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
-export type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
+export type {
+  FileContent,
+  FilePreview,
+  FileSnapshot,
+  FileWrite,
+  FileWritten,
+  FindRequest,
+  FoundFiles,
+  LineRange,
+  SearchRequest,
+  SearchResult,
+} from "@burin/contract/machine/workspace";
 export {
   type Listing,
   type ListOptions,
@@ -24,10 +32,13 @@ export type {
   FunctionCall,
   FunctionDeclaration,
   FunctionResponse,
-} from "@burin/contract/messages/function-call";
-export type { JsonSchema } from "@burin/contract/messages/json-schema";
-export type { Message } from "@burin/contract/messages/message";
-export type { InlineData, Part, PartListUnion, PartUnion } from "@burin/contract/messages/parts";
+  InlineData,
+  JsonSchema,
+  Message,
+  Part,
+  PartListUnion,
+  PartUnion,
+} from "@burin/contract/messages/message";
 export { orElse } from "@burin/contract/or-else";
 export { type Settings, SettingsError, type SettingsInput } from "@burin/contract/settings/settings";
 export { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";

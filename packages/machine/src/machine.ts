@@ -9,8 +9,12 @@ import type {
 import type { WorkspaceSettings } from "./files/access.ts";
 import type { TreeBelow } from "./processes/command-surroundings.ts";
 import type { ProcessEntry } from "./processes/process-table.ts";
-import type { ExchangeEnd, ExchangeRequest } from "./processes/run-exchange.ts";
-import type { ServerProcess, ServerRequest } from "./processes/server-processes.ts";
+import type {
+  ExchangeEnd,
+  ExchangeRequest,
+  ServerProcess,
+  ServerRequest,
+} from "./processes/server-processes.ts";
 import type { ShellProgram } from "./processes/shell-program.ts";
 import type { SandboxMode } from "./sandbox/sandbox.ts";
 

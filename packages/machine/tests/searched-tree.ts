@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
+import type { SearchRequest, SearchResult } from "@burin/contract/machine/workspace";
 import { Access } from "../src/files/access.ts";
 import { NO_ACCESS_SETTINGS } from "../src/node-workspace.ts";
 import { type EngineMaker, gitGrep, systemGrep } from "../src/search/engine.ts";

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { schemaError } from "@burin/contract/messages/check-schema";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import { recordsIn } from "@burin/contract/messages/untrusted-json";
 import type { Client, ElicitRequestParams } from "@modelcontextprotocol/client";
 

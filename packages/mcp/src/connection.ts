@@ -1,5 +1,4 @@
-import { unlessAborted } from "@burin/contract/async/unless-aborted";
-import { inTime } from "@burin/contract/async/wait";
+import { inTime, unlessAborted } from "@burin/contract/async/wait";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { orElse } from "@burin/contract/or-else";
 import type { CallRequest } from "./discovered-mcp-tool.ts";

@@ -1,4 +1,4 @@
-import { stableJson } from "@burin/contract/messages/plain-json";
+import { stableJson } from "@burin/contract/messages/untrusted-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,5 @@
 import { foreignParamsFault } from "@burin/contract/messages/check-schema";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import type { PartUnion } from "@burin/contract/messages/parts";
+import type { JsonSchema, PartUnion } from "@burin/contract/messages/message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
 import { visibleText } from "@burin/contract/text/visible-text";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { PartUnion } from "@burin/contract/messages/parts";
+import type { PartUnion } from "@burin/contract/messages/message";
 import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { nearNames } from "@burin/contract/text/near-names";

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { unlessAborted } from "@burin/contract/async/unless-aborted";
-import { inTime } from "@burin/contract/async/wait";
+import { inTime, unlessAborted } from "@burin/contract/async/wait";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { McpLogin } from "./mcp-door.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";

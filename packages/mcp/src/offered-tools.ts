@@ -1,6 +1,5 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { nestsDeeper } from "@burin/contract/messages/plain-json";
-import { isRecord } from "@burin/contract/messages/untrusted-json";
+import type { JsonSchema } from "@burin/contract/messages/message";
+import { isRecord, nestsDeeper } from "@burin/contract/messages/untrusted-json";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { hashOf } from "./definition.ts";

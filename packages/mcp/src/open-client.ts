@@ -1,9 +1,8 @@
 import { isAbsolute, join } from "node:path";
-import { unlessAborted } from "@burin/contract/async/unless-aborted";
-import { afterTime } from "@burin/contract/async/wait";
+import { afterTime, unlessAborted } from "@burin/contract/async/wait";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
-import { innermost } from "@burin/machine/http/innermost-error";
+import { innermost } from "@burin/machine/http/connection-fault";
 import type { ServerProcess, ServerRequest } from "@burin/machine/processes/server-processes";
 import {
   Client,

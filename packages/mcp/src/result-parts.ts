@@ -1,4 +1,4 @@
-import type { PartUnion } from "@burin/contract/messages/parts";
+import type { PartUnion } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { orElse } from "@burin/contract/or-else";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";

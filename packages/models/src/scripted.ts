@@ -1,7 +1,6 @@
 import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract/chat-model";
 import { describeFaults } from "@burin/contract/messages/check-schema";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import type { Message } from "@burin/contract/messages/message";
+import type { JsonSchema, Message } from "@burin/contract/messages/message";
 import { schemaFaults } from "@burin/contract/messages/schema-faults";
 import { isRecord, parseOutsideJson } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";

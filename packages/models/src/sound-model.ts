@@ -1,7 +1,6 @@
-import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { unlessAborted } from "@burin/contract/async/wait";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
-import { isPlainJson } from "@burin/contract/messages/plain-json";
-import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { isPlainJson, isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 
 /** A model that ignores the abort is abandoned after this time. */

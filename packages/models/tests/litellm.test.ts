@@ -1,6 +1,5 @@
 import type { ModelEvent } from "@burin/contract/chat-model";
-import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
+import type { Message, Part } from "@burin/contract/messages/message";
 import { ASK, closeServers, delta, raw, readAll, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../src/choice/open-model.ts";

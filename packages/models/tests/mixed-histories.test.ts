@@ -1,5 +1,4 @@
-import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
+import type { Message, Part } from "@burin/contract/messages/message";
 import { closeServers, serve } from "@burin/testing/served-model";
 import { secretOf } from "@burin/testing/wire-reply";
 import fc from "fast-check";

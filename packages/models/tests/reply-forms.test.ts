@@ -1,6 +1,5 @@
 import type { ModelEvent, ModelRequest } from "@burin/contract/chat-model";
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
-import type { Message } from "@burin/contract/messages/message";
+import type { FunctionDeclaration, Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ASK, closeServers, delta, raw, readAll, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";

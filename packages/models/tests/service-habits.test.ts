@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
 import type { ChatModel } from "@burin/contract/chat-model";
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
-import type { Message } from "@burin/contract/messages/message";
+import type { FunctionDeclaration, Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ASK, closeServers, delta, readAll, serve, serveAs, sse } from "@burin/testing/served-model";
 import type { PlayedService } from "@burin/testing/service-habits";

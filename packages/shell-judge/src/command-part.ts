@@ -1,5 +1,4 @@
 import { quoteShellWord } from "@burin/contract/text/shell-words";
-import { ruleText } from "./command-pattern.ts";
 import { type CommandPlace, CommandReach } from "./command-place.ts";
 import { type CommandRule, coveredWords, coversEverything, ruleInWords } from "./command-rules.ts";
 import type {
@@ -33,6 +32,7 @@ import {
 } from "./programs/launches.ts";
 import { readProgram } from "./programs/read-program.ts";
 import { attachedValue } from "./programs/simple-programs.ts";
+import { ruleText } from "./rules.ts";
 import { setOf } from "./tables.ts";
 import type { PartVerdict } from "./verdict.ts";
 

@@ -1,9 +1,8 @@
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { type CommandPattern, commandPattern, SHELL_TOOL } from "./command-pattern.ts";
 import type { Argument } from "./programs/finding.ts";
 import { gitSubcommand, mayBeAlias } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
-import type { Rule, Rules } from "./rules.ts";
+import { type CommandPattern, commandPattern, type Rule, type Rules, SHELL_TOOL } from "./rules.ts";
 
 export interface CommandRule extends CommandPattern {
   readonly text: string;

@@ -1,12 +1,11 @@
 import { globCovers, globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { SHELL_TOOL } from "./command-pattern.ts";
 import { type CommandPlace, CommandReach, isIn, matchesAll } from "./command-place.ts";
 import { allCommandWords, type CommandWords } from "./command-words.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { handedByFind } from "./programs/find.ts";
 import { shownByGit } from "./programs/git-shown.ts";
 import { baseName } from "./programs/launches.ts";
-import type { Rule } from "./rules.ts";
+import { type Rule, SHELL_TOOL } from "./rules.ts";
 import type { Verdict } from "./verdict.ts";
 
 interface Hidden {

@@ -1,6 +1,35 @@
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { patternFault } from "@burin/contract/patterns/pattern";
-import { commandPatternFault, SHELL_TOOL } from "./command-pattern.ts";
+import { splitShellWords } from "@burin/contract/text/shell-words";
+
+export const SHELL_TOOL = "run_shell_command";
+
+/** The words of a rule for commands. */
+export interface CommandPattern {
+  /** The words that a command begins with; empty for every command. */
+  readonly words: readonly string[];
+  /** It ends in `;`: no more words may follow. */
+  readonly isExact: boolean;
+}
+
+/** null when the pattern is more than one plain command. A `*` at its end changes nothing. */
+export function commandPattern(pattern: string): CommandPattern | null {
+  const isExact = /;\s*$/.test(pattern);
+  const words = splitShellWords(pattern.replace(/;\s*$/, "").replace(/(?:^|(?<!\s)\s+|:)\*$/, ""));
+  return words === null ? null : { words, isExact };
+}
+
+/** Returns what is wrong with a pattern for commands, or null. */
+function commandPatternFault(pattern: string): string | null {
+  return commandPattern(pattern) === null
+    ? `"${pattern}" is more than one plain command; write the words it begins with, e.g. git log`
+    : null;
+}
+
+/** A rule for these words, with any more after them. */
+export function ruleText(words: readonly string[]): string {
+  return `${SHELL_TOOL}(${words.join(" ")})`;
+}
 
 /** `tool` or `tool(pattern)`, as written in settings, on the command line or in a grant. */
 export interface Rule {

@@ -1,6 +1,6 @@
 import { encodeText } from "@burin/machine/encodings/encodings";
 import { describe, expect, it } from "vitest";
-import { decodeText } from "./decode-text.ts";
+import { decodeText } from "./read-page.ts";
 
 describe("P50 the charset of a page", () => {
   const german = "Grüße aus Köln, schöne Maße";

@@ -1,10 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { inTime } from "@burin/contract/async/wait";
-import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
-import { innermost } from "@burin/machine/http/innermost-error";
+import { innermost, tlsFault } from "@burin/machine/http/connection-fault";
+import { type HttpRequest, httpRequest, SilenceWatch } from "@burin/machine/http/http-request";
 import { type Body, readBody } from "@burin/machine/http/read-body";
-import { SilenceWatch } from "@burin/machine/http/silence-watch";
-import { tlsFault } from "@burin/machine/http/tls-fault";
 import { WebError } from "@burin/machine/http/web-error";
 
 export interface ExchangeLimits {

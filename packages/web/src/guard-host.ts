@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { innermost } from "@burin/machine/http/innermost-error";
+import { innermost } from "@burin/machine/http/connection-fault";
 import { WebError } from "@burin/machine/http/web-error";
 import { reachOf } from "./judge-address.ts";
 

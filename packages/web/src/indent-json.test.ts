@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { indentJson } from "./indent-json.ts";
+import { indentJson } from "./shape-page.ts";
 
 describe("indented JSON", () => {
   it("is what JSON.stringify makes, where that changes nothing", () => {

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "@burin/contract/text/error-message";
 import { WebError } from "@burin/machine/http/web-error";
-import type { ParseAnswer, ParseOrder, Parsers } from "@burin/machine/parsing/parse-order";
+import type { ParseAnswer, ParseOrder, Parsers } from "@burin/machine/parsing/parse-aside";
 
 const PARSERS: Parsers = {
   page: async (page) => (await import("./shape-page.ts")).shapePage(page),

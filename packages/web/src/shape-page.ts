@@ -1,9 +1,9 @@
+import { parseJson } from "@burin/contract/messages/untrusted-json";
 import { withoutUnseen } from "@burin/contract/text/untrusted-text";
-import type { RawPage, ShapedPage } from "@burin/machine/parsing/parse-order";
+import type { RawPage, ShapedPage } from "@burin/machine/parsing/parse-aside";
 import { mainContent } from "./html/main-content.ts";
 import { pageMarkdown } from "./html/page-markdown.ts";
 import { readPageTree } from "./html/page-tree.ts";
-import { indentJson } from "./indent-json.ts";
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;
@@ -43,3 +43,42 @@ export function readHtmlPage(html: string, url: URL, isPlain: boolean) {
   const text = pageMarkdown(body, { base, isPlain, isLeftOut: () => false });
   return { title, text, isMainPart: false };
 }
+
+const INDENT = "  ";
+const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
+
+/** One line per entry; unchanged when it is not JSON. Long numbers, and the order and number of keys, stay. */
+export function indentJson(text: string): string {
+  if (parseJson(text) === undefined) return text;
+  const parts: string[] = [];
+  let pieces: string[] = [];
+  let blanks = 0;
+  let depth = 0;
+  let before = "";
+  for (const [token] of text.matchAll(TOKEN)) {
+    const isEnd = token === "}" || token === "]";
+    if (isEnd) depth -= 1;
+    const isAfterStart = before === "{" || before === "[";
+    if (isEnd !== isAfterStart || before === ",") {
+      const indent = INDENT.repeat(Math.min(depth, MOST_DEPTH));
+      blanks += indent.length;
+      pieces.push("\n", indent);
+    }
+    if (blanks > MOST_BLANKS) return text;
+    if (pieces.length > MOST_PIECES) {
+      parts.push(pieces.join(""));
+      pieces = [];
+    }
+    pieces.push(token === ":" ? ": " : token);
+    if (token === "{" || token === "[") depth += 1;
+    before = token;
+  }
+  return parts.join("") + pieces.join("");
+}
+
+/** With more nesting most of the text would be spaces. */
+const MOST_DEPTH = 50;
+/** Single pieces take many times the memory of their text. */
+const MOST_PIECES = 10_000;
+/** With more spaces than this it is not easier to read. */
+const MOST_BLANKS = 20_000_000;

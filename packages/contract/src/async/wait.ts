@@ -1,4 +1,12 @@
-import { unlessAborted } from "./unless-aborted.ts";
+/** Returns the work's outcome, or rejects with the signal's reason. Aborting ends the wait, not the work. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
 
 /** Resolves after that time, or at once when the signal aborts. */
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -41,5 +49,28 @@ export async function inTime<T>(
     return await unlessAborted(work(either), either);
   } finally {
     stop();
+  }
+}
+
+/** Runs pieces of work one after the other: each waits for its turn. */
+export class Turns {
+  #last: Promise<unknown> | null = null;
+
+  /** Resolves after all earlier work to the function that ends this turn; null when the signal aborts first. */
+  async take(signal: AbortSignal): Promise<(() => void) | null> {
+    const before = this.#last;
+    let leave = (): void => {};
+    const own = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    const whole = Promise.all([before, own]).then(() => {
+      if (this.#last === whole) this.#last = null;
+    });
+    this.#last = whole;
+    if (before === null) return leave;
+    const waited = unlessAborted(before, signal);
+    const isTurn = await waited.then(() => true).catch(() => false);
+    if (!isTurn) leave();
+    return isTurn ? leave : null;
   }
 }

@@ -1,8 +1,3 @@
-import type { ChangedText, FilePreview, FileSnapshot, FileWrite, FileWritten } from "./file-change.ts";
-import type { FileContent, LineRange } from "./file-content.ts";
-import type { FindRequest, FoundFiles } from "./find-request.ts";
-import type { SearchRequest, SearchResult } from "./search-request.ts";
-
 /** Why the workspace refused or failed. Stable: programs switch on it. */
 export type WorkspaceErrorCode =
   | "outside_root"
@@ -82,4 +77,163 @@ export interface Workspace {
   preview(file: string, content: string, basis?: string): Promise<FilePreview>;
   /** Writes all or nothing and creates missing folders. Refuses when the file no longer matches the basis. */
   write(change: FileWrite, signal: AbortSignal): Promise<FileWritten>;
+}
+
+/** A range of lines of a text file. Line numbers start at 1, and both ends are included. */
+export interface TextLines {
+  readonly kind: "text";
+  /** The lines as in the file, with line ends, each cut at the requested length. */
+  readonly text: string;
+  readonly firstLine: number;
+  readonly lastLine: number;
+  readonly totalLines: number;
+  /** How many of the lines shown were cut for their length. */
+  readonly linesCut: number;
+}
+
+/** An image or a document that a model can look at. */
+export interface MediaContent {
+  readonly kind: "media";
+  readonly mimeType: string;
+  readonly base64: string;
+  readonly bytes: number;
+  /** What is missing from an incomplete image. */
+  readonly note?: string;
+}
+
+/** The content of a file, recognized by its bytes and never by its name; binary content cannot be read here. */
+export type FileContent = TextLines | MediaContent | { readonly kind: "binary" };
+
+export interface LineRange {
+  /** 0-based first line. */
+  readonly offset: number;
+  readonly limit: number;
+  /** Longer lines are cut at this length. */
+  readonly mostLineCharacters: number;
+  /** Most characters in total; lines beyond it are left out as if `limit` were smaller. Default: no limit. */
+  readonly mostCharacters?: number;
+  /** Returns an SVG image as its source text. */
+  readonly svgAsText?: boolean;
+}
+
+/** How much of the file's current content the model has seen in this session. */
+export type Seen = "all" | "part" | "nothing" | "older";
+
+/** A file at one moment, as the basis of a change. */
+export interface FileSnapshot {
+  readonly exists: boolean;
+  /** Identifies this exact content and the part of it in `text`, as the basis of a write. Only for the machine. */
+  readonly version: string;
+  /** Without byte order mark; null when there is no file or it is not text. */
+  readonly text: string | null;
+  /** Of a large file, `text` holds only the surroundings of the given changes, starting at this line number. */
+  readonly firstLine?: number;
+  /** "older" when the model has seen an earlier content of the file. */
+  readonly seen: Seen;
+  readonly bytes: number;
+}
+
+export interface ChangedText {
+  readonly oldText: string;
+  readonly newText: string;
+}
+
+export interface FileWrite {
+  readonly file: string;
+  /** The new text for all of the basis. Keeps encoding, byte order mark, line ends and bytes of unchanged lines. */
+  readonly content: string;
+  /** false when the model gave only a change within it and may never have seen the rest. */
+  readonly isWholeKnown: boolean;
+  /** The version that the change is based on, from `snapshot` or `preview`. */
+  readonly basis: string;
+  /**
+   * true when a user saw the change against the basis, or when it is a change within it: then only that exact
+   * content is replaced. Otherwise the file must be new, or the model must have seen all of it.
+   */
+  readonly isBasisAgreed: boolean;
+}
+
+/** What a write would do, worked out before the user is asked. */
+export interface FilePreview {
+  /** The file's real path, with links resolved. */
+  readonly realPath: string;
+  readonly before: FileSnapshot;
+  /** The text that the file would hold: the new content plus what is kept of the old file. */
+  readonly after: string;
+}
+
+export interface FileWritten {
+  readonly isNew: boolean;
+  /** The replaced content was the basis of the change. */
+  readonly wasBasis: boolean;
+  /** What could not be kept, in words. */
+  readonly notes: readonly string[];
+}
+
+export interface FindRequest {
+  /** A glob relative to the folder; one without a slash is compared with names at any depth. */
+  readonly pattern: string;
+  readonly caseSensitive: boolean;
+  readonly respectGitIgnore: boolean;
+  /** How many of the newest files are returned. */
+  readonly most: number;
+}
+
+export interface FoundFiles {
+  /** Absolute paths, newest first; files of the same time are sorted by path. */
+  readonly files: readonly string[];
+  readonly total: number;
+  /** The time limit was reached before everything was searched. */
+  readonly isPartial: boolean;
+  readonly unreadableFolders: number;
+  /** Something was left out because git ignores it. */
+  readonly hasIgnored?: boolean;
+}
+
+export interface SearchRequest {
+  /** In the dialect of `patterns/search-dialect.ts`. */
+  readonly pattern: string;
+  readonly caseSensitive: boolean;
+  /** The pattern is literal text. */
+  readonly fixed: boolean;
+  /** Only files whose path relative to the searched directory, or whose name, matches one of these globs. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly respectGitIgnore: boolean;
+  /** Most hits returned; with `namesOnly`, most files. */
+  readonly most: number;
+  /** Lines shown before and after each hit. */
+  readonly context: number;
+  /** One hit per file is enough. */
+  readonly namesOnly: boolean;
+  /** Unsaved texts from an editor, by real path; searched instead of what these files hold on disk. */
+  readonly unsaved?: ReadonlyMap<string, string>;
+}
+
+export interface SearchLine {
+  /** Counted from 1. */
+  readonly number: number;
+  /** Without the line end. A long line is shortened, which marks in it show. */
+  readonly text: string;
+  /** false for the lines around a hit. */
+  readonly isHit: boolean;
+}
+
+export interface FileHits {
+  /** Relative to the searched directory, with `/`; only the name when a single file was searched. */
+  readonly path: string;
+  readonly lines: readonly SearchLine[];
+}
+
+export interface SearchResult {
+  /** Sorted by path, by code point. */
+  readonly files: readonly FileHits[];
+  /** The number of hits in `files`. */
+  readonly hits: number;
+  /** There is at least one more hit than requested. */
+  readonly hasMore: boolean;
+  /** What was not searched and why, in words; empty when everything was searched. */
+  readonly gaps: readonly string[];
+  /** Something was left out because git ignores it. */
+  readonly hasIgnored?: boolean;
 }

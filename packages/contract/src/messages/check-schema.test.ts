@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { coerceArguments, schemaError } from "./check-schema.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./message.ts";
 
 const schema: JsonSchema = {
   type: "object",

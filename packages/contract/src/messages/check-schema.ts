@@ -1,5 +1,5 @@
 import { orElse } from "../or-else.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./message.ts";
 import { type CheckOptions, type SchemaFault, schemaFaults } from "./schema-faults.ts";
 import { type JsonRecord, parseJson } from "./untrusted-json.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { foreignParamsFault } from "./check-schema.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./message.ts";
 
 const fault = (schema: JsonSchema, args: Record<string, unknown>) =>
   foreignParamsFault({ name: "t", parameterSchema: schema }, args);

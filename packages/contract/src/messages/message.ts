@@ -1,7 +1,80 @@
-import type { Part } from "./parts.ts";
-
 /** One entry of the history. Tool answers have the role `user`, as in @google/genai. */
 export interface Message {
   readonly role: "user" | "model";
   readonly parts: readonly Part[];
+}
+
+/** A plain JSON Schema object, draft-07 or 2020-12. Only the keywords that Burin itself reads have types. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema | boolean;
+  readonly enum?: readonly unknown[];
+  readonly [keyword: string]: unknown;
+}
+
+/** What the model knows about one tool. */
+export interface FunctionDeclaration {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+}
+
+/** A model's request to run one tool. The arguments are as the model sent them, unchecked. */
+export interface FunctionCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Set when the arguments could not be read as a JSON object, with the reason; then `args` is empty. */
+  readonly argsError?: string;
+}
+
+/** The one answer that every FunctionCall gets: `output` on success, `error` on failure. */
+export interface FunctionResponse {
+  readonly id: string;
+  readonly name: string;
+  readonly response: { readonly output: string } | { readonly error: string };
+}
+
+/** Bytes inside a message, as base64. */
+export interface InlineData {
+  mimeType?: string;
+  data?: string;
+}
+
+/**
+ * One piece of a message, structurally the same as the `Part` of @google/genai, so that content made for either
+ * fits the other. Each part has one of the fields; `thought` marks text as reasoning. `thoughtSignature` belongs
+ * to the provider that made the part: it is sent back unchanged, and to no other provider (see
+ * `models/thought-signature.ts`).
+ */
+export interface Part {
+  text?: string;
+  thought?: boolean;
+  thoughtSignature?: string;
+  inlineData?: InlineData;
+  functionCall?: Partial<FunctionCall>;
+  functionResponse?: Partial<Omit<FunctionResponse, "response">> & { response?: Record<string, unknown> };
+}
+
+export type PartUnion = Part | string;
+export type PartListUnion = PartUnion | PartUnion[];
+
+/** Returns the same content as a list of parts in the same order, with strings as text parts. */
+export function toParts(content: PartListUnion): Part[] {
+  const list = Array.isArray(content) ? content : [content];
+  return list.map((item) => (typeof item === "string" ? { text: item } : item));
+}
+
+export function isMedia({ inlineData }: Part): boolean {
+  return typeof inlineData?.mimeType === "string" && typeof inlineData.data === "string";
+}
+
+/** All text of the content, joined by newlines; other parts are left out. */
+export function textOf(content: PartListUnion): string {
+  return toParts(content)
+    .flatMap((part) => (part.text === undefined || part.thought ? [] : [part.text]))
+    .join("\n");
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./message.ts";
 
 declare const VALUE: unique symbol;
 

@@ -1,7 +1,13 @@
 import type * as genai from "@google/genai";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import type { FunctionCall, FunctionResponse } from "./function-call.ts";
-import { type Part, type PartListUnion, textOf, toParts } from "./parts.ts";
+import {
+  type FunctionCall,
+  type FunctionResponse,
+  type Part,
+  type PartListUnion,
+  textOf,
+  toParts,
+} from "./message.ts";
 
 describe("parts", () => {
   it("R10 Part and PartListUnion are structurally those of @google/genai, both ways", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { schemaError } from "./check-schema.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./message.ts";
 import { schemaFaults } from "./schema-faults.ts";
 
 /** A schema, values that fit it and values that do not. */

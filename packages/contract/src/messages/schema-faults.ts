@@ -1,7 +1,6 @@
 import { orElse } from "../or-else.ts";
-import type { JsonSchema } from "./json-schema.ts";
-import { stableJson } from "./plain-json.ts";
-import { isRecord, type JsonRecord } from "./untrusted-json.ts";
+import type { JsonSchema } from "./message.ts";
+import { isRecord, type JsonRecord, stableJson } from "./untrusted-json.ts";
 
 export interface SchemaFault {
   /** The keys that lead to the value. */

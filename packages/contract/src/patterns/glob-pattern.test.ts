@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Automaton } from "./automaton.ts";
-import { parseGlob } from "./glob-dialect.ts";
-import { globCovers, globMatcher } from "./glob-pattern.ts";
+import { globCovers, globMatcher, parseGlob } from "./glob-pattern.ts";
 import { PatternError } from "./pattern.ts";
 
 const MATCHES: readonly [string, string][] = [

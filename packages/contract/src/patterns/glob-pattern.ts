@@ -1,7 +1,16 @@
 import { Automaton } from "./automaton.ts";
-import { ANYTHING, range } from "./char-set.ts";
-import { parseGlob } from "./glob-dialect.ts";
-import { choice, EMPTY, one, repeat, sequence } from "./pattern.ts";
+import {
+  ANYTHING,
+  type CharSet,
+  complement,
+  foldCase,
+  NOTHING,
+  POSIX,
+  range,
+  union,
+  without,
+} from "./char-set.ts";
+import { choice, EMPTY, one, type Pattern, PatternError, PatternText, repeat, sequence } from "./pattern.ts";
 
 export interface GlobOptions {
   readonly caseSensitive: boolean;
@@ -35,4 +44,187 @@ function pathTest(pattern: string, options: GlobOptions, isBelowToo: boolean): (
     const names = isBelowToo ? path.replace(/^\//, "").split("/") : [path.slice(path.lastIndexOf("/") + 1)];
     return names.some((name) => automaton.matches(name)) !== isNegated;
   };
+}
+
+export interface GlobDialect {
+  readonly caseSensitive: boolean;
+  /** Braces as in a shell; off for ignore files, where they are plain characters. */
+  readonly groups: boolean;
+}
+
+const LONGEST = 4096;
+const MOST_OPTIONS = 1000;
+const DEEPEST = 20;
+/** What only some shells understand. To take it for plain characters could leave a file out of a rule. */
+const OTHER_GROUPS = /^(?:!\(|[@?*+]\([^()]*\||\{(?:-?\d{1,7}\.\.-?\d{1,7}|[A-Za-z]\.\.[A-Za-z])\})/;
+const LONGEST_GROUP = 200;
+const SLASH: CharSet = range("/");
+const NAME_CHARACTER: Pattern = one(complement(SLASH));
+
+const ANY_PATH: Pattern = repeat(one(ANYTHING), 0, null);
+/** Any number of whole segments, each with its trailing slash. */
+const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), one(SLASH)]), 0, null);
+
+/** For paths with `/`: `*` and `?` within a segment, `**` across, `[...]`, `{a,b}`; a leading dot is a plain one. */
+export function parseGlob(text: string, dialect: GlobDialect): Pattern {
+  if (text.length > LONGEST) throw new PatternError(`The glob is longer than ${LONGEST} characters.`);
+  return new GlobParser(text, dialect).sequence("");
+}
+
+class GlobParser extends PatternText {
+  readonly #dialect: GlobDialect;
+  #depth = 0;
+  #options = 0;
+  #lastBracket: number | undefined;
+
+  constructor(text: string, dialect: GlobDialect) {
+    super(text);
+    this.#dialect = dialect;
+  }
+
+  /** Parses up to one of these characters, or to the end. */
+  sequence(ends: string): Pattern {
+    const parts: Pattern[] = [];
+    for (let next = this.peek(); next !== undefined && !ends.includes(next); next = this.peek()) {
+      parts.push(this.#item(parts));
+    }
+    return sequence(parts);
+  }
+
+  #item(before: Pattern[]): Pattern {
+    const group = this.#dialect.groups ? this.#group() : null;
+    if (group !== null) return group;
+    const character = this.next();
+    switch (character) {
+      case "*":
+        return this.#stars(before);
+      case "?":
+        return NAME_CHARACTER;
+      case "[":
+        return this.#brackets() ?? this.#unclosed();
+      case "\\":
+        return this.#escaped();
+      default:
+        return this.#character(character);
+    }
+  }
+
+  /** In git an unclosed bracket matches nothing, whatever follows; in a shell it is a plain character. */
+  #unclosed(): Pattern {
+    if (this.#dialect.groups) return this.#character("[");
+    this.at = this.points.length;
+    return one(NOTHING);
+  }
+
+  #escaped(): Pattern {
+    const character = this.next();
+    if (character !== "") return this.#character(character);
+    return this.#dialect.groups ? this.#character("\\") : one(NOTHING);
+  }
+
+  /** `**` differs from `*` only as a whole segment. */
+  #stars(before: Pattern[]): Pattern {
+    const start = this.at - 1;
+    while (this.peek() === "*") this.at += 1;
+    const isDouble = this.at - start >= 2;
+    const previous = this.points[start - 1];
+    const next = this.peek();
+    const starts = this.#dialect.groups ? "/{," : "/";
+    const ends = this.#dialect.groups ? "/}," : "/";
+    const isSegment =
+      (previous === undefined || starts.includes(previous)) && (next === undefined || ends.includes(next));
+    if (!isDouble || !isSegment) return repeat(NAME_CHARACTER, 0, null);
+    if (next === "/") {
+      this.at += 1;
+      return ANY_FOLDERS;
+    }
+    if (previous !== "/" || next !== undefined || before.at(-1) === ANY_FOLDERS) return ANY_PATH;
+    // `a/**` also matches `a` itself.
+    before.pop();
+    const inside = sequence([one(SLASH), ANY_PATH]);
+    return before.length === 0 || !this.#dialect.groups ? inside : choice([EMPTY, inside]);
+  }
+
+  /** `{a,b}`; null for all else, which stands for itself. */
+  #group(): Pattern | null {
+    if (!"@?*+!{".includes(this.peek() ?? "")) return null;
+    const other = OTHER_GROUPS.exec(this.ahead(LONGEST_GROUP))?.[0];
+    if (other !== undefined)
+      throw new PatternError(
+        `"${other}" in a glob is not supported: write alternatives as {a,b}, and "\\${other}" for the characters.`,
+      );
+    if (!this.#isClosedGroup()) return null;
+    this.at += 1;
+    const options = this.#choices();
+    this.at += 1;
+    // `{a}` has no alternatives and means itself, as in a shell.
+    if (options.length > 1) return choice(options);
+    return sequence([this.#character("{"), ...options, this.#character("}")]);
+  }
+
+  #choices(): Pattern[] {
+    this.#depth += 1;
+    if (this.#depth > DEEPEST) throw new PatternError("The groups of the glob are nested too deeply.");
+    const options: Pattern[] = [];
+    for (;;) {
+      options.push(this.sequence(",}"));
+      this.#options += 1;
+      if (this.#options > MOST_OPTIONS)
+        throw new PatternError(`The glob has more than ${MOST_OPTIONS} alternatives.`);
+      if (this.peek() !== ",") break;
+      this.at += 1;
+    }
+    this.#depth -= 1;
+    return options;
+  }
+
+  #isClosedGroup(): boolean {
+    let depth = 0;
+    for (let at = this.at; at < this.points.length; at += 1) {
+      const character = this.points[at];
+      if (character === "\\") at += 1;
+      else if (character === "{") depth += 1;
+      else if (character === "}") depth -= 1;
+      if (depth === 0) return character === "}";
+    }
+    return false;
+  }
+
+  /** Returns null when the bracket is never closed: then it is a plain character. */
+  #brackets(): Pattern | null {
+    const start = this.at;
+    this.#lastBracket ??= this.points.lastIndexOf("]");
+    if (start > this.#lastBracket) return null;
+    const isNegated = this.peek() === "!" || this.peek() === "^";
+    if (isNegated) this.at += 1;
+    const sets: CharSet[] = [];
+    for (let isFirst = true; ; isFirst = false) {
+      const next = this.next();
+      if (next === "") {
+        this.at = start;
+        return null;
+      }
+      if (next === "]" && !isFirst) break;
+      sets.push(this.#bracketItem(next));
+    }
+    const set = this.#cased(union(sets));
+    return one(without(isNegated ? complement(set) : set, SLASH));
+  }
+
+  #bracketItem(first: string): CharSet {
+    const name = first === "[" && this.peek() === ":" ? this.takeMatch(/^:([a-z]+):\]/) : null;
+    if (name !== null) return POSIX.get(name[1] ?? "") ?? NOTHING;
+    const start = first === "\\" ? this.next() : first;
+    if (!this.takeRangeSign()) return range(start);
+    const next = this.next();
+    return range(start, next === "\\" ? this.next() : next);
+  }
+
+  #character(character: string): Pattern {
+    return one(this.#cased(range(character)));
+  }
+
+  #cased(set: CharSet): CharSet {
+    return this.#dialect.caseSensitive ? set : foldCase(set);
+  }
 }

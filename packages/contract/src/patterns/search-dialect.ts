@@ -11,8 +11,7 @@ import {
   WORD,
   without,
 } from "./char-set.ts";
-import { choice, one, type Pattern, PatternError, repeat, sequence } from "./pattern.ts";
-import { PatternText } from "./pattern-text.ts";
+import { choice, one, type Pattern, PatternError, PatternText, repeat, sequence } from "./pattern.ts";
 
 export interface SearchDialect {
   readonly caseSensitive: boolean;

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
+import type { JsonSchema } from "../messages/message.ts";
 import {
   choice,
   closed,

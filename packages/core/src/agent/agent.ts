@@ -2,8 +2,7 @@ import { type AgentEvent, type ContextFill, notice, said } from "@burin/contract
 import { once } from "@burin/contract/async/once";
 import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
-import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/function-call";
-import type { Message } from "@burin/contract/messages/message";
+import type { FunctionCall, FunctionDeclaration, Message } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";

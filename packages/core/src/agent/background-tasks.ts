@@ -1,5 +1,5 @@
 import { type AgentEvent, notice, type TaskChange } from "@burin/contract/agent-event";
-import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { unlessAborted } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { type SubagentAnswer, type TaskOrder, toldAnswer } from "../tools/task.ts";

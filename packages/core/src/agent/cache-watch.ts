@@ -1,6 +1,6 @@
 import type { AgentEvent, CacheMiss } from "@burin/contract/agent-event";
 import type { Usage } from "@burin/contract/chat-model";
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { FunctionDeclaration } from "@burin/contract/messages/message";
 
 /** Services do not cache less. */
 const LEAST_TOKENS = 1024;

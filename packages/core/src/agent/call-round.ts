@@ -1,4 +1,4 @@
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { Budget } from "./budget.ts";

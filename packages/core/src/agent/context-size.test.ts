@@ -1,7 +1,6 @@
 import type { ModelRequest } from "@burin/contract/chat-model";
 import { describe, expect, it } from "vitest";
-import { ContextSize } from "./context-size.ts";
-import { estimateTokens } from "./token-estimate.ts";
+import { ContextSize, estimateTokens } from "./context-size.ts";
 
 const prose = "The quick brown fox jumps over the lazy dog, and then it sleeps. ".repeat(50);
 const code = "  const total = items.reduce((sum, item) => sum + item.price * item.count, 0);\n".repeat(50);

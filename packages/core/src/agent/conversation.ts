@@ -6,7 +6,7 @@ import {
   type PartListUnion,
   textOf,
   toParts,
-} from "@burin/contract/messages/parts";
+} from "@burin/contract/messages/message";
 import { CacheWatch } from "./cache-watch.ts";
 import { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";

@@ -1,5 +1,5 @@
 import { onceFor } from "@burin/contract/async/once";
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { FunctionDeclaration } from "@burin/contract/messages/message";
 import { declarationOf, type Tool } from "@burin/contract/tools";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH } from "../tools/tool-search.ts";

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
-import { nestsDeeper } from "@burin/contract/messages/plain-json";
-import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, nestsDeeper } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { entriesOf } from "@burin/machine/disk/disk-looks";

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
-import type { PartListUnion } from "@burin/contract/messages/parts";
+import type { PartListUnion } from "@burin/contract/messages/message";
 import { describe, expect, it } from "vitest";
 import { historyOf } from "./history.ts";
 

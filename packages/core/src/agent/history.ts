@@ -1,7 +1,6 @@
 import type { AgentEvent, Compaction } from "@burin/contract/agent-event";
 import type { Thought } from "@burin/contract/chat-model";
-import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
+import type { Message, Part } from "@burin/contract/messages/message";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { functionResponseOf } from "../scheduler/function-response.ts";
 

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { onceFor } from "@burin/contract/async/once";
 import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract/chat-model";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import type { CallIds } from "./call-ids.ts";
 import type { ContextSize } from "./context-size.ts";
 

@@ -10,8 +10,7 @@ import { variableOf } from "@burin/models/keys/key-variable";
 import { parseRule, type Rules } from "@burin/shell-judge";
 import type { DefinitionPlace, Definitions } from "../agent/definitions.ts";
 import type { Secrets } from "../session/log/redactor.ts";
-import { burinHome } from "../settings/load-settings.ts";
-import { assertRules } from "../settings/rule-fault.ts";
+import { assertRules, burinHome } from "../settings/load-settings.ts";
 import { SHARED_SKILLS } from "../settings/shared-skills.ts";
 import type { ToolboxOptions } from "./options.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import type { SandboxFact } from "@burin/machine/machine";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it, vi } from "vitest";

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import type { MachineCommands } from "@burin/machine/machine";
 import { endAtExit } from "@burin/machine/processes/at-exit";
 import { pathOutside } from "@burin/machine/processes/helper-program";

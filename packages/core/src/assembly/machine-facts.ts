@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import type { Settings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
-import { hasTerminal } from "@burin/machine/commands/has-terminal";
+import { hasTerminal } from "@burin/machine/commands/commands";
 import type { ShellProgram } from "@burin/machine/processes/shell-program";
 import { burinHome } from "../settings/load-settings.ts";
 

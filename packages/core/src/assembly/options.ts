@@ -1,6 +1,6 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { ChatModel } from "@burin/contract/chat-model";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import type { SettingsInput } from "@burin/contract/settings/settings";
 import type { Decision, Tool } from "@burin/contract/tools";
 import type { Machine } from "@burin/machine/machine";

@@ -6,12 +6,9 @@ import {
   type RunEnd,
 } from "@burin/contract/agent-event";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import { Turns } from "@burin/contract/async/turns";
+import { Turns } from "@burin/contract/async/wait";
 import type { ChatModel } from "@burin/contract/chat-model";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import type { Message } from "@burin/contract/messages/message";
-import type { PartListUnion } from "@burin/contract/messages/parts";
+import type { FunctionCall, JsonSchema, Message, PartListUnion } from "@burin/contract/messages/message";
 import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
@@ -35,9 +32,9 @@ import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
 import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
-import { lazyMcp } from "./lazy-mcp.ts";
 import type { SessionOptions } from "./options.ts";
 import { helpOf, Models } from "./session-models.ts";
+import { lazyMcp } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
 import { resultOf, runOne } from "./toolbox.ts";
 

@@ -30,9 +30,8 @@ import type { Home } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
 import type { ForServers } from "./join-mcp.ts";
-import { lazyMcp } from "./lazy-mcp.ts";
 import type { ToolboxOptions } from "./options.ts";
-import { discoveryOf, type ToolDiscovery } from "./tool-discovery.ts";
+import { discoveryOf, lazyMcp, type ToolDiscovery } from "./tool-discovery.ts";
 
 const IDLE_MS = 300;
 const EXACT = { caseSensitive: true };

@@ -1,5 +1,5 @@
 import { once } from "@burin/contract/async/once";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import type { ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/commands/command-list";
@@ -11,8 +11,8 @@ import type { OnCall, RunCalls } from "../scheduler/scheduler.ts";
 import { newSessionId } from "../session/log/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { resolveHome } from "./home.ts";
-import { lazyMcp } from "./lazy-mcp.ts";
 import type { ToolboxOptions } from "./options.ts";
+import { lazyMcp } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
 
 export interface RunOptions {

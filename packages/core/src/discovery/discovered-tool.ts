@@ -1,10 +1,9 @@
 import { foreignParamsFault } from "@burin/contract/messages/check-schema";
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { stableJson } from "@burin/contract/messages/plain-json";
+import type { FunctionDeclaration, JsonSchema } from "@burin/contract/messages/message";
+import { stableJson } from "@burin/contract/messages/untrusted-json";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { BaseTool, type Confirmation, type ToolResult } from "@burin/contract/tools";
-import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
+import type { ExchangeEnd } from "@burin/machine/processes/server-processes";
 
 /** Runs a shell command in the project's folder with the given input. Never rejects. */
 export type RunToolCommand = (request: {

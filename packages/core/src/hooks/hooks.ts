@@ -3,7 +3,7 @@ import { choice, object, option, text, type ValueOf } from "@burin/contract/mess
 import { schemaFaults } from "@burin/contract/messages/schema-faults";
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
-import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
+import type { ExchangeEnd } from "@burin/machine/processes/server-processes";
 import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { faultOf, lastWordsOf } from "../discovery/discovered-tool.ts";
 import { hookWords } from "../text/hook-words.ts";

@@ -1,4 +1,4 @@
-import { type PartListUnion, type PartUnion, textOf } from "@burin/contract/messages/parts";
+import { type PartListUnion, type PartUnion, textOf } from "@burin/contract/messages/message";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 
 const CUT_HINT = "ask for a smaller part to see the rest";

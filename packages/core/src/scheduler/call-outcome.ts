@@ -1,5 +1,5 @@
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ToolCallState } from "@burin/contract/tool-call";

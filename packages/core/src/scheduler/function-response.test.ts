@@ -1,4 +1,4 @@
-import type { PartListUnion } from "@burin/contract/messages/parts";
+import type { PartListUnion } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import { describe, expect, it } from "vitest";
 import { functionResponseOf } from "./function-response.ts";

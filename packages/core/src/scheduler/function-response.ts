@@ -1,5 +1,4 @@
-import type { FunctionResponse } from "@burin/contract/messages/function-call";
-import { type Part, textOf, toParts } from "@burin/contract/messages/parts";
+import { type FunctionResponse, type Part, textOf, toParts } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 
 /**

@@ -1,5 +1,5 @@
 import type { AnsweredWith, QuestionEvent } from "@burin/contract/agent-event";
-import { unlessAborted } from "@burin/contract/async/unless-aborted";
+import { unlessAborted } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { Confirmation, Decision, Question } from "@burin/contract/tools";
 import { decisionsFor, readDecision } from "./decision.ts";

@@ -1,5 +1,5 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
 import {
   BaseTool,

@@ -1,7 +1,6 @@
 import { coerceArguments } from "@burin/contract/messages/check-schema";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
-import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
-import { nestsDeeper } from "@burin/contract/messages/plain-json";
+import { type FunctionCall, type PartListUnion, textOf } from "@burin/contract/messages/message";
+import { nestsDeeper } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {

@@ -1,5 +1,4 @@
-import { isPlainJson } from "@burin/contract/messages/plain-json";
-import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { isPlainJson, isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 
 /** Parses the schema for a final answer from the text of a file. Throws with the place of the fault. */
 export async function parseAnswerSchema(text: string): Promise<JsonSchema> {

@@ -1,7 +1,6 @@
 import { type AgentEvent, notice, type RunEnd } from "@burin/contract/agent-event";
 import { schemaError } from "@burin/contract/messages/check-schema";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { textOf } from "@burin/contract/messages/parts";
+import { type JsonSchema, textOf } from "@burin/contract/messages/message";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { Tool } from "@burin/contract/tools";
 import type { Budget } from "../agent/budget.ts";

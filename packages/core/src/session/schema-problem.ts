@@ -5,7 +5,7 @@ import {
   SCHEMAS_BY_NAME,
   schemasInside,
 } from "@burin/contract/messages/inner-schemas";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import { expressionOf, schemaAt, schemaFaults, TYPES } from "@burin/contract/messages/schema-faults";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 

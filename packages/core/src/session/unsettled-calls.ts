@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { onceFor } from "@burin/contract/async/once";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { Decision, Question, ToolKind } from "@burin/contract/tools";
 import { decisionsFor, questionOf, readDecision } from "../scheduler/decision.ts";

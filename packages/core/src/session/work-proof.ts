@@ -1,5 +1,5 @@
 import type { AgentEvent, WorkProof } from "@burin/contract/agent-event";
-import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
+import { type PartListUnion, textOf } from "@burin/contract/messages/message";
 import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import type { KindOf } from "./unsettled-calls.ts";
 

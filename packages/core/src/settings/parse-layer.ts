@@ -1,5 +1,5 @@
 import { describeFaults } from "@burin/contract/messages/check-schema";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import { type SchemaFault, schemaFaults } from "@burin/contract/messages/schema-faults";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";

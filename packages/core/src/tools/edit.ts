@@ -1,7 +1,12 @@
 import { isAbsolute } from "node:path";
 import { once } from "@burin/contract/async/once";
-import type { ChangedText, FileSnapshot, FileWrite } from "@burin/contract/machine/file-change";
-import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import {
+  type ChangedText,
+  type FileSnapshot,
+  type FileWrite,
+  type Workspace,
+  WorkspaceError,
+} from "@burin/contract/machine/workspace";
 import {
   closed,
   integer,

@@ -1,7 +1,6 @@
-import type { FoundFiles } from "@burin/contract/machine/find-request";
-import type { Workspace } from "@burin/contract/machine/workspace";
+import type { FoundFiles, Workspace } from "@burin/contract/machine/workspace";
 import { closed, flag, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
-import { parseGlob } from "@burin/contract/patterns/glob-dialect";
+import { parseGlob } from "@burin/contract/patterns/glob-pattern";
 import { patternFault } from "@burin/contract/patterns/pattern";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";

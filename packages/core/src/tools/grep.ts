@@ -1,5 +1,4 @@
-import type { FileHits, SearchLine, SearchResult } from "@burin/contract/machine/search-request";
-import type { Workspace } from "@burin/contract/machine/workspace";
+import type { FileHits, SearchLine, SearchResult, Workspace } from "@burin/contract/machine/workspace";
 import {
   closed,
   flag,
@@ -9,8 +8,8 @@ import {
   text,
   type ValueOf,
 } from "@burin/contract/messages/option";
-import { parseGlob } from "@burin/contract/patterns/glob-dialect";
-import { Machine } from "@burin/contract/patterns/machine";
+import { Machine } from "@burin/contract/patterns/automaton";
+import { parseGlob } from "@burin/contract/patterns/glob-pattern";
 import { patternFault } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";

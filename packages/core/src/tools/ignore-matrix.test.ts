@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { textOf } from "@burin/contract/messages/parts";
+import { textOf } from "@burin/contract/messages/message";
 import { madeTree } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";

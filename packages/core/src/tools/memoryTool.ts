@@ -1,5 +1,4 @@
-import type { FileSnapshot } from "@burin/contract/machine/file-change";
-import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import { type FileSnapshot, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import { choice, closed, STRING, text, type ValueOf } from "@burin/contract/messages/option";
 import { type FileDiff, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 import { untilLanded } from "@burin/machine/files/until-landed";

@@ -1,6 +1,5 @@
 import { isAbsolute } from "node:path";
-import type { MediaContent, TextLines } from "@burin/contract/machine/file-content";
-import type { Workspace } from "@burin/contract/machine/workspace";
+import type { MediaContent, TextLines, Workspace } from "@burin/contract/machine/workspace";
 import { integer, NOT_EMPTY, object, text, type ValueOf } from "@burin/contract/messages/option";
 import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";

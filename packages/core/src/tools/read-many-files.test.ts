@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { toParts } from "@burin/contract/messages/parts";
+import { toParts } from "@burin/contract/messages/message";
 import { openWorkspace } from "@burin/machine/node-workspace";
 import { madeTree } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";

@@ -1,10 +1,8 @@
 import { extname } from "node:path";
-import type { TextLines } from "@burin/contract/machine/file-content";
-import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import { type TextLines, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import type { Part } from "@burin/contract/messages/message";
 import { closed, flag, list, NOT_EMPTY, option, text, type ValueOf } from "@burin/contract/messages/option";
-import type { Part } from "@burin/contract/messages/parts";
-import { parseGlob } from "@burin/contract/patterns/glob-dialect";
-import { globCovers } from "@burin/contract/patterns/glob-pattern";
+import { globCovers, parseGlob } from "@burin/contract/patterns/glob-pattern";
 import { patternFault } from "@burin/contract/patterns/pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { shownPath } from "@burin/contract/text/shown-path";

@@ -1,6 +1,6 @@
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import { choice, flag, integer, STRING, text, type Written } from "@burin/contract/messages/option";
 import {
   BaseTool,

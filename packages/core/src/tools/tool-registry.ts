@@ -1,4 +1,4 @@
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { FunctionDeclaration } from "@burin/contract/messages/message";
 import { orElse } from "@burin/contract/or-else";
 import { messageOf } from "@burin/contract/text/error-message";
 import { declarationOf, type Tool, type ToolSource } from "@burin/contract/tools";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type OutgoingHttpHeaders, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { textOf } from "@burin/contract/messages/parts";
+import { textOf } from "@burin/contract/messages/message";
 import type { Confirmation, Decision } from "@burin/contract/tools";
 import { afterEach, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";

@@ -12,7 +12,7 @@ import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
 import { failedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 import { randomName } from "@burin/machine/disk/random-name";
 import { WebError } from "@burin/machine/http/web-error";
-import type { PageFormat } from "@burin/machine/parsing/parse-order";
+import type { PageFormat } from "@burin/machine/parsing/parse-aside";
 import { rawFileUrl } from "@burin/web/code-host";
 import type { WebLimits } from "@burin/web/fetch-web";
 import type { Resolve } from "@burin/web/guard-host";

@@ -1,7 +1,6 @@
 import { isAbsolute } from "node:path";
 import { once } from "@burin/contract/async/once";
-import type { FileSnapshot } from "@burin/contract/machine/file-change";
-import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import { type FileSnapshot, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {

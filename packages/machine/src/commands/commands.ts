@@ -1,9 +1,9 @@
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { entriesOf } from "../disk/disk-looks.ts";
 import { lazily } from "../files/lazily.ts";
 import { chooseShell, findProgram } from "../processes/shell-program.ts";
 import type { CommandRequest, CommandsOptions } from "./command-request.ts";
-import { hasTerminal } from "./has-terminal.ts";
 import type { RunningCommands } from "./running-commands.ts";
 
 export type Commands = ReturnType<typeof openCommands>;
@@ -37,4 +37,18 @@ export function openCommands(options: CommandsOptions) {
     foreground: async () => (await running)?.foreground() ?? [],
     close: async () => (await running)?.close() ?? [],
   };
+}
+
+/** Whether the optional package for terminals is installed. Searches as Node does, but loads nothing. */
+export function hasTerminal(
+  platform = `${process.platform}-${process.arch}`,
+  start = import.meta.dirname,
+): boolean {
+  const native = `@lydell/node-pty-${platform}/package.json`;
+  for (let folder = start; ; folder = dirname(folder)) {
+    const modules = join(folder, "node_modules");
+    const nested = join(modules, "@lydell/node-pty/node_modules");
+    if (existsSync(join(modules, native)) || existsSync(join(nested, native))) return true;
+    if (folder === dirname(folder)) return false;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasTerminal } from "./has-terminal.ts";
+import { hasTerminal } from "./commands.ts";
 
 describe("hasTerminal", () => {
   it("is true where the package for this system is installed, and nowhere else", () => {

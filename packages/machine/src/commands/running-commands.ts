@@ -3,15 +3,21 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { randomName } from "../disk/random-name.ts";
-import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-environment.ts";
+import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-programs.ts";
 import { endAtExit } from "../processes/at-exit.ts";
 import { childEnvironment, codePaths } from "../processes/child-environment.ts";
 import { leaveOutFolders, pathOutside } from "../processes/helper-program.ts";
 import { endLeftBehind, makeTemporary, removeTemporary } from "../processes/process-ledger.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
-import { type ExchangeEnd, type ExchangeRequest, exchange } from "../processes/run-exchange.ts";
 import { succeeds } from "../processes/run-process.ts";
-import { type ServerProcess, type ServerRequest, startServer } from "../processes/server-processes.ts";
+import {
+  type ExchangeEnd,
+  type ExchangeRequest,
+  exchange,
+  type ServerProcess,
+  type ServerRequest,
+  startServer,
+} from "../processes/server-processes.ts";
 import type { ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { terminalText } from "./terminal-text.ts";
+import { terminalText } from "./output-text.ts";
 
 const ESC = "\u001b";
 

@@ -1,13 +1,13 @@
 import { type BigIntStats, closeSync, fstatSync, lstatSync } from "node:fs";
-import type {
-  ChangedText,
-  FilePreview,
-  FileSnapshot,
-  FileWrite,
-  FileWritten,
-  Seen,
-} from "@burin/contract/machine/file-change";
-import { WorkspaceError } from "@burin/contract/machine/workspace";
+import {
+  type ChangedText,
+  type FilePreview,
+  type FileSnapshot,
+  type FileWrite,
+  type FileWritten,
+  type Seen,
+  WorkspaceError,
+} from "@burin/contract/machine/workspace";
 import { lockPath } from "../disk/path-lock.ts";
 import { asWorkspaceError } from "../disk/system-error.ts";
 import { isSamePath, locate, openLocated } from "../paths/paths.ts";

@@ -129,9 +129,8 @@ function changedParts(before: string, after: string, changes: readonly Change[])
 
 function withContext(text: string, from: number, to: number): [start: number, end: number] {
   let [start, end] = [from, to];
-  // Before a blank first line there is nothing to look for.
   for (let line = 0; line <= CONTEXT && start > 0; line += 1)
-    start = start === 1 ? 0 : text.lastIndexOf("\n", start - 2) + 1;
+    start = text.slice(0, start - 1).lastIndexOf("\n") + 1;
   for (let line = 0; line <= CONTEXT && end < text.length; line += 1) {
     const newline = text.indexOf("\n", end);
     end = newline === -1 ? text.length : newline + 1;

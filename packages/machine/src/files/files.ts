@@ -1,9 +1,16 @@
 import { closeSync, type Dirent, fstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { once } from "@burin/contract/async/once";
-import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
-import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
-import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
-import { type Listing, type ListOptions, WorkspaceError } from "@burin/contract/machine/workspace";
+import {
+  type FileContent,
+  type FindRequest,
+  type FoundFiles,
+  type LineRange,
+  type Listing,
+  type ListOptions,
+  type SearchRequest,
+  type SearchResult,
+  WorkspaceError,
+} from "@burin/contract/machine/workspace";
 import { orElse } from "@burin/contract/or-else";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";

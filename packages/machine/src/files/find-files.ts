@@ -1,8 +1,8 @@
 import { basename, dirname, join, sep } from "node:path";
 import { onceFor } from "@burin/contract/async/once";
-import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
+import type { FindRequest, FoundFiles } from "@burin/contract/machine/workspace";
 import { Automaton } from "@burin/contract/patterns/automaton";
-import { parseGlob } from "@burin/contract/patterns/glob-dialect";
+import { parseGlob } from "@burin/contract/patterns/glob-pattern";
 import { compareCodePoints } from "@burin/contract/text/code-point-order";
 import { lstatOf, realOf } from "../disk/disk-looks.ts";
 import { Slices, Walk } from "../ignore/walk.ts";

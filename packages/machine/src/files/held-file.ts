@@ -1,6 +1,5 @@
 import type { BigIntStats } from "node:fs";
-import type { ChangedText } from "@burin/contract/machine/file-change";
-import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { type ChangedText, WorkspaceError } from "@burin/contract/machine/workspace";
 import { decodeBytes, encodeLong, encodeText, type Unencodable, unitBytes } from "../encodings/encodings.ts";
 import { formatOf, type TextFormat } from "../encodings/text-format.ts";
 import { bytesOf, isPlain, lineEnd, piecesAround } from "./kept-bytes.ts";

@@ -1,5 +1,9 @@
-import type { FileContent, LineRange, TextLines } from "@burin/contract/machine/file-content";
-import { WorkspaceError } from "@burin/contract/machine/workspace";
+import {
+  type FileContent,
+  type LineRange,
+  type TextLines,
+  WorkspaceError,
+} from "@burin/contract/machine/workspace";
 import { decodeBytes } from "../encodings/encodings.ts";
 import { formatOfHead, type TextFormat, textOf } from "../encodings/text-format.ts";
 import { isNotebook } from "../parsing/notebook.ts";

@@ -1,4 +1,4 @@
-import type { Seen } from "@burin/contract/machine/file-change";
+import type { Seen } from "@burin/contract/machine/workspace";
 
 /** Lines that the model was shown in full. Numbers count from 1, both ends included. */
 export interface ShownLines {

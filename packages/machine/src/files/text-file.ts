@@ -1,4 +1,4 @@
-import type { LineRange, TextLines } from "@burin/contract/machine/file-content";
+import type { LineRange, TextLines } from "@burin/contract/machine/workspace";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { decodeBytes, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
 import {

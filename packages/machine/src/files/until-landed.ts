@@ -1,5 +1,4 @@
-import type { FileWritten } from "@burin/contract/machine/file-change";
-import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { type FileWritten, WorkspaceError } from "@burin/contract/machine/workspace";
 
 /** Each retry means that another program's edit came first; this many cannot be real. */
 const MOST_TRIES = 100;

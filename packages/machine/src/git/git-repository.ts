@@ -9,9 +9,8 @@ import { leadsOutside } from "../processes/command-surroundings.ts";
 import { pathOutside } from "../processes/helper-program.ts";
 import { firstProgram } from "../processes/shell-program.ts";
 import type { ProgramOutput } from "../processes/wait-for-output.ts";
-import { askGit, gitLooking } from "./git-environment.ts";
 import { readSmallFile } from "./git-excludes.ts";
-import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "./git-programs.ts";
+import { askGit, type GitSetting, gitLooking, LIST_SETTINGS, programIn, settingsOf } from "./git-programs.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import { oddNames, pathsInGit } from "./names-in-git.ts";
 

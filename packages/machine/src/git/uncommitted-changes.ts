@@ -1,6 +1,6 @@
 import type { FactsGround } from "../machine.ts";
 import { runProgram } from "../processes/supervisor.ts";
-import { ONLY_HERE } from "./git-environment.ts";
+import { ONLY_HERE } from "./git-programs.ts";
 import { gitIn, gitRepositories } from "./git-repository.ts";
 
 const STATUS = ["status", "--porcelain=v1", "--branch", "--no-renames", "--ignore-submodules=all"];

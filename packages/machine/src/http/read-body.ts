@@ -1,6 +1,6 @@
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
-import { innermost } from "./innermost-error.ts";
+import { innermost } from "./connection-fault.ts";
 import { WebError } from "./web-error.ts";
 
 export interface Body {

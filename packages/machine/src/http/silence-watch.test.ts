@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { setImmediate as afterReading } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { SilenceWatch } from "./silence-watch.ts";
+import { SilenceWatch } from "./http-request.ts";
 
 it("P33 what came while this process was stopped is no silence, and what follows is", async () => {
   const server = spawn("sh", ["-c", "sleep 0.3; echo here; exec sleep 60"]);

@@ -3,8 +3,7 @@ import { createServer, get } from "node:https";
 import { createServer as createPlainServer } from "node:net";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { describe, expect, it } from "vitest";
-import { innermost } from "./innermost-error.ts";
-import { tlsFault } from "./tls-fault.ts";
+import { innermost, tlsFault } from "./connection-fault.ts";
 
 const CA = { ca: CERTIFICATE };
 

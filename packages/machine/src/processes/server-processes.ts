@@ -1,7 +1,16 @@
 import type { Readable, Writable } from "node:stream";
+import { messageOf } from "@burin/contract/text/error-message";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import type { ChildEnd } from "./run-process.ts";
-import { drained, lastOf, pauseAndRead, type Supervisor } from "./supervisor.ts";
+import {
+  drained,
+  lastOf,
+  pauseAndRead,
+  type ReadEnd,
+  readToEnd,
+  type Supervised,
+  type Supervisor,
+} from "./supervisor.ts";
 
 export interface ServerRequest {
   readonly command: string;
@@ -76,4 +85,37 @@ function serverProgram({ command, args, sandbox, comSpec = "cmd.exe" }: ServerSt
   if (process.platform !== "win32" || sandbox) return { program: command, args, isVerbatim: false };
   const line = [command, ...args].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
   return { program: comSpec, args: ["/d", "/s", "/c", `"${line}"`], isVerbatim: true };
+}
+
+export interface ExchangeRequest {
+  readonly command: string;
+  readonly cwd: string;
+  readonly input: string;
+  readonly milliseconds: number;
+  /** Of its output; of its errors only the last part is kept. */
+  readonly mostBytes: number;
+  readonly signal: AbortSignal;
+  /** It gets the limits of commands, with or without network. */
+  readonly limits?: { readonly network: boolean };
+}
+
+export interface ExchangeEnd extends Omit<ReadEnd, "output" | "errors"> {
+  readonly stdout: Buffer;
+  readonly stderr: string;
+  /** Set when it could not be started. */
+  readonly startError: string | null;
+}
+
+/** Starts it, gives it the input, and ends it with everything that it started. Never rejects. */
+export async function exchange(
+  start: () => Promise<Supervised>,
+  request: ExchangeRequest,
+): Promise<ExchangeEnd> {
+  try {
+    const { output: stdout, errors: stderr, ...end } = await readToEnd(await start(), request);
+    return { ...end, stdout, stderr, startError: null };
+  } catch (error) {
+    const startError = messageOf(error);
+    return { stdout: Buffer.alloc(0), stderr: "", exitCode: null, signal: null, stopped: null, startError };
+  }
 }

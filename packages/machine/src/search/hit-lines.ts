@@ -1,9 +1,4 @@
-import type {
-  FileHits,
-  SearchLine,
-  SearchRequest,
-  SearchResult,
-} from "@burin/contract/machine/search-request";
+import type { FileHits, SearchLine, SearchRequest, SearchResult } from "@burin/contract/machine/workspace";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import type { LineFound, LineMatcher } from "./line-matcher.ts";
 

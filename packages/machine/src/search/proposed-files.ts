@@ -1,5 +1,5 @@
 import { relative, sep } from "node:path";
-import type { SearchRequest } from "@burin/contract/machine/search-request";
+import type { SearchRequest } from "@burin/contract/machine/workspace";
 import { globCovers, globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Access } from "../files/access.ts";
 import type { Slices, Stretch, Walk } from "../ignore/walk.ts";

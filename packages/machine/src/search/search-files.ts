@@ -1,6 +1,5 @@
 import { basename, sep } from "node:path";
-import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
-import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { type SearchRequest, type SearchResult, WorkspaceError } from "@burin/contract/machine/workspace";
 import { OutOfTime } from "@burin/contract/patterns/automaton";
 import { type Pattern, PatternError } from "@burin/contract/patterns/pattern";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";

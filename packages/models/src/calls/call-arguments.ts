@@ -1,7 +1,7 @@
-import { nestsDeeper } from "@burin/contract/messages/plain-json";
 import {
   isRecord,
   type JsonRecord,
+  nestsDeeper,
   parseJson,
   parseOutsideJson,
 } from "@burin/contract/messages/untrusted-json";

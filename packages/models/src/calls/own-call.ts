@@ -1,7 +1,7 @@
 import { coerceArguments, schemaError } from "@burin/contract/messages/check-schema";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import type { PreparedRequest } from "../request/prepare-request.ts";
-import { ownArguments } from "../request/wire-names.ts";
+import { ownArguments } from "../request/wire.ts";
 import { unreadArguments } from "./call-arguments.ts";
 import { repairedArguments } from "./repair-arguments.ts";
 

@@ -1,5 +1,5 @@
 import type { ModelRequest } from "@burin/contract/chat-model";
-import type { Part } from "@burin/contract/messages/parts";
+import type { Part } from "@burin/contract/messages/message";
 import type { WrittenCall } from "./text-call-forms.ts";
 
 /** Between the name of a tool and the last of its values, not counting the values. */

@@ -1,4 +1,4 @@
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import { readWrittenCalls, type WrittenCall } from "./text-call-forms.ts";
 import { freshCallId } from "./tool-call-assembly.ts";
 

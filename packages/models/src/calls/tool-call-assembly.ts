@@ -1,4 +1,4 @@
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { JsonNesting, parseCallArguments } from "./call-arguments.ts";
 

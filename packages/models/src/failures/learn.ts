@@ -1,6 +1,6 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
 import { mapInnerSchemas, schemasInside } from "@burin/contract/messages/inner-schemas";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelProvider } from "@burin/contract/settings/settings";
 import type { Lessons } from "../request/lessons.ts";

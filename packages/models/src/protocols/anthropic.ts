@@ -1,6 +1,4 @@
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
-import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
+import type { FunctionDeclaration, Message, Part } from "@burin/contract/messages/message";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { cacheMark } from "../request/cache-mark.ts";
 import type { TunedRequest, Tuning } from "../request/prepare-request.ts";
@@ -8,8 +6,7 @@ import type { Quirks } from "../request/quirks.ts";
 import { signatureOf } from "../request/thought-signature.ts";
 import { budgetOf, effortOf, MOST_OUTPUT_TOKENS, mergedBody } from "../request/tuning.ts";
 import { inTurns, isShownImage, isShownImageOrPdf, userItems } from "../request/user-items.ts";
-import { wireJson } from "../request/wire-json.ts";
-import { wireId } from "../request/wire-names.ts";
+import { wireId, wireJson } from "../request/wire.ts";
 import type { Protocol } from "./service-model.ts";
 
 interface Block {

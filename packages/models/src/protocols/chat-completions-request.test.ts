@@ -1,5 +1,4 @@
-import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
+import type { Message, Part } from "@burin/contract/messages/message";
 import { chatCompletionsProtocol } from "@burin/testing/chat-completions-protocol";
 import { describe, expect, it } from "vitest";
 import { Lessons } from "../request/lessons.ts";

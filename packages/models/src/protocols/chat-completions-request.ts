@@ -1,15 +1,13 @@
 import { onceFor } from "@burin/contract/async/once";
 import type { ModelRequest } from "@burin/contract/chat-model";
-import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
+import type { Message, Part } from "@burin/contract/messages/message";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { cacheMark } from "../request/cache-mark.ts";
 import type { TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { signatureOf } from "../request/thought-signature.ts";
 import { markedText, userItems } from "../request/user-items.ts";
-import { wireJson } from "../request/wire-json.ts";
-import { nineCharacters, wireId } from "../request/wire-names.ts";
+import { nineCharacters, wireId, wireJson } from "../request/wire.ts";
 
 type UserContent =
   | { readonly type: "text"; readonly text: string }

@@ -1,14 +1,12 @@
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
-import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
+import type { FunctionDeclaration, Message, Part } from "@burin/contract/messages/message";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { Reasoning, TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { geminiSignatureOf } from "../request/thought-signature.ts";
 import { budgetOf, mergedBody } from "../request/tuning.ts";
 import { inTurns, isShownImage } from "../request/user-items.ts";
-import { wireJson } from "../request/wire-json.ts";
+import { wireJson } from "../request/wire.ts";
 import type { Protocol } from "./service-model.ts";
 
 /** What the service documents for calls that another model made, in the place of a signature it would check. */

@@ -1,12 +1,11 @@
-import type { Part } from "@burin/contract/messages/parts";
+import type { Part } from "@burin/contract/messages/message";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { signatureOf } from "../request/thought-signature.ts";
 import { effortOf, mergedBody } from "../request/tuning.ts";
 import { isShownImage, isShownImageOrPdf, markedText, userItems } from "../request/user-items.ts";
-import { wireJson } from "../request/wire-json.ts";
-import { wireId } from "../request/wire-names.ts";
+import { wireId, wireJson } from "../request/wire.ts";
 import { openAiBase, type Protocol } from "./service-model.ts";
 
 /** The service stores nothing: each request has the whole conversation, with the reasoning in encrypted form. */

@@ -1,9 +1,8 @@
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
-import type { Part } from "@burin/contract/messages/parts";
+import type { Part } from "@burin/contract/messages/message";
 import type { CallsInText, ModelPrice, ModelProvider } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
-import { httpRequest } from "@burin/machine/http/http-request";
-import { SilenceWatch } from "@burin/machine/http/silence-watch";
+import { httpRequest, SilenceWatch } from "@burin/machine/http/http-request";
 import { shownUrl } from "../failures/shown-url.ts";
 import type { Signer } from "../keys/aws-signature.ts";
 import type { CertificatePlace } from "../keys/key-source.ts";

@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { FunctionCall } from "@burin/contract/messages/message";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { endOfJson } from "../calls/call-arguments.ts";
 import { isToldAlready } from "../calls/repeated-call.ts";

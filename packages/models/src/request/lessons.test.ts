@@ -1,5 +1,4 @@
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
-import type { Message } from "@burin/contract/messages/message";
+import type { FunctionDeclaration, Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ASK, closeServers, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";

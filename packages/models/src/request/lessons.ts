@@ -1,7 +1,5 @@
 import { onceFor } from "@burin/contract/async/once";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import type { Message } from "@burin/contract/messages/message";
-import type { InlineData, Part } from "@burin/contract/messages/parts";
+import type { InlineData, JsonSchema, Message, Part } from "@burin/contract/messages/message";
 import type { Quirk } from "./quirks.ts";
 import { isShownImage } from "./user-items.ts";
 

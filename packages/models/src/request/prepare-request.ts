@@ -1,14 +1,17 @@
 import type { ModelRequest } from "@burin/contract/chat-model";
-import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import type { Message } from "@burin/contract/messages/message";
-import type { InlineData, Part } from "@burin/contract/messages/parts";
+import type {
+  FunctionDeclaration,
+  InlineData,
+  JsonSchema,
+  Message,
+  Part,
+} from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelEntry } from "@burin/contract/settings/settings";
 import type { Lessons } from "./lessons.ts";
 import type { SchemaDialect } from "./tool-schema.ts";
 import { isShownImage } from "./user-items.ts";
-import { WIRE_KEY, wireName } from "./wire-names.ts";
+import { WIRE_KEY, wireName } from "./wire.ts";
 import { wordSet } from "./word-set.ts";
 
 /** Options for the model; the service decides about those that are not set. */

@@ -1,4 +1,4 @@
-import type { Part } from "@burin/contract/messages/parts";
+import type { Part } from "@burin/contract/messages/message";
 
 /** The owner of a signature; the name is not valid base64, so it cannot be mistaken for a signature. */
 type SignatureOwner =

@@ -1,7 +1,7 @@
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import { describe, expect, it } from "vitest";
 import { schemaFor, toolSchema } from "./tool-schema.ts";
-import { wireId, wireName } from "./wire-names.ts";
+import { wireId, wireName } from "./wire.ts";
 
 const string = { type: "string" };
 

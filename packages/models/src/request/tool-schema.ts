@@ -1,9 +1,9 @@
 import { onceFor } from "@burin/contract/async/once";
 import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { JsonSchema } from "@burin/contract/messages/message";
 import { schemaAt } from "@burin/contract/messages/schema-faults";
 import { isRecord, type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
-import { wireKey } from "./wire-names.ts";
+import { wireKey } from "./wire.ts";
 import { wordSet } from "./word-set.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { addRules } from "./foreign-rules.ts";
-import { ownToolName } from "./foreign-tools.ts";
+import { addRules, ownToolName } from "./foreign-rules.ts";
 import { type Fields, type Found, fields, list, text, texts } from "./found.ts";
 
 /** The settings that are imported, by key; no two of the agents use the same key differently. */

@@ -10,7 +10,7 @@ import {
   type ToldSession,
   writeSession,
 } from "@burin/core";
-import { ownCall } from "./foreign-tools.ts";
+import { ownCall } from "./foreign-rules.ts";
 import { Found, type FoundRule, type FoundSession, fields, list, type Step, type Talk } from "./found.ts";
 
 export interface OfferedSession extends FoundSession {

@@ -1,7 +1,6 @@
 import { type AgentEvent, notice } from "@burin/contract/agent-event";
 import type { ChatModel, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
-import type { Message } from "@burin/contract/messages/message";
-import type { Part } from "@burin/contract/messages/parts";
+import type { Message, Part } from "@burin/contract/messages/message";
 import { answerOnce, asUser, EMPTY } from "../ask-once.ts";
 import type { ContextSize } from "../context-size.ts";
 import type { WorkRecord } from "../work-record.ts";
