@@ -125,6 +125,16 @@ describe("the reader of server-sent events", () => {
     ]);
   });
 
+  it("P34 looks once whether a document that comes in small pieces is one of lines", async () => {
+    const document = `{${'\n"a": 1,'.repeat(100_000)}\n"b": 1}`;
+    const pieces = async function* () {
+      for (let at = 0; at < document.length; at += 9) yield Buffer.from(document.slice(at, at + 9));
+    };
+    const read: string[] = [];
+    for await (const data of readServerSentEvents(pieces())) read.push(data);
+    expect(read).toEqual([document]);
+  });
+
   it("P34 gives up an event or a line that never ends before it fills the memory", async () => {
     for (const piece of ["data: x\n".repeat(100_000), "x".repeat(800_000), `{"a":"${"x".repeat(800_000)}`]) {
       const taken: number[] = [];

@@ -23,8 +23,6 @@ export async function* readServerSentEvents(
   yield* splitter.take();
 }
 
-/** If no line has ended by then, the body does not consist of lines. */
-const MOST_FIRST_LINE = 1024 * 1024;
 /** A line with a whole document, and no empty line behind it. */
 const BARE_LINE = /^data: ?(\{.*\})\r?\n(?!\r?\n)/gm;
 
@@ -35,6 +33,7 @@ class BodySplitter {
   #ready: string[] = [];
   #isBroken = false;
   #hasEvents = false;
+  #hasFirstLine = false;
   readonly #parser = createParser({
     maxBufferSize: MOST_BUFFERED_CHARACTERS,
     onEvent: (event) => {
@@ -85,9 +84,10 @@ class BodySplitter {
   }
 
   #keep(text: string): void {
-    const mayBeLines = this.#rest.length < MOST_FIRST_LINE && text.includes("\n");
     this.#rest += text;
-    const [first = ""] = mayBeLines ? this.#rest.trimStart().split("\n", 1) : [];
+    if (this.#hasFirstLine || !text.includes("\n")) return;
+    const [first = "", second] = this.#rest.trimStart().split("\n", 2);
+    this.#hasFirstLine = second !== undefined;
     // The first line of a document with several lines is not a complete one.
     if (!first.startsWith("{") || parseJson(first) === undefined) return;
     this.#kind = "lines";
