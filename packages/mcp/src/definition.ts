@@ -3,7 +3,7 @@ import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const VARIABLE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|([A-Za-z_][A-Za-z0-9_]*))/g;
+const VARIABLE = /\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*)|\{[A-Za-z_]\w*:-[^}]*$)/g;
 
 /**
  * The text with `${NAME}`, `${NAME:-default}` and `$NAME` replaced. Throws when a variable is not set: a server
@@ -16,7 +16,7 @@ export function expandVariables(text: string, environment: Environment, where: s
     const name = braced ?? bare ?? "";
     const value = environment[name] || fallback;
     if (value !== undefined) return value;
-    if (braced === undefined && all !== text) return all;
+    if (name === "" || (braced === undefined && all !== text)) return all;
     throw new Error(`${where} needs the environment variable ${name}, which is not set`);
   });
 }
