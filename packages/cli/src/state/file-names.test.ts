@@ -29,6 +29,11 @@ describe("paths for the letters that were typed", () => {
     },
   );
 
+  it("P18 for a word longer than any path are none", () => {
+    for (const words of ["t".repeat(20_000), "src/tally.ts/".repeat(20_000)])
+      expect(new FileNames(PATHS).find(words)).toEqual([]);
+  });
+
   it("are right behind letters whose lower case is longer, with line breaks in them, and outside of the BMP", () => {
     const names = new FileNames(["İİİ.ts", "İstanbul.ts", "line\nbreak.ts", "😀/smile.ts", "zz/last.ts"]);
     for (const [words, path] of [

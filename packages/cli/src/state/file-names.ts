@@ -1,4 +1,6 @@
 const MOST_FOUND = 50;
+/** No system opens a longer one, and a pattern for many more letters is refused. */
+const LONGEST_PATH = 4096;
 
 /**
  * Finds paths with the given letters in this order, best first. All paths are one text, the shortest first, so that
@@ -27,7 +29,8 @@ export class FileNames {
   find(words: string): string[] {
     const wanted = words.toLowerCase();
     const found = new Set<string>();
-    const isPossible = wanted !== "" && wanted.split("").every((letter) => this.#text.includes(letter));
+    const isPath = wanted !== "" && wanted.length <= LONGEST_PATH;
+    const isPossible = isPath && wanted.split("").every((letter) => this.#text.includes(letter));
     for (const pattern of isPossible ? patternsFor(wanted, this.#text.includes(wanted)) : []) {
       for (const { index } of this.#text.matchAll(pattern)) {
         found.add(this.#pathAt(index));
