@@ -332,6 +332,20 @@ describe("burin import, of records,", () => {
     expect(stdout).toContain(ID);
   });
 
+  it("P13 a message of very many parts, and one with openings that nothing ends, are read once", async () => {
+    const said = (parts: readonly string[]) => ({
+      ...{ cwd: root, uuid: "one", type: "user", timestamp: "2026-11-22T10:00:00Z" },
+      message: { content: parts.map((text) => ({ type: "text", text })) },
+    });
+    const parts = Array.from({ length: 100_000 }, (_, at) => `part ${at}`);
+    const reminders = ["First.<system-reminder>left</system-reminder> ", "<system-reminder>".repeat(50_000)];
+    const lines = [{ cwd: root }, said([...reminders, ...parts])];
+    put(PLACES.claude(), lines.map((line) => JSON.stringify(line)).join("\n"));
+    put(PLACES.codex(), JSON.stringify({ content: [{ text: "<cwd>".repeat(100_000) }] }));
+    expect((await run("import", "--from", "codex")).code).toBe(0);
+    expect((await take("claude")).stdout).toMatch(/ First\.\s+<system-reminder><system-reminder>/);
+  });
+
   it("P13 the model is told the skills, and session_start hooks run, when a session taken over first goes on", async () => {
     await putRecord("claude");
     put("burin/settings.json", {

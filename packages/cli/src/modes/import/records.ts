@@ -47,7 +47,7 @@ function folderIn(file: string): string {
 
 /** The oldest records of Codex name it in what the model is told alone. */
 function folderSaidIn(content: unknown): string {
-  const [, folder = ""] = /<cwd>(.*?)<\/cwd>/.exec(text(fields(list(content)[0]).text)) ?? [];
+  const [, folder = ""] = /<cwd>((?:(?!<\/?cwd>).)*)<\/cwd>/.exec(text(fields(list(content)[0]).text)) ?? [];
   return folder;
 }
 
@@ -189,7 +189,7 @@ function lastModel(lines: readonly Fields[]): string {
 /** Text that the agents themselves put into user messages. */
 const NOT_SAID =
   /^\s*(?:<(?:(?:command|local-command|bash)-|(?:environment_context|session_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|permissions|user_shell_command|task-notification)\b)|# AGENTS\.md)/;
-const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
+const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*|(?<unclosed><system-reminder>[\s\S]*)/g;
 /** No agent nests its messages deeper, but a record may be damaged. */
 const MOST_DEPTH = 20;
 const CALLS = /^(?:tool_use|function_call|custom_tool_call|local_shell_call)$/;
@@ -211,16 +211,19 @@ function stepsOf(content: unknown, role: unknown, at: string): Step[] {
     const isOwn = thought !== true && !(kind === "user" && !hasAnswer && NOT_SAID.test(said.text));
     return isOwn && (said.text.trim() !== "" || said.media.length > 0) ? [{ at, kind, ...said }] : [];
   });
-  return steps.reduce<Step[]>((all, step) => joined(all, step, hasAnswer), []);
+  return steps.reduce<Step[]>((all, step) => withStep(all, step, hasAnswer), []);
 }
 
 /** What a user says in one message is one prompt; what an answer has brought is a part of it. */
-function joined(steps: readonly Step[], step: Step, isBrought: boolean): Step[] {
+function withStep(steps: Step[], step: Step, isBrought: boolean): Step[] {
   const last = steps.at(-1);
   const isOne = last?.kind === "user" || (isBrought && last?.kind === "answer");
-  if (step.kind !== "user" || !isOne) return [...steps, step];
-  const text = [last.text, step.text].filter((words) => words !== "").join("\n");
-  return [...steps.slice(0, -1), { ...last, text, media: [...(last.media ?? []), ...(step.media ?? [])] }];
+  if (step.kind !== "user" || !isOne) steps.push(step);
+  else {
+    const text = last.text && step.text ? `${last.text}\n${step.text}` : last.text || step.text;
+    steps[steps.length - 1] = { ...last, text, media: [...(last.media ?? []), ...(step.media ?? [])] };
+  }
+  return steps;
 }
 
 /** A call listed in a model's message next to its content, and its answer. */
@@ -262,7 +265,7 @@ function saidIn(given: unknown, depth = 0): Required<Said> {
   if (depth > MOST_DEPTH) return { text: "", media: [] };
   if (held !== undefined) return saidIn(held, depth + 1);
   const inner = list(given).map((one) => saidIn(one, depth + 1));
-  const words = [text(own ?? given).replace(REMINDER, ""), ...inner.map((one) => one.text)];
+  const words = [text(own ?? given).replace(REMINDER, "$<unclosed>"), ...inner.map((one) => one.text)];
   const media = [...mediaIn(fields(given)), ...inner.flatMap((one) => one.media)];
   return { text: words.filter((one) => one !== "").join("\n"), media };
 }
