@@ -125,12 +125,10 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
 
 /** One record in words; empty if it is not worth a line. */
 export function recordText({ at, event }: LogRecord): string {
+  const when = `${localTime(at, 19)} `;
   switch (event.type) {
     case "session":
-      return labelled(
-        `${localTime(at, 19)} `,
-        `session ${event.sessionId} with ${event.model} in ${event.root}`,
-      );
+      return labelled(when, `session ${event.sessionId} with ${event.model} in ${event.root}`);
     case "text":
       return labelled(event.role === "user" ? "you" : "model", event.text);
     case "context":
@@ -153,10 +151,7 @@ export function recordText({ at, event }: LogRecord): string {
     case "question_answered":
       return labelled("answer", event.decision?.outcome ?? "none");
     case "done":
-      return labelled(
-        `${localTime(at, 19)} `,
-        `${event.status}${event.error ? `: ${event.error.message}` : ""}`,
-      );
+      return labelled(when, `${event.status}${event.error ? `: ${event.error.message}` : ""}`);
     case "compaction":
       return labelled("short", event.text);
     default:
