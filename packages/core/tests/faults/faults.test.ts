@@ -45,7 +45,8 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  for (const point of mounted.reverse()) execFileSync("umount", [point]);
+  // Lazily: a program that has just ended may still hold a file there.
+  for (const point of mounted.reverse()) execFileSync("umount", ["--lazy", point]);
   mounted = [];
   rmSync(place, { recursive: true, force: true });
 });

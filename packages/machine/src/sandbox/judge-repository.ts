@@ -59,19 +59,19 @@ function lineOf(file: string): string | null {
   return bytes?.toString().replace(/[\r\n]+$/, "") ?? null;
 }
 
-/** Whether a file, or everything in a folder, is the same as in the last commit of its repository. */
+/** Whether a file, or everything in a folder, is the same as in the last commit of its repository; `now` is where it is. */
 export function isCommitted(
   path: string,
-  repository: { readonly folder: string; readonly workTree: string },
+  { folder, workTree }: { readonly folder: string; readonly workTree: string },
+  now = path,
 ): boolean {
-  const { folder, workTree } = repository;
   const name = relative(workTree, path);
   if (name.startsWith("..") || isAbsolute(name)) return false;
   const words = ["--git-dir", folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", name];
   const listed = ask(words, "/").output.toString().split("\0");
   const blobs = new Map(listed.map((line) => [line.slice(line.indexOf("\t") + 1), line]));
-  const files = filesBelow(path);
-  return files.length > 0 && files.every((file) => isBlob(file, blobs.get(relative(workTree, file))));
+  const files = filesBelow(now);
+  return files.length > 0 && files.every((file) => isBlob(file, blobs.get(join(name, relative(now, file)))));
 }
 
 function filesBelow(path: string): string[] {

@@ -83,9 +83,20 @@ function lookOften(look: (isGoingOn: boolean) => readonly TakenBack[], folders: 
     clearTimeout(timer);
     forget();
     for (const watcher of watchers.splice(0)) watcher.close();
-    return lookNow(false);
+    return withCommits(lookNow(false));
   };
-  return { look: () => lookNow(true), release };
+  return { look: () => withCommits(lookNow(true)), release };
+}
+
+/** Looked up when all is told: git writes the files of a checkout before it notes which commit they are of. */
+function withCommits(taken: readonly TakenBack[]): readonly TakenBack[] {
+  return taken.map((one) => (isOfCommit(one) ? { ...one, isCommitted: true } : one));
+}
+
+function isOfCommit({ path, kept }: TakenBack): boolean {
+  const workTree = gitTopOf(dirname(path));
+  if (kept === null || workTree === null) return false;
+  return isCommitted(path, { folder: join(workTree, ".git"), workTree }, kept);
 }
 
 export interface GuardGround {
@@ -245,12 +256,9 @@ class Judging {
 
   #take(place: Place, why: string | null): void {
     if (why === null || this.#taken.some(({ path }) => isWithin(place.path, path))) return;
-    const workTree = place.part === "name" ? gitTopOf(dirname(place.path)) : null;
-    const isOfCommit =
-      workTree !== null && isCommitted(place.path, { folder: join(workTree, ".git"), workTree });
     const taken = takeBack(place, { ...this.#ground, why });
     if (taken === null) return;
-    this.#taken.push(isOfCommit ? { ...taken, isCommitted: true } : taken);
+    this.#taken.push(taken);
     const target = this.#before.places.get(place.key)?.target;
     if (target !== undefined && taken.kept !== null) putLinkBack(place.path, target);
   }

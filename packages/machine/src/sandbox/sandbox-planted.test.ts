@@ -286,13 +286,23 @@ if (isSandboxHere) {
       expect([code, done.takenBack()]).toEqual([0, []]);
     });
 
-    it("P53 what a branch brings under a protected name is taken, and the answer says how to have it", async () => {
+    function commitToOther(...names: string[]): void {
       git(root, "checkout", "-q", "-b", "other");
-      mkdirSync(join(root, ".vscode"));
-      for (const name of [".npmrc", ".vscode/tasks.json"]) writeFileSync(join(root, name), "brought\n");
+      for (const name of names) writeFileSync(join(root, name), "brought\n");
       git(root, "add", "-A");
       git(root, "commit", "-qm", "settings");
       git(root, "checkout", "-q", "main");
+    }
+
+    it("P53 what is taken before git has noted the commit that it is of is told as git's, too", async () => {
+      commitToOther(".npmrc");
+      const slow = "git show other:.npmrc > .npmrc; sleep 1; git symbolic-ref HEAD refs/heads/other";
+      expect((await run(slow)).run.takenBack()).toMatchObject([{ path: join(root, ".npmrc"), isCommitted: true }]);
+    });
+
+    it("P53 what a branch brings under a protected name is taken, and the answer says how to have it", async () => {
+      mkdirSync(join(root, ".vscode"));
+      commitToOther(".npmrc", ".vscode/tasks.json");
       const { run: done, code } = await run("git checkout -q other && echo x > .envrc");
       const names = [".envrc", ".npmrc", ".vscode"].map((name) => join(root, name));
       const taken = done.takenBack().toSorted((one, next) => (one.path < next.path ? -1 : 1));
