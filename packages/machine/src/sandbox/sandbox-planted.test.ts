@@ -297,7 +297,7 @@ if (isSandboxHere) {
     it("P53 what is taken before git has noted the commit that it is of is told as git's, too", async () => {
       commitToOther(".npmrc");
       const slow = "git show other:.npmrc > .npmrc; sleep 1; git symbolic-ref HEAD refs/heads/other";
-      expect((await run(slow)).run.takenBack()).toMatchObject([{ path: join(root, ".npmrc"), isCommitted: true }]);
+      expect((await run(slow)).run.takenBack().map((one) => one.isCommitted)).toEqual([true]);
     });
 
     it("P53 what a branch brings under a protected name is taken, and the answer says how to have it", async () => {
