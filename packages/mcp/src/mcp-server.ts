@@ -220,9 +220,6 @@ const MOST_CHARACTERS = 8_000_000;
 export class ListCache {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
-  /** Resolves when all that was given is written. */
-  readonly written = (): Promise<void> => this.#writing;
-
   /** `hash` identifies the server's definition: another command has another file. */
   constructor(home: string, hash: string) {
     this.#path = join(home, "cache", "mcp", `${hash}.json`);
@@ -251,6 +248,11 @@ export class ListCache {
       await replaceHomeFile(this.#path, text);
     };
     this.#writing = this.#writing.then(replace).catch(() => {});
+    return this.#writing;
+  }
+
+  /** Resolves when all that was given is written. */
+  written(): Promise<void> {
     return this.#writing;
   }
 }
