@@ -30,13 +30,18 @@ function open(more: object = {}, server: object = {}): Toolbox {
 }
 
 const shown: (string | undefined)[] = [];
-function logIn(toolbox: Toolbox): Promise<unknown> {
+/** Closes the toolbox: its own request for the list of tools, a little later, would refresh what the test has expired. */
+async function logIn(toolbox: Toolbox): Promise<void> {
   shown.length = 0;
   const onAddress = (url: URL, secretGoesTo?: string) => {
     shown.push(secretGoesTo);
     void fetch(url);
   };
-  return toolbox.mcp.login("far", { onAddress });
+  try {
+    await toolbox.mcp.login("far", { onAddress });
+  } finally {
+    await toolbox.close();
+  }
 }
 
 describe("P51 a client secret goes to the login service that the user meant", () => {
