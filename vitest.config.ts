@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 const conditions = ["@burin/source", "node"];
 const options = {
-  setupFiles: ["packages/testing/src/remove-folders.ts"],
+  setupFiles: ["packages/testing/src/forget-broken-loads.ts", "packages/testing/src/remove-folders.ts"],
   // No test may hang for ever; how fast one is, the benches say.
   testTimeout: 120_000,
   hookTimeout: 120_000,
