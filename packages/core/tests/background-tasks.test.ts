@@ -13,7 +13,7 @@ import {
   scriptedModel,
 } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 let root: string;
 let home: string;
@@ -212,6 +212,23 @@ describe("tasks in the background", () => {
     finish();
     await session.close();
     expect(await readdir(root)).toEqual(["a.txt"]);
+  });
+
+  it("P46 a run that is out of time stops them also where they would have been out of time before it", async () => {
+    const { model } = models([{ calls: [task("general")] }, { text: "waiting" }], {
+      [GENERAL]: behind(new Promise(() => {}), scriptedModel([])),
+    });
+    const session = open(model, { approvalMode: "yolo", budget: "1.5s" });
+    const uptime = process.uptime.bind(process);
+    let ahead = 0;
+    const clock = vi.spyOn(process, "uptime").mockImplementation(() => uptime() + ahead);
+    const onEvent = ({ type }: AgentEvent) => {
+      if (type === "tool_call") ahead = 1;
+    };
+    await run(session, { onEvent });
+    clock.mockRestore();
+    expect(session.tasks.list()).toMatchObject([{ status: "cancelled" }]);
+    await session.close();
   });
 
   it("P46 a reader that leaves, and a session that closes, stop them too", async () => {

@@ -130,7 +130,7 @@ export class Agent {
     const stop = (): void => work.abort();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
-    const { budget, detectLoops, registry } = this.#needs;
+    const { background, budget, detectLoops, registry } = this.#needs;
     const guard = detectLoops ? new LoopGuard((tool) => registry.getTool(tool)?.kind) : null;
     const run = new Run(work.signal, guard);
     budget?.start();
@@ -138,7 +138,8 @@ export class Agent {
       run.isOutOfTime = true;
       stop();
     };
-    const left = budget?.millisecondsLeft;
+    // A subagent is stopped by the run that it works for, and does not fail a moment before.
+    const left = background && budget?.millisecondsLeft;
     const clock = left === undefined ? undefined : setTimeout(runOut, Math.min(left, 2 ** 31 - 1));
     try {
       await this.#unfinished;
