@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { BURIN, burin, environmentIn, failed } from "./burin.ts";
@@ -192,16 +191,13 @@ describe("P26 nothing of a server is left", () => {
       }
     });
   const pidsOf = async () => (await readFile(join(root, "worker"), "utf8")).split(" ").map(Number);
-  async function untilGone(pids: readonly number[]): Promise<readonly number[]> {
-    for (let waited = 0; waited < 5000 && alive(pids).length > 0; waited += 50) await pause(50);
-    return alive(pids);
-  }
+  const untilGone = (pids: readonly number[]) => expect.poll(() => alive(pids)).toEqual([]);
 
   it("after a call that ended", async () => {
     await run("mcp", "add", "w", process.execPath, SERVER, "workers");
     await rm(join(root, "worker"));
     expect(await run("call", "w__echo", '{"text":"x"}', "--yes")).toMatchObject({ code: 0 });
-    expect(await untilGone(await pidsOf())).toEqual([]);
+    await untilGone(await pidsOf());
   });
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const)(
@@ -214,14 +210,13 @@ describe("P26 nothing of a server is left", () => {
         env: environmentIn(root),
         stdio: "ignore",
       });
-      while (!existsSync(join(root, "worker"))) await pause(20);
-      await pause(300);
+      await expect.poll(() => existsSync(join(root, "called"))).toBe(true);
       const pids = await pidsOf();
       expect(alive(pids)).toHaveLength(2);
       child.kill(signal);
       await new Promise((resolve) => child.once("close", resolve));
       if (signal === "SIGKILL") await run("call", "run_shell_command", '{"command":"true"}', "--yes");
-      expect(await untilGone(pids)).toEqual([]);
+      await untilGone(pids);
     },
   );
 });

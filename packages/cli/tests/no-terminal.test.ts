@@ -147,8 +147,10 @@ describe("without a terminal", () => {
   ])(
     "P44 what is thrown where nobody waits for it is told in the document: %s",
     async (thrown, message, type) => {
-      const env = await modelEnv({ raw: () => {} });
-      const throwing = put("throwing.cjs", `setTimeout(() => { ${thrown}; }, 500);`);
+      const env = await modelEnv({ raw: () => void put("asked", "") });
+      const isAsked = `require("fs").existsSync(${JSON.stringify(join(root, "asked"))})`;
+      const soon = `if (${isAsked}) { clearInterval(timer); ${thrown}; }`;
+      const throwing = put("throwing.cjs", `const timer = setInterval(() => { ${soon} }, 10);`);
       const { code, stdout, stderr } = await burin(["-p", "go", "--json"], {
         cwd: root,
         env: { ...env, NODE_OPTIONS: `--require=${throwing}` },

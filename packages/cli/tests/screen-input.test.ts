@@ -269,41 +269,49 @@ describe("what is written at the prompt", () => {
 });
 
 describe("words while the model works", () => {
-  const slow =
-    (text: string): FakeReply =>
-    async () => {
-      await new Promise((resolve) => setTimeout(resolve, 400));
-      return { text };
-    };
+  let release = (): void => {};
+  /** Comes once it is released. */
+  function held(text: string): FakeReply {
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return () => released.then(() => ({ text }));
+  }
 
   it("wait to be sent, are shown, and can be taken back", async () => {
-    const terminal = await room.open([slow("First."), slow("Second.")]);
+    const terminal = await room.open([held("First."), { text: "Second." }]);
     await terminal.enter("one\r", "esc to interrupt");
     await terminal.enter("more words\r", "with the next turn: more words");
     await terminal.enter("\u001b[1;3A", /> more words\n/);
     expect(terminal.text()).not.toContain("next turn: ");
-    await terminal.enter("\r", "Second.");
+    await terminal.enter("\r", "with the next turn: more words");
+    release();
+    await terminal.shows("Second.");
     expect(terminal.all().filter((line) => line.startsWith("> more words"))).toHaveLength(1);
   });
 
   it("P41 have the files that they mention, in the order they were typed in", async () => {
-    const terminal = await room.open([slow("First."), slow("Second.")]);
+    const terminal = await room.open([held("First."), { text: "Second." }]);
     await terminal.enter("one\r", "esc to interrupt");
     await terminal.enter("look at @a.txt\r", "with the next turn: look at @a.txt");
-    await terminal.enter("then stop\r", "Second.");
+    await terminal.enter("then stop\r", "with the next turn: then stop");
+    release();
+    await terminal.shows("Second.");
     const asked = JSON.stringify(room.server.requests.at(-1)?.body.messages);
     expect(asked).toMatch(/look at @a\.txt\\n\\nWhat the @ mentions hold:.*alpha\\n.*then stop/);
     expect(terminal.text()).not.toContain("next turn: ");
   });
 
   it("P41 come back as they were typed, without the files that they mention", async () => {
-    const terminal = await room.open([slow("First."), slow("Second.")]);
+    const terminal = await room.open([held("First."), { text: "Second." }]);
     await terminal.enter("one\r", "esc to interrupt");
     await terminal.enter("look at @a.txt\r", "a.txt");
     await terminal.enter("@src/tally.js too\t", "when this is done: @src/tally.js too");
     await terminal.enter("\u001b[1;3A", /> look at @a\.txt\n\s+@src\/tally\.js too\n/);
     expect(terminal.text()).not.toContain("alpha");
-    await terminal.enter("\r", "Second.");
+    await terminal.enter("\r", "with the next turn: look at @a.txt");
+    release();
+    await terminal.shows("Second.");
     expect(lastPrompt().split("What the @ mentions hold:")).toHaveLength(2);
   });
 

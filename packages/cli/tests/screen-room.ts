@@ -4,7 +4,9 @@ import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@bur
 import { afterEach, beforeEach } from "vitest";
 import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
 
-const AGAIN_MS = 400;
+/** Longer than a question that has just come up takes no keys. */
+const STOOD_MS = 350;
+const AGAIN_MS = 2000;
 
 /** A folder of files, a fake model and the screen, for each test of a file anew. */
 export class ScreenRoom {
@@ -74,13 +76,12 @@ export function running(command: string): FakeReply {
   return { calls: [{ name: "run_shell_command", args: { command } }] };
 }
 
-/** Keys count only when a question has stood a while: they are typed again until they do. */
+/** Keys count only when a question has stood a while; those that came too soon are typed again, but not twice where the screen is slow. */
 export async function answer(terminal: ScreenTerminal, keys: string, gone: string): Promise<void> {
-  let last = 0;
+  let next = performance.now() + STOOD_MS;
   await terminal.until(() => {
-    const isDue = performance.now() - last > AGAIN_MS;
-    if (isDue && terminal.text().includes(gone)) {
-      last = performance.now();
+    if (performance.now() > next && terminal.text().includes(gone)) {
+      next = performance.now() + AGAIN_MS;
       terminal.type(keys);
     }
     return !terminal.text().includes(gone);

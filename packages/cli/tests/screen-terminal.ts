@@ -24,7 +24,7 @@ export interface ScreenOptions {
   readonly named?: string;
 }
 
-const MOST_WAIT_MS = 20_000;
+const MOST_WAIT_MS = 60_000;
 
 /** The command line in a pseudo-terminal, and what a person sees of it. */
 export class ScreenTerminal {

@@ -28,13 +28,8 @@ function alive(name: string): number {
   }).length;
 }
 
-async function until(isTrue: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 250; tries += 1) {
-    if (isTrue()) return true;
-    await pause(20);
-  }
-  return false;
-}
+/** Waits for that many; for a moment, what one of them starts has its name. */
+const living = (name: string, count: number) => expect.poll(() => alive(name)).toBe(count);
 
 function start(command: string, ...options: string[]) {
   const child = spawn(
@@ -64,21 +59,21 @@ describe("run_shell_command on the command line", () => {
     ] as const)(`P26 sandbox ${mode}: %s leaves nothing alive`, async (signal, code) => {
       const name = word();
       const { child, ended } = start(tree(name), "--sandbox", mode);
-      expect(await until(() => alive(name) === 3)).toBe(true);
+      await living(name, 3);
       child.kill(signal);
       expect(await ended).toBe(code);
-      expect(await until(() => alive(name) === 0)).toBe(true);
+      await living(name, 0);
     });
 
     it(`P26 sandbox ${mode}: a second Ctrl-C ends Burin at once, and nothing stays`, async () => {
       const name = word();
       const { child, ended } = start(tree(name), "--sandbox", mode);
-      expect(await until(() => alive(name) === 3)).toBe(true);
+      await living(name, 3);
       child.kill("SIGINT");
       await pause(30);
       child.kill("SIGINT");
       await ended;
-      expect(await until(() => alive(name) === 0)).toBe(true);
+      await living(name, 0);
     });
   }
 
@@ -93,21 +88,21 @@ describe("run_shell_command on the command line", () => {
     const name = word();
     const other = word();
     const { child, ended } = start(tree(name), "--sandbox", "off");
-    const living = start(tree(other), "--sandbox", "off");
-    expect(await until(() => alive(name) === 3 && alive(other) === 3)).toBe(true);
+    const beside = start(tree(other), "--sandbox", "off");
+    await living(name, 3);
+    await living(other, 3);
     child.kill("SIGKILL");
     await ended;
-    // For a moment, what one of them starts has its name.
-    expect(await until(() => alive(name) === 3)).toBe(true);
+    await living(name, 3);
     const next = await burin(["call", "list_directory", '{"path":"."}', "--root", root], {
       cwd: root,
       env: environment(),
     });
     expect(next.code).toBe(0);
     expect(alive(name)).toBe(0);
-    expect(await until(() => alive(other) === 3)).toBe(true);
-    living.child.kill("SIGTERM");
-    await living.ended;
+    await living(other, 3);
+    beside.child.kill("SIGTERM");
+    await beside.ended;
     expect(alive(other)).toBe(0);
     const home = environment().BURIN_HOME ?? "";
     expect(readdirSync(join(home, "running"))).toEqual([]);
@@ -121,10 +116,10 @@ describe("run_shell_command on the command line", () => {
     const settings = join(home, "settings.json");
     await writeFile(settings, JSON.stringify({ hooks: [{ event: "before_tool", command: tree(name) }] }));
     const { child, ended } = start("true");
-    expect(await until(() => alive(name) === 3)).toBe(true);
+    await living(name, 3);
     child.kill("SIGKILL");
     await ended;
-    expect(alive(name)).toBe(3);
+    await living(name, 3);
     await rm(settings);
     await burin(["call", "list_directory", '{"path":"."}', "--root", root], {
       cwd: root,

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -32,6 +32,13 @@ export function madeTree(files: Readonly<Record<string, string | Uint8Array>>): 
   const root = temporaryFolder();
   for (const [name, content] of Object.entries(files)) madeFile(root, name, content);
   return root;
+}
+
+/** Stops this whole process for that long, and until the file is there. */
+export function stopUntil(path: string, milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  while (performance.now() < end || !existsSync(path)) Atomics.wait(cell, 0, 0, 20);
 }
 
 /** A root and a separate home, so that no git setting of this computer applies. */

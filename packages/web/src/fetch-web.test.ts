@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { setImmediate as afterReading, setTimeout as pause } from "node:timers/promises";
+import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { stopUntil, temporaryFolder } from "@burin/testing/made-files";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchWeb, type WebLimits } from "./fetch-web.ts";
@@ -48,7 +50,11 @@ async function answered(listener: RequestListener, more: Asked = {}) {
 }
 
 /** A process of its own, which answers while the one that asks is stopped. */
-const LATE_PAGE = `const server = require("node:http").createServer((_, answer) => setTimeout(() => answer.end("in time"), 400));
+const LATE_PAGE = `const note = (name) => require("node:fs").writeFileSync(process.argv[1] + "/" + name, "");
+const server = require("node:http").createServer((_, answer) => {
+  note("asked");
+  setTimeout(() => answer.end("in time", () => note("answered")), 400);
+});
 server.listen(0, "127.0.0.1", () => process.stdout.write(String(server.address().port)));`;
 
 const typeOf = (work: Promise<unknown>) =>
@@ -251,16 +257,16 @@ describe("P50 limits of a request", () => {
   });
 
   it("P33 P50 a page that came while this process was stopped is no timeout", async () => {
-    const server = spawn(process.execPath, ["-e", LATE_PAGE]);
+    const folder = temporaryFolder();
+    const server = spawn(process.execPath, ["-e", LATE_PAGE, folder]);
     try {
       const [port] = await once(server.stdout, "data");
       const page = get(`http://127.0.0.1:${port}/`, {
         named: [`127.0.0.1:${port}`],
         limits: { totalMs: 1000 },
       });
-      await pause(200);
-      await afterReading();
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+      await expect.poll(() => existsSync(join(folder, "asked"))).toBe(true);
+      stopUntil(join(folder, "answered"), 1500);
       expect(String((await page).bytes)).toBe("in time");
     } finally {
       server.kill("SIGKILL");

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import { rmdir } from "node:fs/promises";
+import { rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { listProcesses } from "@burin/machine/processes/process-table";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ShellRoom } from "../../tests/shell-room.ts";
 
 let room: ShellRoom;
@@ -12,9 +12,22 @@ beforeEach(async () => {
   room = await ShellRoom.open();
 });
 
-afterEach(() => room.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await room.close();
+});
 
 const run: ShellRoom["run"] = (...given) => room.run(...given);
+
+/** Runs a command whose limit is over as soon as it has made the file `up`, however slow the computer is. */
+async function runUntilUp(limit: number, params: Parameters<typeof run>[0]) {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const running = run(params);
+  await expect.poll(() => existsSync(join(room.root, "up")) && vi.getTimerCount() > 0).toBe(true);
+  await vi.advanceTimersByTimeAsync(2 * limit);
+  vi.useRealTimers();
+  return running;
+}
 
 /** The processes whose command line holds the word, wherever they come from. */
 function alive(word: string): number[] {
@@ -27,21 +40,8 @@ function alive(word: string): number[] {
   });
 }
 
-async function gone(word: string): Promise<boolean> {
-  for (let tries = 0; tries < 250; tries += 1) {
-    if (alive(word).length === 0) return true;
-    await pause(20);
-  }
-  return false;
-}
-
-async function there(word: string): Promise<boolean> {
-  for (let tries = 0; tries < 250; tries += 1) {
-    if (alive(word).length > 0) return true;
-    await pause(20);
-  }
-  return false;
-}
+const isGone = (word: string) => expect.poll(() => alive(word)).toEqual([]);
+const isThere = (word: string) => expect.poll(() => alive(word)).not.toEqual([]);
 
 /** A server with a worker, neither of which listens to SIGTERM; every process can be found by the word. */
 const stubbornTree = (word: string) =>
@@ -56,7 +56,8 @@ const word = () => Math.random().toString(36).slice(2);
 describe("what run_shell_command starts", () => {
   it("P8 a foreground command ends at its limit with its tree; what it printed is kept", async () => {
     const name = word();
-    const { text, error } = await run({ command: `echo ready; ${stubbornTree(name)}`, timeout: 400 });
+    const command = `echo ready; touch up; ${stubbornTree(name)}`;
+    const { text, error } = await runUntilUp(400, { command, timeout: 400 });
     expect(error?.type).toBe("timeout");
     expect(text).toContain("Timed out after 400 ms");
     expect(text).toContain("Output:\nready\n");
@@ -68,18 +69,16 @@ describe("what run_shell_command starts", () => {
     const { text } = await run({ command: `sh -c 'sleep 0.3; echo later; sleep 60' ${name} & echo now` });
     expect(text).toContain("Output:\nnow\n");
     expect(text).toMatch(/Left running as bg_1: \d+ \(sh -c/);
-    await pause(600);
-    expect((await run({ action: "output", background_id: "bg_1" })).text).toContain("later");
+    const output = () => run({ action: "output", background_id: "bg_1" });
+    await expect.poll(async () => (await output()).text).toContain("later");
     expect((await run({ action: "stop", background_id: "bg_1" })).text).toContain("Stopped bg_1");
     expect(alive(name)).toEqual([]);
   });
 
   it("P8 a background command: an id at once, output, list, stop", async () => {
     const name = word();
-    const started = await run({
-      command: `echo up; sh -c 'while :; do sleep 0.2; done' ${name}`,
-      is_background: true,
-    });
+    const command = `echo up; touch up; sh -c 'while :; do sleep 0.2; done' ${name}`;
+    const started = await runUntilUp(200, { command, is_background: true });
     expect(started.text).toContain("Started in the background as bg_1");
     expect(started.text).toContain("up");
     expect((await run({ action: "list" })).text).toMatch(/^bg_1: Running for .* 3 bytes of output\. echo up/);
@@ -92,24 +91,23 @@ describe("what run_shell_command starts", () => {
   });
 
   it("P8 a background command that fails at once is told of at once, and one with a limit ends", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     expect((await run({ command: "exit 7", is_background: true })).text).toContain("Exit code: 7");
+    vi.useRealTimers();
     const name = word();
     await run({ command: stubbornTree(name), is_background: true, timeout: 300 });
-    expect(await gone(name)).toBe(true);
+    await isGone(name);
   });
 
   it("P8 on request a command goes on in the background when its time is over", async () => {
-    const { text, error } = await run({
-      command: "echo a; sleep 0.6; echo b",
-      timeout: 200,
-      on_timeout: "background",
-    });
+    const command = "echo a; touch up; until [ -e on ]; do sleep 0.02; done; echo b";
+    const { text, error } = await runUntilUp(200, { command, timeout: 200, on_timeout: "background" });
     expect(error).toBeUndefined();
     expect(text).toContain("it keeps running as bg_1");
-    await pause(900);
-    const later = await run({ action: "output", background_id: "bg_1" });
-    expect(later.text).toContain("Output:\na\nb\n");
-    expect(later.text).toContain("Exit code: 0");
+    await writeFile(join(room.root, "on"), "");
+    const later = async () => (await run({ action: "output", background_id: "bg_1" })).text;
+    await expect.poll(later).toContain("Exit code: 0");
+    expect(await later()).toContain("Output:\na\nb\n");
   });
 
   it.each([
@@ -126,13 +124,13 @@ describe("what run_shell_command starts", () => {
     const name = word();
     const controller = new AbortController();
     const running = run({ command: command(name) }, controller.signal);
-    expect(await there(name)).toBe(true);
+    await isThere(name);
     await pause(200);
     controller.abort();
     const { error, text } = await running;
     expect(error?.type).toBe("cancelled");
     expect(text).toContain("Cancelled");
-    expect(await gone(name)).toBe(true);
+    await isGone(name);
   });
 
   it("P26 close ends what was left, background and daemons", async () => {

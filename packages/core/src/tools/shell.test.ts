@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openWorkspace } from "@burin/machine/node-workspace";
+import { stopUntil } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ShellRoom } from "../../tests/shell-room.ts";
 import { Shell, type ShellParams } from "./shell.ts";
@@ -54,10 +55,10 @@ describe("run_shell_command", () => {
   it("P8 a command that ends in its time has ended in time, also when Burin was stopped meanwhile", async () => {
     let isStopped = false;
     const { text, error } = await room.run(
-      { command: "echo begun; sleep 0.3; echo ended", timeout: 1000 },
+      { command: "echo begun; sleep 0.3; echo ended; touch up", timeout: 1000 },
       new AbortController().signal,
       () => {
-        if (!isStopped) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
+        if (!isStopped) stopUntil(join(room.root, "up"), 2000);
         isStopped = true;
       },
     );

@@ -288,7 +288,7 @@ describe("what a hostile server does", () => {
 
   it.each([
     ["exit", {}, "the licence is missing"],
-    ["no-protocol", { startTimeout: 700 }, "this is no server"],
+    ["no-protocol", { startTimeout: 4000 }, "this is no server"],
     ["endless-line", { startTimeout: 20_000 }, "a line of more than"],
   ])("R21 a server that cannot be used is reported with its last words: %s", async (mode, more, words) => {
     const failures = await openOne(mode, more).ready();

@@ -126,6 +126,7 @@ const unsound = {
 function answerCall({ name, arguments: given = {} }) {
   if (mode === "crash" || (mode === "crash-once" && starts === 1)) process.exit(7);
   if (mode === "hints" && starts === 1) process.exit(7);
+  if (name === "wait") writeFileSync("called", "");
   if (mode === "hang" || name === "wait") return null;
   const shown = mode === "big" || mode === "escapes" ? mode : name;
   return (answers[shown] ?? (() => text(`${name} was called`)))(given);
@@ -288,7 +289,11 @@ const lines = createInterface({ input: process.stdin }).on("line", (line) => {
   }
   if (method === "tools/call" && flooding[mode] !== undefined) return flooding[mode](id, params);
   if (mode === "late" && method === "tools/call") {
-    setTimeout(() => say({ id, result: answerCall(params) }), Number(value));
+    writeFileSync("called", "");
+    setTimeout(() => {
+      say({ id, result: answerCall(params) });
+      writeFileSync("answered", "");
+    }, Number(value));
     return;
   }
   const refused = mode === "half" ? refusals.get(method) : undefined;

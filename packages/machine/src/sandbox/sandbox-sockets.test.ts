@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -40,26 +40,29 @@ async function visibleFolder(): Promise<string> {
 /** A program outside that does what it is told, on a socket of that type. */
 function listen(path: string, type: string): void {
   const server = `
-import socket, sys
+import os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.${type}); s.bind(sys.argv[1])
 if "${type}" != "SOCK_DGRAM": s.listen(5)
+open(sys.argv[1] + ".there", "w").close()
 while True:
     told = s.recv(99) if "${type}" == "SOCK_DGRAM" else s.accept()[0].recv(99)
-    open(sys.argv[1] + ".told", "wb").write(told)
+    open(sys.argv[1] + ".new", "wb").write(told)
+    os.rename(sys.argv[1] + ".new", sys.argv[1] + ".told")
 `;
   servers.push(spawn("python3", ["-c", server, path], { stdio: "ignore" }));
 }
 
-/** Waits for the socket, then tries to say something through it. */
+/** Waits for the socket, then tries to say something through it, and waits until it is heard. */
 function say(path: string, how: string): string {
   const attempt = `
 import os, socket, sys, time
 path = sys.argv[1]
-while not os.path.exists(path): time.sleep(0.01)
-time.sleep(0.1)
+open("up", "w").close()
+while not os.path.exists(path + ".there"): time.sleep(0.01)
 ${how}
+while not os.path.exists(path + ".told"): time.sleep(0.01)
 `;
-  return `timeout 20 python3 -c '${attempt}' ${path}; sleep 0.2; cat ${path}.told 2>/dev/null | head -c 99`;
+  return `timeout 60 python3 -c '${attempt}' ${path}; cat ${path}.told`;
 }
 
 const WAYS: readonly (readonly [string, string, string])[] = [
@@ -89,7 +92,7 @@ if (isSandboxHere) {
       async (_title, type, how) => {
         const path = join(place, "s");
         const running = run(say(path, how));
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await expect.poll(() => existsSync(join(root, "up"))).toBe(true);
         listen(path, type);
         const { text } = await running;
         expect(text).toContain("Operation not permitted");
