@@ -227,7 +227,8 @@ function choiceOf(service: ServiceName, named: NamedModel, environment: Environm
   const { protocol, keyVariables, modelVariable = "", urlVariable = "", ...more } = SERVICES[service];
   const variable = variableOf(named) ?? keyVariables.find((name) => environment[name]);
   const isBearer = variable === "ANTHROPIC_AUTH_TOKEN";
-  const apiKey = keyGiven(named) ?? (variable === undefined ? undefined : environment[variable]);
+  const kept = keyGiven(named);
+  const apiKey = kept ?? (variable === undefined ? undefined : environment[variable]);
   const said = named.name || environment[modelVariable];
   const address = named.baseUrl || environment[urlVariable] || undefined;
   const name = said || (apiKey && !address ? more.defaultModel : undefined);
@@ -235,7 +236,8 @@ function choiceOf(service: ServiceName, named: NamedModel, environment: Environm
   const baseUrl = own?.baseUrl ?? address ?? (apiKey ? more.defaultUrl : undefined);
   if (!name || !baseUrl) return null;
   const keyHeader = isBearer ? "authorization" : undefined;
-  return { provider: protocol, service, name, baseUrl, apiKey, keyHeader, isGeneral: !said, ...own };
+  const keyFrom = kept ? undefined : variable;
+  return { provider: protocol, service, name, baseUrl, apiKey, keyFrom, keyHeader, isGeneral: !said, ...own };
 }
 
 interface Reach {

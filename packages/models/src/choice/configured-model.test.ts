@@ -33,6 +33,33 @@ describe("the configured model", () => {
     expect([first.problems, last.problems]).toEqual([[], []]);
   });
 
+  it.each<[string, NodeJS.ProcessEnv, ModelSettings, RegExp]>([
+    [
+      "the service's own",
+      { OPENAI_API_KEY: "key-from-somewhere" },
+      {},
+      /The API key in OPENAI_API_KEY was rejected: check/,
+    ],
+    [
+      "the one in the settings",
+      { TEAM_KEY: "key-from-somewhere" },
+      { key: "TEAM_KEY" },
+      /The API key in TEAM_KEY was/,
+    ],
+    ["no variable", {}, { key: { command: "echo key-from-somewhere" } }, /The API key was rejected: check/],
+  ])(
+    "P35 P54 a rejected key is told with the variable that holds it: %s",
+    async (...[, environment, more, words]) => {
+      const { baseUrl } = await serve(
+        ...Array.from({ length: 3 }, () => ({ error: { message: "Invalid API key", status: 401 } })),
+      );
+      const events = await read({ name: "m", baseUrl, ...more }, environment);
+      expect(events.at(-1)).toMatchObject({
+        error: { type: "unauthorized", message: expect.stringMatching(words) },
+      });
+    },
+  );
+
   it("P33 hears of silence by the settings", async () => {
     const server = await serve(
       { raw: (_request, response) => void response.flushHeaders() },

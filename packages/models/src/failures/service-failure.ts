@@ -74,7 +74,8 @@ interface RefusedRequest {
   readonly answer: string;
   readonly url: URL;
   readonly model: string;
-  readonly hasKey: boolean;
+  /** The variable that holds the key; empty if it is elsewhere, undefined if there is none. */
+  readonly keyFrom: string | undefined;
   readonly hint: RetryHint;
 }
 
@@ -164,15 +165,17 @@ function failureOf({ kind, isPassing, tooLong }: ReadFailure, message: string, k
   return isPassing ? { ...failure, isPassing } : failure;
 }
 
-function adviceFor(kind: FailureKind, { status, answer, model, hasKey }: RefusedRequest): string {
-  if (!hasKey && ["key", "permission", "refused"].includes(kind)) {
+function adviceFor(kind: FailureKind, refused: RefusedRequest): string {
+  const { status, answer, model, keyFrom } = refused;
+  if (keyFrom === undefined && ["key", "permission", "refused"].includes(kind)) {
     return "The service requires an API key, and none is set.";
   }
   const isFull = /overload|(?:no|maximum|tier) capacity/i.test(answer);
   if ((kind === "server" && (status === 503 || status === 529)) || (kind === "limit" && isFull)) {
     return "The service is overloaded or down: try again later.";
   }
-  return KINDS[kind][1].replace("MODEL", () => model);
+  const place = keyFrom ? ` in ${keyFrom}` : "";
+  return KINDS[kind][1].replace("MODEL", () => model).replace(" was rejected", () => `${place} was rejected`);
 }
 
 /** A failure that the service reports inside a response that began as a success. */

@@ -25,6 +25,8 @@ export interface ServiceOptions {
   readonly baseUrl: string;
   /** The key, or a function that returns it, which is called again when the service has refused the last key. */
   readonly apiKey?: string | ((isRefused: boolean) => Promise<string>) | undefined;
+  /** The variable that holds it, for messages. */
+  readonly keyFrom?: string | undefined;
   /** The header for the key if it is not the protocol's own; `authorization` means a bearer token. */
   readonly keyHeader?: string | undefined;
   /** Signs each request if no key is sent. */
@@ -181,7 +183,7 @@ class Service {
   async *#ask({ protocol, endpoint, prepared, connection }: Asking): AsyncGenerator<AnswerEvent, void> {
     const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
     const { url, key, certificate, sign } = endpoint;
-    const hasKey = key !== "" || sign !== undefined;
+    const keyFrom = key !== "" || sign ? (this.#options.keyFrom ?? "") : undefined;
     const { onSent } = prepared;
     const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
     const body = this.#bytes.of(prepared.conversation, pieces);
@@ -205,7 +207,7 @@ class Service {
       const answer = await asked;
       const [{ readAnswer }, reply] = await reading;
       const told = { ...answer, body: watch.listen(answer.body) };
-      for await (const event of readAnswer(told, { url, model, hasKey, connection }, reply)) {
+      for await (const event of readAnswer(told, { url, model, keyFrom, connection }, reply)) {
         yield await this.#known(event, prepared);
       }
     } catch (error) {

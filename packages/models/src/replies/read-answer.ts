@@ -13,7 +13,7 @@ const MOST_ERROR_BYTES = 64 * 1024;
 interface Asked {
   readonly url: URL;
   readonly model: string;
-  readonly hasKey: boolean;
+  readonly keyFrom: string | undefined;
   readonly connection: AbortController;
 }
 
@@ -63,7 +63,8 @@ async function* readBody(
 }
 
 async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Promise<Ending> {
-  const { url, model, hasKey } = asked;
+  const { connection: _, ...about } = asked;
+  const { url } = about;
   const { location } = headers;
   // Redirects are not followed: they would send the conversation to a host that the user did not choose.
   if (status < 400 && location && URL.canParse(location, url.href)) {
@@ -75,7 +76,7 @@ async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Pro
   const answer = (await startOfText(body, MOST_ERROR_BYTES)).replace(/^(?:event:.*\n)?data:\s*/, "");
   const detail = looksLikeHtml(answer) ? pageIn(answer) : detailOf(answer);
   const hint = retryHint({ status, headers }, answer);
-  const error = statusFailure({ status, detail, answer, url, model, hasKey, hint });
+  const error = statusFailure({ ...about, status, detail, answer, hint });
   return { type: "end", reason: "error", error, refusal: answer };
 }
 
