@@ -43,7 +43,7 @@ const thought = (provider: keyof typeof signedBy, word: string): Part => ({
 
 describe("P36 after a switch of models", () => {
   // openai/codex#17541, anomalyco/opencode#48805, rowboatlabs/rowboat#832, tailcallhq/forgecode#2363,
-  // can1357/oh-my-pi#41
+  // can1357/oh-my-pi#41, chenyme/grok2api#688
   it.each<[keyof typeof signedBy, number, string]>([
     [
       "openai-responses",
@@ -60,6 +60,11 @@ describe("P36 after a switch of models", () => {
       "openai",
       404,
       "Your request contains encrypted reasoning or compaction content that was produced under a different model. Encrypted payloads can only be replayed to the endpoint that created them.",
+    ],
+    [
+      "openai-responses",
+      400,
+      "Could not decode the compaction blob. Ensure it is unmodified from the compact response.",
     ],
     ["openai", 400, "messages.1.content.11: Invalid `signature` in `thinking` block"],
   ])(

@@ -80,7 +80,8 @@ function isUserPart({ type, text, image_url: image }: JsonRecord): boolean {
 }
 
 function checkReply({ content, tool_calls: calls }: JsonRecord, ledger: CallLedger): void {
-  const hasText = typeof content === "string" && content !== "";
+  // Databricks has thoughts in the content.
+  const hasText = content !== "" && hasParts(content, (part) => isText(part) || part.type === "reasoning");
   assert(calls !== undefined || hasText, "has neither content nor tool calls");
   if (calls === undefined) return;
   assert(content === null || hasText, "must have null or text as content");

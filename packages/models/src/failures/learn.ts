@@ -82,7 +82,7 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
 }
 
 const FOREIGN_SIGNATURE =
-  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|thinking\W+blocks[^\n]{0,60}cannot be modified|item with id 'rs_/i;
+  /(?:invalid|corrupted)\W+(?:thought_?\s?)?signature|invalid\W+data\W+in\W+redacted_thinking|thought_?\s?signature is (?:not |in)valid|thought_?\s?signature[^\n]{0,40}base64|encrypted[_ ]content\b[^\n]{0,60}(?:could not be|not issued)|produced under a different model|thinking\W+blocks[^\n]{0,60}cannot be modified|decode the compaction blob|item with id 'rs_/i;
 
 /** The model goes on thinking, and what it thinks from now on goes back. */
 function signatureLesson({ lessons, sent }: Lesson, reason: string) {

@@ -17,6 +17,8 @@ export class ChatCompletionsReply extends ReplyReader {
   readonly #details: Record<string, unknown>[] = [];
   /** The same of Claude behind LiteLLM, which refuses calls that come back without them. */
   readonly #blocks: Record<string, unknown>[] = [];
+  /** The same of Claude at Databricks, which has it in the content. */
+  readonly #summary: Record<string, unknown>[] = [];
   /** Whether text has come in pieces. */
   #isInPieces = false;
   /** Usage alone is told when all else is; some tell it with each piece. */
@@ -61,7 +63,9 @@ export class ChatCompletionsReply extends ReplyReader {
 
   protected override afterText(): ModelEvent[] {
     const blocks = this.#blocks.filter(({ signature, data }) => signature || data);
+    const isSigned = this.#summary.some(({ signature }) => signature);
     const signature = signed({
+      content: isSigned ? [{ type: "reasoning", summary: this.#summary }] : undefined,
       reasoning_details: this.#details.length > 0 ? this.#details : undefined,
       thinking_blocks: blocks.length > 0 ? blocks : undefined,
       extra_content: this.#extra,
@@ -82,6 +86,7 @@ export class ChatCompletionsReply extends ReplyReader {
     const events: ModelEvent[] = [];
     const detailed = readDetails(delta.reasoning_details, this.#details);
     readDetails(delta.thinking_blocks, this.#blocks);
+    for (const part of recordsIn(delta.content)) readDetails(part.summary, this.#summary);
     const { reasoning_content, reasoning, reasoning_text, thinking } = delta;
     // Some services send the same reasoning in several fields.
     const named = [reasoning_content, reasoning, reasoning_text, thinking].map(textIn).find(Boolean);

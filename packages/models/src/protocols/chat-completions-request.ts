@@ -7,7 +7,7 @@ import type { TunedRequest } from "../request/prepare-request.ts";
 import type { Quirks } from "../request/quirks.ts";
 import { signatureOf } from "../request/thought-signature.ts";
 import { markedText, userItems } from "../request/user-items.ts";
-import { nineCharacters, wireId, wireJson } from "../request/wire.ts";
+import { nineCharacters, SIGNED_ID, wireId, wireJson } from "../request/wire.ts";
 
 type UserContent =
   | { readonly type: "text"; readonly text: string }
@@ -164,12 +164,19 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
   }
   if (calls.length === 0 && text === "") return [];
   const said = calls.length > 0 && quirks.has("calls-alone") ? "" : text;
-  const content = said === "" && !quirks.has("content-wanted") ? null : said || "(calling tools)";
+  const spoken = said === "" && !quirks.has("content-wanted") ? null : said || "(calling tools)";
   const withReasoning = quirks.has("reasoning-wanted") && !quirks.has("reasoning-refused");
   // Wanted of every reply, also of one that another model gave; DeepSeek V4 Pro refuses an empty text.
   const reasoning = withReasoning ? { reasoning_content: thoughts.padEnd(1) } : {};
   const made = calls.length > 0 ? { tool_calls: calls } : {};
-  return [{ role: "assistant", content, ...reasoning, ...extras, ...made }];
+  const content = withThoughts(spoken, extras.content);
+  return [{ role: "assistant", ...reasoning, ...extras, content, ...made }];
+}
+
+/** Databricks has Claude's signed thoughts as the first part of the content. */
+function withThoughts(spoken: string | null, parts: unknown): WireMessage["content"] {
+  if (!Array.isArray(parts)) return spoken;
+  return spoken === null ? parts : [...parts, { type: "text", text: spoken }];
 }
 
 /** The fields that the service sent with this part to get them back. */
@@ -188,5 +195,5 @@ const MOST_ID_CHARACTERS = 40;
 /** Always the same for the same id, in a format that the service accepts: another model may have made it. */
 function chatId(id: string, quirks: Quirks): string {
   if (quirks.has("nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
-  return id.length <= MOST_ID_CHARACTERS ? id : wireId(id, MOST_ID_CHARACTERS);
+  return id.length <= MOST_ID_CHARACTERS || id.includes(SIGNED_ID) ? id : wireId(id, MOST_ID_CHARACTERS);
 }

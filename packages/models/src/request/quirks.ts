@@ -26,7 +26,7 @@ const ROWS = {
     // Nothing goes back of what another service gave to get back.
     [
       "no-extras",
-      /(?:reasoning_details|extra_content|reasoning_opaque|thinking_blocks|provider_specific_fields)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content|reasoning_opaque|thinking_blocks|provider_specific_fields)/i,
+      /(?:reasoning_details|extra_content|reasoning_opaque|thinking_blocks|provider_specific_fields)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content|reasoning_opaque|thinking_blocks|provider_specific_fields)|(?:invalid|unknown|unexpected|unsupported)[^\n]{0,60}['"`]reasoning['"`][^\n]{0,40}(?:expected|supported|text)|content\[\d+\]\.(?:reasoning|summary)\b/i,
     ],
     // Instructions stand at the start of the first message.
     [
@@ -39,7 +39,10 @@ const ROWS = {
       /unexpected role '?user'? after role|message.?order|roles? must alternate|alternat\w+ (?:user|between|with assistant)|roles should be alternating|user[^\n]{0,40}(?:after|follow)[^\n]{0,20}tool|交替/i,
     ],
     // Ids of calls have nine letters or digits, which every service takes.
-    ["nine-ids", /tool.?call.?id[^\n]{0,80}(?:must be|length|pattern|invalid|match|too long|characters)/i],
+    [
+      "nine-ids",
+      /tool.?(?:call|use)(?:s?\[\d+\])?\W?_?id[^\n]{0,80}(?:must be|length|pattern|invalid|match|too long|characters)/i,
+    ],
     // The answer of a tool says its name, too.
     ["named-answers", /function_response\.name\b|resolvable tool name/i],
     // A message that makes calls says nothing beside.

@@ -35,8 +35,13 @@ export function ownArguments<Args extends object>(args: Args): Args {
 
 const WIRE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** LiteLLM and agentgateway write the signature of Gemini behind the id of its call, and read it from there. */
+export const SIGNED_ID = "__thought__";
+
 /** The id of a call in a format that strict providers accept; another provider or model may have made it. */
-export function wireId(id: string, mostCharacters = MOST_CHARACTERS): string {
+export function wireId(given: string, mostCharacters = MOST_CHARACTERS): string {
+  // A piece of a signature would be refused as a broken one.
+  const [id = ""] = given.split(SIGNED_ID);
   return WIRE_ID.test(id) && id.length <= mostCharacters ? id : changedName(id, mostCharacters);
 }
 
