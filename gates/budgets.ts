@@ -6,7 +6,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3430,
   "edit-match": 2560,
-  "shell-judge": 4570,
+  "shell-judge": 4690,
   machine: 11690,
   models: 6475,
   testing: 1240,

@@ -1,7 +1,7 @@
 import { CommandReach } from "./command-place.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { baseName, launchesOf, readsAsBash, SHELLS } from "./programs/launches.ts";
+import { baseName, type Launch, launchesOf, readsAsBash, SHELLS } from "./programs/launches.ts";
 import { STARTING_OPTION } from "./programs/other-programs.ts";
 import { isKnown, readProgram } from "./programs/read-program.ts";
 import { alike, rowOf } from "./tables.ts";
@@ -87,14 +87,16 @@ const STARTS: Readonly<Record<string, number>> = {
     xterm konsole alacritty kitty foot daemonize dtach abduco wsl dotenv run-one zrun gdb sshpass nodemon
     start-stop-daemon flatpak-spawn sem intercept-build fakechroot qemu-x86_64 qemu-aarch64 runit volta.run pm2.start
     forever.start railway.run dagger.run devbox.run just.-c just.--command nc.-e nc.-c ncat.-e ncat.-c mc.-e
-    powershell.exe.-c tcpdump.-z`,
+    powershell.exe.-c tcpdump.-z caffeinate reattach-to-user-namespace xinit startx annotate-output rlfe fghack hugectl
+    schedtool empty byobu.new inotifyd env-cmd pixi.run orb box64 gpg-agent watchexec`,
     0,
   ),
   ...alike(
     `ssh autossh mosh bwrap faketime setuidgid s6-setuidgid chpst softlimit envdir lckdo with-lock-ex kcov docker.exec
     docker.run podman.exec podman.run nerdctl.exec nerdctl.run docker-compose.exec docker-compose.run kubectl.exec
     kubectl.run kubectl.debug oc.exec oc.run oc.debug oc.rsh direnv.exec nvm.exec lxc.exec incus.exec nix.shell
-    nix.develop nix.run machinectl.shell distrobox.enter flatpak.run`,
+    nix.develop nix.run machinectl.shell distrobox.enter flatpak.run setlock dotlockfile runcon datefudge libfaketime
+    envuidgid s6-envdir n.exec limactl.shell ip.exec sandbox-exec`,
     1,
   ),
   // They mean files by them, or hand such words to what they build.
@@ -206,25 +208,41 @@ interface Inside {
   readonly fed: readonly (string | null)[];
 }
 
+const OF_GNU =
+  /^g(?:awk|chmod|chown|cp|dd|env|find|install|kill|ln|make|mkdir|mv|nice|nohup|rm|rmdir|sed|shred|stdbuf|tar|tee|timeout|touch|truncate|unlink|xargs)$/;
+
 function launchedWords(words: readonly (string | null)[], inside: Inside): CommandWords[] {
   const { depth, part, fed } = inside;
   const found: CommandWords[] = [{ words, part }];
   if (depth > DEEPEST) return [...found, { words: [null], part }];
+  // GNU's programs have such names beside those of another system.
+  const [name, ...rest] = words;
+  if (OF_GNU.test(name ?? "")) found.push(...launchedWords([name?.slice(1) ?? "", ...rest], inside));
   const own = ownWordsOf(words);
   found.push(...startedWords(words, own, inside), ...textsOf(own, inside));
   const deeper = { ...inside, depth: depth + 1 };
   for (const launch of launchesOf(words)) {
     if (launch.kind === "words") {
-      const launched = words.slice(launch.from, launch.to);
+      const launched = wordsOf(launch, words);
       // One of them hands what it gets to a shell.
       if (/\s/.test(launched[0] ?? "")) found.push(...scriptWords(launched[0] ?? "", "sh", deeper));
-      found.push(...launchedWords(launch.isOpen ? [...launched, null] : launched, deeper));
+      found.push(...launchedWords(launched, deeper));
     } else {
       const texts = launch.kind === "script" ? [launch.text] : fed.length > 0 ? fed : [null];
       found.push(...texts.flatMap((text) => scriptWords(text, words[0] ?? "", deeper)));
     }
   }
   return found;
+}
+
+/** Its words, without those that come from elsewhere. */
+function wordsOf(
+  { from, to, isOpen, placeholder = "" }: Extract<Launch, { kind: "words" }>,
+  words: readonly (string | null)[],
+): (string | null)[] {
+  const isGiven = (word: string | null) => isOpen && placeholder !== "" && word?.includes(placeholder);
+  const known = words.slice(from, to).map((word) => (isGiven(word) ? null : word));
+  return isOpen ? [...known, null] : known;
 }
 
 function scriptWords(text: string | null, shell: string, { depth, part }: Inside): CommandWords[] {

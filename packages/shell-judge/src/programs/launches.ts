@@ -32,17 +32,18 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   ...alike("command builtin nohup setsid busybox toybox catchsegv", {}),
   ...alike("chronic linux32 linux64 i386 x86_64 uname26 setarch unbuffer ssh-agent dbus-launch run0", {}),
   ...alike("rlwrap torify torsocks proxychains proxychains4 tsocks valgrind firejail grc eatmydata", {}),
-  ...alike("nocache systemd-inhibit entr watchexec cross-env concurrently heaptrack numactl bunx", {}),
+  ...alike("nocache systemd-inhibit entr watchexec cross-env concurrently heaptrack bunx", {}),
   ...alike("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", {}),
   ...alike("taskset chroot gosu su-exec logsave", { before: 1 }),
   ...alike("aa-exec choom cpulimit cgexec trickle hyperfine", { values: "pnlegduwtmrsS" }),
-  env: { values: "uCS", long: "--unset --chdir --split-string" },
+  env: { values: "uCSa", long: "--unset --chdir --split-string --argv0" },
   nice: { values: "n", long: "--adjustment" },
   timeout: { values: "ks", long: "--kill-after --signal", before: 1 },
   stdbuf: { values: "ioe", long: "--input --output --error" },
   xargs: {
-    values: "adEIiLlnPsR",
-    long: "--arg-file --delimiter --max-args --max-chars --max-lines --max-procs --replace",
+    // The values of others, such as `-i`, are attached.
+    values: "adEIJLnPsR",
+    long: "--arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
     isOpen: true,
   },
   exec: { values: "a" },
@@ -56,7 +57,9 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   chrt: { values: "TPDp", before: 1 },
   flock: { values: "wE", long: "--timeout --conflict-exit-code", before: 1 },
   unshare: { values: "SGRw" },
-  nsenter: { values: "tSGrw" },
+  nsenter: { values: "tSGW", long: "--target --setuid --setgid --wdns" },
+  numactl: { values: "imNCpPwfLo" },
+  sshpass: { values: "pfdP" },
   strace: { values: "abeEIoOpPsSuX" },
   ltrace: { values: "abeFlnopsuwx" },
   parallel: { values: "jnNIaS" },
@@ -156,15 +159,31 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
     if (!isOwn && !/^-./s.test(word)) break;
     from += !isOwn && takesNext(word, wrapper) ? 2 : 1;
   }
-  // `xargs -I{}` replaces `{}` with each line; what it launches may have such an option of its own.
+  // What it launches may have such an option of its own.
   const has = (option: RegExp) => words.slice(1, from).some((word) => option.test(word ?? ""));
   if (name === "env" && has(/^(?:-\w*S|--s)/)) return [{ kind: "unseen" }];
-  const replaces = name === "xargs" && has(/^-(?:[a-zA-Z0]*[iI]|-replace)/);
+  const placeholder = name === "xargs" ? placeholderIn(words.slice(1, from)) : undefined;
   if (words[from] === "--") from += 1;
   from += wrapper.before ?? 0;
   if (from >= to) return [];
   const isOpen = wrapper.isOpen === true;
-  return [{ kind: "words", from, to, isOpen, ...(replaces && { placeholder: "{}" }) }];
+  const line = words.slice(from).join(" ");
+  if (JOINS.has(name) && /[;&|<>()$`\\"'\n*?#~!]/.test(line))
+    return [{ kind: "script", text: line, at: to - 1 }];
+  return [{ kind: "words", from, to, isOpen, ...(placeholder !== undefined && { placeholder }) }];
+}
+
+/** They hand their words, joined to a line, to a shell. */
+const JOINS = setOf("watch parallel sem");
+
+/** What xargs replaces with each line, in each of the ways to say it. */
+function placeholderIn(own: readonly (string | null)[]): string | undefined {
+  for (const [at, word] of own.entries()) {
+    const [found, takes, attached = ""] =
+      /^-(?:[rtpx0]*(?:([IJ])|i)|-replace=?)(.*)$/s.exec(word ?? "") ?? [];
+    if (found !== undefined) return attached || (takes && own[at + 1]) || "{}";
+  }
+  return undefined;
 }
 
 /** A setting of env, or the architecture, which setarch takes before its options. */
@@ -189,7 +208,7 @@ function shellLaunch(words: readonly (string | null)[]): Launch[] {
     const word = words[at];
     if (word === null || word === undefined) return [{ kind: "unseen" }];
     if (!/^[-+]/.test(word)) break;
-    isScript ||= /^-[a-zA-Z]*c/.test(word);
+    isScript ||= (words[0]?.endsWith("fish") ? /^-[a-zA-Z]*[cC]/ : /^-[a-zA-Z]*c/).test(word);
     isInput ||= /^-[a-zA-Z]*s/.test(word);
     if (/^(?:[-+]\w*[oO]|--(?:rc|init-)file)$/.test(word)) at += 1;
     if (/^--?$/.test(word)) {

@@ -25,13 +25,24 @@ interface TaskProgram {
 
 const NPM: TaskProgram = {
   letters: "Cc",
-  long: "--prefix --script-shell --node-options --userconfig --globalconfig --shell --editor --call --dir --cwd --npm-path --pnpmfile --global-pnpmfile --use-yarnrc",
+  long: "--prefix --script-shell --node-options --userconfig --globalconfig --shell --editor --call --dir --cwd --npm-path --pnpmfile --global-pnpmfile --use-yarnrc --git",
   words: /^--config\./,
 };
 
 const REMOTE: TaskProgram = {
   letters: "FEISWw",
-  words: /(?:proxy|local|knownhosts)command|pkcs11provider|securitykeyprovider|xauthlocation|permitlocal/i,
+  words:
+    /(?:proxy|local|knownhosts|ssh_)command|pkcs11provider|securitykeyprovider|xauthlocation|permitlocal/i,
+};
+/** Compilers take a plugin, a linker or a program to go through from their words. */
+const COMPILER: TaskProgram = {
+  long: "-wrapper -specs --specs -load --prefix --ld-path --config -B",
+  words: /^@|^-B|^-fuse-ld|^-.*,@|^-(?![DILMUilo]).*plugin/,
+};
+const SQLITE: TaskProgram = {
+  only: /^--?(?:ascii|bail|batch|box|column|csv|header|html|json|line|list|markdown|noheader|nullvalue|quote|readonly|safe|separator|table|tabs|version)$/,
+  words:
+    /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer|attach|vacuum\s+into|fsdir|zipfile|directory/i,
 };
 const TASKS: Readonly<Record<string, TaskProgram>> = {
   ...alike("npm pnpm yarn", NPM),
@@ -53,7 +64,37 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     long: "-exec --exec -toolexec --toolexec -o -C -modfile -overlay -vettool --vettool -gccgoflags -compiler",
     words: /-ext(?:ld|ar)/,
   },
-  pytest: { letters: "pco", long: "--rootdir --confcutdir --override-ini --config-file --basetemp" },
+  pytest: {
+    letters: "pco",
+    long: "--rootdir --confcutdir --override-ini --config-file --basetemp --pastebin --pdbcls",
+  },
+  ...alike("mypy dmypy", { long: "--install-types --non-interactive" }),
+  // Inline code, or a goal of another plugin than the one that builds.
+  rake: { letters: "epE", long: "--execute --execute-print --execute-continue" },
+  ...alike("mvn mvnw", {
+    words: /^exec:|^[\w.-]+:[\w.-]+:|^-D(?:exec|maven\.ext)\b|^-(?:s|gs|f|t|gt)$/,
+    long: "--settings --global-settings --file --toolchains",
+  }),
+  ...alike("gradle gradlew", {
+    words: /^-[Ibcp]$|^-Dorg\.gradle\.java/,
+    long: "--init-script --build-file --settings-file --project-dir --include-build",
+  }),
+  dotnet: {
+    words: /^[-/]+(?:p|property|l|logger|dl|distributedlogger)[:=]/i,
+    long: "--logger --additional-deps --additionalprobingpath",
+  },
+  cmake: {
+    words:
+      /^-[PCE]|^-D[^=]*(?:LAUNCHER|COMPILER|INCLUDE|TOOLCHAIN|COMMAND|PROGRAM|EXECUTABLE|LINKER)[\w:]*=|^[A-Z]+=/,
+  },
+  ctest: { letters: "S", long: "--script --build-and-test" },
+  bazel: { long: "--run_under --bazelrc --override_repository" },
+  prove: { letters: "eP", long: "--source" },
+  deno: {
+    letters: "A",
+    words: /^--allow-(?:all|run|ffi|sys)/,
+    long: "--preload --import --config --unstable",
+  },
   tsc: { letters: "pb", long: "--project --outDir --outFile --build" },
   tar: {
     letters: "IFgWCPT",
@@ -65,6 +106,12 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   ssh: REMOTE,
   scp: { ...REMOTE, letters: "FSD" },
   sftp: { ...REMOTE, letters: "FSDb" },
+  ...alike("sshfs autossh ssh-copy-id", REMOTE),
+  mosh: { long: "--ssh --client --server" },
+  "ssh-keygen": { letters: "Dw" },
+  "ssh-add": { letters: "sSe" },
+  socat: { words: /(?:^|!!)(?:exec|system|shell|sctp-exec):|,(?:exec|system)=/i },
+  ...alike("nc ncat netcat", { letters: "ec", long: "--lua-exec" }),
   man: { letters: "CHPpTX", long: "--config-file --html --pager --preprocessor --troff-device --gxditview" },
   less: {
     letters: "kKoOtT",
@@ -82,20 +129,44 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     letters: "x",
     long: "-ex -eval-command -iex --ex --eval-command --command --init-command --init-eval-command -ix",
   },
-  psql: { letters: "cfoL", long: "--command --file --output --log-file --set --variable" },
-  mysql: { letters: "e", long: "--execute --init-command --pager --tee --plugin-dir" },
-  sqlite3: {
-    only: /^--?(?:ascii|bail|batch|box|column|csv|header|html|json|line|list|markdown|noheader|nullvalue|quote|readonly|safe|separator|table|tabs|version)$/,
-    words:
-      /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer|attach|vacuum\s+into|fsdir|zipfile|directory/i,
+  lldb: {
+    letters: "osOSkK",
+    long: "--one-line --source --one-line-before-file --source-before-file --one-line-on-crash",
   },
+  ...alike("kak hx", { letters: "eEc" }),
+  perf: { letters: "s", long: "--script" },
+  ...alike("ansible ansible-playbook ansible-console", {
+    letters: "iMemaf",
+    long: "--ssh-common-args --ssh-extra-args --sftp-extra-args --scp-extra-args --vault-password-file --vault-id --become-password-file --connection-password-file --module-path --inventory --extra-vars --module-name --args",
+  }),
+  pandoc: {
+    letters: "FLd",
+    long: "--filter --lua-filter --defaults --extract-media",
+    words: /\.lua(?:[+-]\w+)*$/,
+  },
+  ...alike("tex latex pdflatex xelatex lualatex pdftex luatex", {
+    words: /^--?(?:shell-e|enable-w|write18)/,
+  }),
+  latexmk: { words: /^-(?:e|r|usepretex|pretex)|^-[a-z]*(?:latex|tex|view|dvi|ps|pdf)=/ },
+  ...alike("yt-dlp youtube-dl", {
+    long: "--config-locations --plugin-dirs --ffmpeg-location --alias --external-downloader --downloader --batch-file",
+  }),
+  aria2c: { letters: "i", long: "--conf-path --input-file" },
+  psql: { letters: "cfoL", long: "--command --file --output --log-file --set --variable" },
+  ...alike("mysql mariadb", {
+    letters: "e",
+    long: "--execute --init-command --pager --tee --plugin-dir --defaults-file --defaults-extra-file",
+  }),
+  ...alike("sqlite3 duckdb", SQLITE),
   openssl: {
     only: /^-(?:in|inform|noout|text|subject|issuer|dates|enddate|startdate|checkend|fingerprint|serial|pubkey|modulus|hash|ext|purpose|email|nameopt|md5|sha\d+|connect|servername|showcerts|base64|a|d|e|v|hex|r)$/,
   },
-  ...alike("gcc g++ cc clang", {
-    long: "-wrapper -specs --specs -load --prefix --ld-path --config",
-    words: /^@|^-B|^-fuse-ld|^-.*,@|^-(?![DILMUilo]).*plugin/,
-  }),
+  ...alike("gcc g++ cc c++ clang clang++ gfortran gdc gnat gccgo flang mpicc mpicxx", COMPILER),
+  ...alike("opt llc clang-tidy", { long: "-load --load" }),
+  ...alike("rustc rustdoc", { letters: "Z", words: /linker/, long: "--runtool --test-builder --config" }),
+  ...alike("ghc ghci runghc", { words: /^-(?:e$|F$|pgm|fplugin|ghci-script)/ }),
+  ...alike("ocamlc ocamlopt ocamlfind", { long: "-pp -ppx" }),
+  ...alike("javac jar javadoc", { words: /^-J|^@|^-Xplugin|^--?proc/ }),
   wget: {
     letters: "eOPioa",
     long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config --post-file --body-file",
@@ -117,7 +188,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
 
 /** Options of any program that start another one, by their names. */
 export const STARTING_OPTION =
-  /^--?(?:on-[\w-]+|[\w-]*(?:askpass|cmd|command|editor|entrypoint|exec|pager|program|rsh|shell|shell-escape|speller|wrapper))(?:=|$)/;
+  /^--?(?:on-[\w-]+|[\w-]*(?:askpass|cmd|command|editor|entrypoint|exec|pager|program|rsh|shell|shell-escape|speller|wrapper))(?:=|$)|^-(?:-[\w-]+-|-?(?:load-(?:pass-)?|X)?)(?:browser|eval|executable|init-hook|pdf-engine|plugins?|viewer)(?:[=:]|$)/;
 
 /** Of programs that nothing in a project makes do something else first. */
 const VERSIONS =
@@ -137,7 +208,7 @@ export const other: ProgramReader = (words, reach) => {
   // `python -m pytest` does what `pytest` does.
   const isModule = /^python[\d.]*$/.test(name) && words[1]?.value === "-m";
   const own = isModule ? (words[2]?.value ?? "") : name;
-  const task = rowOf(TASKS, own);
+  const task = rowOf(TASKS, own.replace(/-[\d.]+$/, ""));
   let isEnded = false;
   for (const [index, word] of withDash(words, own).entries()) {
     if (index < (isModule ? 3 : 1)) continue;
