@@ -1,14 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import {
-  type AgentEvent,
-  type Confirm,
-  createSession,
-  createToolbox,
-  type Decision,
-  scriptedModel,
-} from "@burin/core";
+import { type Confirm, createSession, createToolbox, type Decision, scriptedModel } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 
@@ -53,8 +47,7 @@ describe("the answer to a question", () => {
     const call = { name: "write_file", args: { file_path: `${root}/a.txt`, content: "x" } };
     const model = scriptedModel([{ calls: [call] }, { text: "done" }]);
     const session = createSession({ root, model, confirm: async () => false as never });
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("go")) events.push(event);
+    const events = await eventsOf(session.run("go"));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "refused", error: { type: "undecided" } });
   });
 

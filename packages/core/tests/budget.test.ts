@@ -1,7 +1,8 @@
-import { type AgentEvent, Budget, createSession, parseBudget, type SessionOptions } from "@burin/core";
+import { Budget, createSession, parseBudget, type SessionOptions } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 
@@ -15,8 +16,7 @@ const usage = { inputTokens: 900, outputTokens: 100 };
 async function play(script: readonly ScriptLine[], options: Partial<SessionOptions>) {
   const model = scriptedModel(script);
   const session = createSession({ root, model, approvalMode: "yolo", ...options });
-  const events: AgentEvent[] = [];
-  for await (const event of session.run("go")) events.push(event);
+  const events = await eventsOf(session.run("go"));
   await session.close();
   const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
   const told = events.flatMap((event) => (event.type === "context" ? [event.text] : []));

@@ -1,9 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentEvent, createSession, openModel, resumeSession } from "@burin/core";
+import { createSession, openModel, resumeSession } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let base: string;
 let root: string;
@@ -20,12 +21,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.close();
 });
-
-async function eventsOf(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
-  const events: AgentEvent[] = [];
-  for await (const event of running) events.push(event);
-  return events;
-}
 
 describe("a session that was compacted", () => {
   it.each(["openai", "openai-responses", "anthropic", "gemini"] as const)(

@@ -1,14 +1,7 @@
-import {
-  type AgentEvent,
-  BaseTool,
-  createSession,
-  createToolbox,
-  defineTool,
-  scriptedModel,
-  type Toolbox,
-} from "@burin/core";
+import { BaseTool, createSession, createToolbox, defineTool, scriptedModel, type Toolbox } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 const opened: Toolbox[] = [];
@@ -116,8 +109,7 @@ it.each([1_000_000, 30_000])(
       tools: [longTool("long", () => "x".repeat(WHOLE))],
       model: { ...scriptedModel(script), contextWindow },
     });
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("Go on.")) events.push(event);
+    const events = await eventsOf(session.run("Go on."));
     await session.close();
     const answers = events.flatMap((event) =>
       event.type === "tool_call" && event.call.status === "success" ? String(event.call.llmContent) : [],

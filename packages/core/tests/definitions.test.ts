@@ -1,14 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import {
-  type AgentEvent,
-  createSession,
-  type ScriptLine,
-  type SessionOptions,
-  scriptedModel,
-} from "@burin/core";
+import { createSession, type ScriptLine, type SessionOptions, scriptedModel } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 let home: string;
@@ -41,8 +36,7 @@ async function run(
     },
   };
   const session = createSession({ root, model, environment: { BURIN_HOME: home }, ...options });
-  const events: AgentEvent[] = [];
-  for await (const event of session.run(prompt)) events.push(event);
+  const events = await eventsOf(session.run(prompt));
   await session.close();
   const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
   const answers = events.flatMap((event) =>

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentEvent, createSession, type SettingsInput, scriptedModel } from "@burin/core";
+import { createSession, type SettingsInput, scriptedModel } from "@burin/core";
 import { describe, expect, it } from "vitest";
 import {
   ADD,
@@ -13,6 +13,7 @@ import {
   project,
   toolbox,
 } from "./discovery-project.ts";
+import { eventsOf } from "./events-of.ts";
 
 makeProjects();
 
@@ -255,8 +256,7 @@ describe("a session", () => {
       },
     };
     const session = closing(createSession({ root: project.root, model, settings }));
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("first")) events.push(event);
+    const events = await eventsOf(session.run("first"));
     await change?.();
     for await (const event of session.run("second")) events.push(event);
     return { requests, notices: events.flatMap((event) => (event.type === "notice" ? event.message : [])) };
@@ -288,8 +288,7 @@ describe("a session", () => {
     };
     const settings = { tools: { ...tools, toolDiscoveryCommand: "sleep 3; cat tools.json" } };
     const session = closing(createSession({ root: project.root, model, settings, approvalMode: "yolo" }));
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("add")) events.push(event);
+    const events = await eventsOf(session.run("add"));
     expect(events.at(-1)).toMatchObject({ status: "success", result: "done" });
     const calls = events.flatMap((event) => (event.type === "tool_call" ? event.call.status : []));
     expect(calls.at(-1)).toBe("success");

@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  type AgentEvent,
   type ApprovalMode,
   type Confirm,
   type Confirmation,
@@ -13,6 +12,7 @@ import {
 } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 
@@ -40,8 +40,7 @@ async function run(
     ...(confirm ? { confirm } : {}),
   });
   const prompt = async (text: string) => {
-    const events: AgentEvent[] = [];
-    for await (const event of session.run(text)) events.push(event);
+    const events = await eventsOf(session.run(text));
     return events.at(-1);
   };
   return { session, model, prompt };

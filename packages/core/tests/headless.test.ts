@@ -13,6 +13,7 @@ import {
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let top: string;
 let root: string;
@@ -30,14 +31,8 @@ function session(script: readonly ScriptLine[], more: Partial<SessionOptions> = 
   return createSession({ root, environment, model: scriptedModel(script), record: true, ...more });
 }
 
-async function play(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
-  const events: AgentEvent[] = [];
-  for await (const event of running) events.push(event);
-  return events;
-}
-
 async function lastOf(one: Session, prompt: string | null): Promise<AgentEvent | undefined> {
-  const events = await play(prompt === null ? one.goOn() : one.run(prompt));
+  const events = await eventsOf(prompt === null ? one.goOn() : one.run(prompt));
   await one.close();
   return events.at(-1);
 }

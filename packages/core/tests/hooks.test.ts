@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  type AgentEvent,
   type Confirmation,
   createSession,
   createToolbox,
@@ -16,6 +15,7 @@ import {
 } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 let home: string;
@@ -68,8 +68,7 @@ async function run(lines: readonly ScriptLine[], options: Partial<SessionOptions
     },
   };
   const session = createSession({ root, model, environment: environment(), ...options });
-  const events: AgentEvent[] = [];
-  for await (const event of session.run("go")) events.push(event);
+  const events = await eventsOf(session.run("go"));
   await session.close();
   return { events, requests, session };
 }

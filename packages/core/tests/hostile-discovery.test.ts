@@ -1,15 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type AgentEvent,
-  createSession,
-  folderTrust,
-  loadSettings,
-  openModel,
-  openTrust,
-  scriptedModel,
-} from "@burin/core";
+import { createSession, folderTrust, loadSettings, openModel, openTrust, scriptedModel } from "@burin/core";
 import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import {
@@ -22,6 +14,7 @@ import {
   project,
   toolbox,
 } from "./discovery-project.ts";
+import { eventsOf } from "./events-of.ts";
 
 makeProjects();
 
@@ -161,8 +154,7 @@ describe("a hostile discovery command", () => {
     const model = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
     const session = closing(createSession({ root: project.root, model, settings }));
     await session.ready();
-    const events = [];
-    for await (const event of session.run("hello")) events.push(event);
+    const events = await eventsOf(session.run("hello"));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "success", result: "fine" });
     expect(server.problems).toEqual([]);
     expect(JSON.stringify(server.requests[0]).length).toBeLessThan(200_000);
@@ -226,8 +218,7 @@ describe("a command of a trusted project that names a file", () => {
     const model = scriptedModel([{ text: "done" }]);
     const session = closing(createSession({ root, settings, environment, model, record: false }));
     await plant("check.sh", ": > canary\n");
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("Go.")) events.push(event);
+    const events = await eventsOf(session.run("Go."));
     expect(events.at(-1)).toMatchObject({ type: "done", status: "error", check: { passed: false } });
     expect(existsSync(join(root, "canary"))).toBe(false);
     expect(events.at(-1)).toMatchObject({ error: { message: expect.stringContaining(CHANGED) } });

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
-  type AgentEvent,
   createSession,
   findSession,
   folderTrust,
@@ -14,6 +13,7 @@ import {
 } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 let home: string;
@@ -89,8 +89,7 @@ async function useAll(): Promise<string[]> {
   const model = scriptedModel([{ calls }, { text: "Done." }]);
   const environment = { ...process.env, BURIN_HOME: home, HOME: home };
   const session = createSession({ root, model, environment, approvalMode: "yolo", isTrusted: true });
-  const events: AgentEvent[] = [];
-  for await (const event of session.run("go")) events.push(event);
+  const events = await eventsOf(session.run("go"));
   await session.close();
   expect(events.at(-1)).toMatchObject({ type: "done" });
   return said;

@@ -15,6 +15,7 @@ import {
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 let server: FakeModelServer | null = null;
@@ -56,8 +57,7 @@ async function interrupt({ replies, isThere, options = {}, prompt = "go" }: Phas
   expect(controller.signal.aborted).toBe(true);
   expect(events.at(-1)).toMatchObject({ type: "done", status: "cancelled" });
   const filesThen = await readdir(root);
-  const next: AgentEvent[] = [];
-  for await (const event of session.run("and now?")) next.push(event);
+  const next = await eventsOf(session.run("and now?"));
   expect(next.at(-1)).toMatchObject({ type: "done", status: "success", result: "Here again." });
   expect(started.problems).toEqual([]);
   expect(JSON.stringify(started.requests.at(-1)?.body)).toContain("and now?");
@@ -220,8 +220,7 @@ describe("P11 an interruption", () => {
     server = started;
     const model = openModel({ provider: "openai", name: "fake", baseUrl: started.baseUrl });
     const session = createSession({ root, model });
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("go", AbortSignal.abort())) events.push(event);
+    const events = await eventsOf(session.run("go", AbortSignal.abort()));
     expect(events.at(-1)).toMatchObject({ status: "cancelled" });
     expect(started.requests).toEqual([]);
   });

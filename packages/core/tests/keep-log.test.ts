@@ -10,6 +10,7 @@ import {
 } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let top: string;
 let root: string;
@@ -49,8 +50,7 @@ async function run(parts: string[], keep: (lines: string) => Promise<void>) {
     parts.push(lines);
   };
   const session = createSession({ root, environment, model, approvalMode: "yolo", keepLog });
-  const events = [];
-  for await (const event of session.run("go")) events.push(event);
+  const events = await eventsOf(session.run("go"));
   await session.close();
   return events.at(-1);
 }

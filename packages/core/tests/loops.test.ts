@@ -1,9 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentEvent, createSession, type SessionOptions } from "@burin/core";
+import { createSession, type SessionOptions } from "@burin/core";
 import { type ScriptedCall, type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 
@@ -19,8 +20,7 @@ async function play(script: readonly ScriptLine[], options: Partial<SessionOptio
     approvalMode: "yolo",
     ...options,
   });
-  const events: AgentEvent[] = [];
-  for await (const event of session.run("go")) events.push(event);
+  const events = await eventsOf(session.run("go"));
   const answers = session.history.flatMap(({ parts }) =>
     parts.flatMap(({ functionResponse }) =>
       functionResponse ? [String(Object.values(functionResponse.response ?? {})[0])] : [],
@@ -124,8 +124,7 @@ describe("P4 a model that repeats itself", () => {
     const model = scriptedModel([...failing, { text: "No." }, ...failing, { text: "No." }]);
     const session = createSession({ root, model, approvalMode: "yolo" });
     for (const prompt of ["go", "again"]) {
-      const events: AgentEvent[] = [];
-      for await (const event of session.run(prompt)) events.push(event);
+      const events = await eventsOf(session.run(prompt));
       expect(events.at(-1)).toMatchObject({ status: "success" });
     }
   });

@@ -1,7 +1,8 @@
-import { type AgentEvent, createSession, findSession, readLog, resumeSession } from "@burin/core";
+import { createSession, findSession, readLog, resumeSession } from "@burin/core";
 import { startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -22,17 +23,11 @@ async function place() {
   return { server, home, options: { root, environment, record: true } };
 }
 
-async function events(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
-  const heard: AgentEvent[] = [];
-  for await (const event of run) heard.push(event);
-  return heard;
-}
-
 describe("a prompt of parts", () => {
   it("reaches the model as it is, and stands in the log for a session that is resumed", async () => {
     const { server, home, options } = await place();
     const session = createSession(options);
-    const heard = await events(session.run(["What is this?", IMAGE]));
+    const heard = await eventsOf(session.run(["What is this?", IMAGE]));
     expect(heard).toContainEqual({
       type: "text",
       role: "user",
@@ -55,7 +50,7 @@ describe("a prompt of parts", () => {
     const resume = await resumeSession({ home, root: options.root, id: session.id });
     const again = createSession({ ...options, resume });
     expect(again.history).toEqual(history);
-    await events(again.run("And now?"));
+    await eventsOf(again.run("And now?"));
     await again.close();
     expect(contents(server.requests[1])).toContainEqual(sent);
   });
@@ -63,7 +58,7 @@ describe("a prompt of parts", () => {
   it("may be an image without a word", async () => {
     const { server, options } = await place();
     const session = createSession(options);
-    await events(session.run(IMAGE));
+    await eventsOf(session.run(IMAGE));
     await session.close();
     expect(session.history[0]).toEqual({ role: "user", parts: [IMAGE] });
     expect(JSON.stringify(server.requests[0])).toContain(PNG);
@@ -90,7 +85,7 @@ describe("a prompt of parts", () => {
   it("goes with the first request alone where the answer is asked for again", async () => {
     const { options } = await place();
     const session = createSession({ ...options, answerSchema: { type: "object" } });
-    const heard = await events(session.run(["Describe it.", IMAGE]));
+    const heard = await eventsOf(session.run(["Describe it.", IMAGE]));
     await session.close();
     const media = heard.filter((event) => event.type === "text" && event.media !== undefined);
     expect(media).toHaveLength(1);

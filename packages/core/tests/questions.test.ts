@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  type AgentEvent,
   BaseTool,
   createSession,
   createToolbox,
@@ -14,6 +13,7 @@ import {
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 let home: string;
@@ -31,12 +31,6 @@ const writing = (name: string) => ({
 function open(script: readonly ScriptLine[], more: Partial<SessionOptions> = {}): Session {
   const environment = { BURIN_HOME: home, PATH: process.env.PATH };
   return createSession({ root, environment, model: scriptedModel(script), ...more });
-}
-
-async function play(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
-  const events: AgentEvent[] = [];
-  for await (const event of running) events.push(event);
-  return events;
 }
 
 /** All that a session tells until it is closed, and the questions among it. */
@@ -60,7 +54,7 @@ describe("a question", () => {
     const session = open([{ calls: [writing("a.txt")] }, { text: "Done." }], { awaitsAnswers: true });
     const { nextQuestion, records, over } = following(session);
     const asked = nextQuestion();
-    const run = play(session.run("write"));
+    const run = eventsOf(session.run("write"));
     const question = await asked;
     expect(question).toMatchObject({
       callId: "call_1",
@@ -93,12 +87,12 @@ describe("a question", () => {
     });
     const { nextQuestion, records, over } = following(session);
     const first = nextQuestion();
-    const run = play(session.run("write"));
+    const run = eventsOf(session.run("write"));
     session.answer((await first).id, null);
     expect((await run).at(-1)).toMatchObject({ status: "refused", error: { type: "needs_approval" } });
     const stop = new AbortController();
     const second = nextQuestion();
-    const other = play(session.run("again", stop.signal));
+    const other = eventsOf(session.run("again", stop.signal));
     const { id } = await second;
     stop.abort();
     expect((await other).at(-1)).toMatchObject({ status: "cancelled" });
@@ -117,7 +111,7 @@ describe("a question", () => {
       return new Promise(() => {});
     };
     const session = open([{ calls: [writing("a.txt")] }, { text: "Done." }], { confirm });
-    expect((await play(session.run("write"))).at(-1)).toMatchObject({ status: "success" });
+    expect((await eventsOf(session.run("write"))).at(-1)).toMatchObject({ status: "success" });
     expect(heard).toMatchObject([{ callId: "call_1" }]);
     await session.close();
   });
@@ -145,7 +139,7 @@ describe("a question", () => {
       asked.push(question);
       return { outcome: "once" };
     };
-    const events = await play(open([], { model, confirm }).run("go"));
+    const events = await eventsOf(open([], { model, confirm }).run("go"));
     expect(asked.map(({ agent }) => agent)).toEqual(["general", "general"]);
     expect(new Set(asked.map(({ parentCallId }) => parentCallId))).toEqual(new Set(["call_1", "call_2"]));
     expect(new Set(asked.map(({ callId }) => callId)).size).toBe(2);
@@ -162,7 +156,7 @@ describe("a question", () => {
 
   it("P44 that a session was parked with is answered by its id when the session is resumed", async () => {
     const first = open([{ calls: [writing("a.txt")] }], { record: true, park: true });
-    const end = (await play(first.run("write"))).at(-1);
+    const end = (await eventsOf(first.run("write"))).at(-1);
     expect(end).toMatchObject({ status: "refused", error: { type: "parked" } });
     await first.close();
     const resume = await resumeSession({ home, root });
@@ -171,7 +165,7 @@ describe("a question", () => {
     expect(question).toMatchObject({ callId: "call_1", confirmation: { kind: "edit" } });
     expect(second.answer(question?.id ?? "", { outcome: "once" })).toBe(null);
     expect(second.questions).toEqual([]);
-    expect((await play(second.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+    expect((await eventsOf(second.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("x\n");
     await second.close();
   });
@@ -216,7 +210,7 @@ describe("the id of a call", () => {
       },
     };
     const session = open([], { model, tools: [new Echo()] });
-    const events = await play(session.run("go"));
+    const events = await eventsOf(session.run("go"));
     await session.call("echo", {});
     const ids = events.flatMap((event) =>
       event.type === "tool_call" && event.call.status === "success" ? event.call.callId : [],
@@ -236,9 +230,9 @@ describe("what a session tells", () => {
   ])("P44 %s: a face reads on from any number, in the envelope of the log", async (_what, record) => {
     const session = open([{ text: "One." }, { text: "Two." }], { record });
     const all = following(session);
-    await play(session.run("first"));
+    await eventsOf(session.run("first"));
     const early = following(session, 1);
-    await play(session.run("second"));
+    await eventsOf(session.run("second"));
     const late = following(session, 3);
     session.note({ type: "input_error", line: 7, message: "what?" });
     await session.close();
@@ -260,7 +254,7 @@ describe("what a session tells", () => {
     };
     const session = open([], { model, record: true });
     const live = following(session);
-    await play(session.run("count"));
+    await eventsOf(session.run("count"));
     const again = following(session, 1);
     await session.close();
     await Promise.all([live.over, again.over]);
@@ -283,7 +277,7 @@ describe("what a session tells", () => {
       confirm: async () => ({ outcome: "approved_plan", mode: "auto-edit" }),
     });
     const { records, over } = following(session);
-    await play(session.run("plan"));
+    await eventsOf(session.run("plan"));
     session.approvalMode = "auto-edit";
     session.approvalMode = "default";
     await session.close();
@@ -300,13 +294,13 @@ describe("what a session tells", () => {
     const session = open([{ text: "One." }]);
     const { records, over } = following(session);
     const before = session.contextFill;
-    await play(session.run("first"));
+    await eventsOf(session.run("first"));
     const fill = session.contextFill;
     expect(fill.tokens).toBeGreaterThan(before.tokens);
     const other = { ...scriptedModel([{ text: "Two." }]), name: "other", contextWindow: 5000 };
     session.useModel(other);
     expect(session.contextFill).toEqual({ tokens: fill.tokens, window: 5000 });
-    expect((await play(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
+    expect((await eventsOf(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
     await session.close();
     await over;
     const events = records.map(({ event }) => event);
@@ -318,13 +312,13 @@ describe("what a session tells", () => {
     const script = [{ text: "A long answer. ".repeat(200) }, { text: "They talked." }, { text: "Two." }];
     const session = open(script);
     const { records, over } = following(session);
-    const run = play(session.run("first"));
+    const run = eventsOf(session.run("first"));
     const after = await session.compact();
     await run;
     expect(JSON.stringify(session.history)).toContain("They talked.");
     expect(JSON.stringify(session.history)).not.toContain("A long answer.");
     expect(after).toEqual(session.contextFill);
-    expect((await play(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
+    expect((await eventsOf(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
     await session.close();
     await over;
     const types = typesOf(records);

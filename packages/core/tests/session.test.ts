@@ -14,6 +14,7 @@ import {
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let top: string;
 let root: string;
@@ -39,12 +40,6 @@ function session(script: readonly ScriptLine[], more: Partial<SessionOptions> = 
 
 const resumed = (more: { id?: string; fork?: boolean } = {}): Promise<ResumedSession> =>
   resumeSession({ home, root, ...more });
-
-async function play(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
-  const events: AgentEvent[] = [];
-  for await (const event of running) events.push(event);
-  return events;
-}
 
 function logs(): string[] {
   const [project = ""] = readdirSync(join(home, "sessions"));
@@ -82,7 +77,7 @@ describe("a session that is recorded", () => {
       { thought: "hm", text: "I write.", calls: [writing("a.txt", "a\n")] },
       { text: "Done." },
     ]);
-    await play(first.run("go"));
+    await eventsOf(first.run("go"));
     await first.close();
     expect(logs()).toHaveLength(1);
     const bytes = readFileSync(logs()[0] ?? "");
@@ -93,7 +88,7 @@ describe("a session that is recorded", () => {
     }
     expect(readFileSync(logs()[0] ?? "")).toEqual(bytes);
     const last = session([{ text: "More." }], { resume: await resumed({ id: first.id.slice(0, 15) }) });
-    await play(last.run("go on"));
+    await eventsOf(last.run("go on"));
     await last.close();
     expect(last.history).toHaveLength(6);
     expect(historyOf(loggedEvents())).toEqual(last.history);
@@ -102,7 +97,7 @@ describe("a session that is recorded", () => {
 
   it("R37 the log holds what a stream-json reader hears, but for live output and joined texts", async () => {
     const one = session([{ text: "I write.", calls: [writing("a.txt", "a\n")] }, { text: "Done." }]);
-    const heard = await play(one.run("go"));
+    const heard = await eventsOf(one.run("go"));
     await one.close();
     const states = (events: readonly AgentEvent[]) =>
       events.map((event) => (event.type === "tool_call" ? event.call.status : event.type));
@@ -117,11 +112,11 @@ describe("a session that is recorded", () => {
       { text: "Done." },
     ];
     const first = session(script);
-    await play(first.run("go"));
+    await eventsOf(first.run("go"));
     await first.close();
     cutAfter(stateOf("write_file", "executing"));
     const again = session([{ text: "I look first." }], { resume: await resumed() });
-    const events = await play(again.run("what happened?"));
+    const events = await eventsOf(again.run("what happened?"));
     await again.close();
     expect(answersIn(again.history)).toEqual([
       { error: expect.stringContaining("does not exist") },
@@ -138,15 +133,15 @@ describe("a session that is recorded", () => {
   it("P11 goes on where it stopped: what had not begun is run, what may have run is not", async () => {
     const script = [{ calls: [writing("a.txt", "a\n"), writing("b.txt", "b\n")] }, { text: "Done." }];
     const first = session(script);
-    await play(first.run("go"));
+    await eventsOf(first.run("go"));
     await first.close();
     cutAfter(stateOf("write_file", "executing"));
     await rm(join(root, "a.txt"));
     await rm(join(root, "b.txt"));
     const again = session([{ text: "Done." }], { resume: await resumed() });
-    expect((await play(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+    expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
     expect(readdirSync(root)).toEqual(["b.txt"]);
-    expect((await play(again.goOn())).at(-1)).toMatchObject({
+    expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({
       status: "error",
       error: { type: "nothing_left" },
     });
@@ -158,25 +153,25 @@ describe("a session that is recorded", () => {
     async (when) => {
       const broken = { text: "Half of", error: { message: "gone" } };
       const first = session([broken, ...(when === "at once" ? [{ text: "Done." }] : [])]);
-      expect((await play(first.run("go"))).at(-1)).toMatchObject({ status: "error" });
+      expect((await eventsOf(first.run("go"))).at(-1)).toMatchObject({ status: "error" });
       if (when !== "at once") await first.close();
       const again = when === "at once" ? first : session([{ text: "Done." }], { resume: await resumed() });
-      expect((await play(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+      expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
       expect(again.history.map(({ role }) => role)).toEqual(["user", "model", "user", "model"]);
-      expect((await play(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
-      expect((await play(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
+      expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
+      expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
       await again.close();
     },
   );
 
   it("P13 goes on where the process was killed while the model was thinking", async () => {
     const first = session([{ text: "Ready." }, { thought: "hm", text: "Done." }]);
-    await play(first.run("hello"));
-    await play(first.run("go"));
+    await eventsOf(first.run("hello"));
+    await eventsOf(first.run("go"));
     await first.close();
     cutAfter((event) => event.type === "thought");
     const again = session([{ text: "Done." }], { resume: await resumed() });
-    expect((await play(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+    expect((await eventsOf(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
     await again.close();
   });
 
@@ -202,7 +197,7 @@ describe("a session that is recorded", () => {
       { text: "Done." },
     ];
     const first = session(script);
-    await play(first.run("go"));
+    await eventsOf(first.run("go"));
     await first.close();
     const [path = ""] = logs();
     copyFileSync(path, join(top, "whole"));
@@ -211,7 +206,7 @@ describe("a session that is recorded", () => {
       for (const left of [lines.slice(0, count), lines.filter((_line, index) => index !== count)]) {
         writeFileSync(path, left.map((line) => `${line}\n`).join(""));
         const again = session([{ text: "ok" }], { resume: await resumed() });
-        const events = await play(again.run("on"));
+        const events = await eventsOf(again.run("on"));
         await again.close();
         expect(events.at(-1), `${count} of ${lines.length}`).toMatchObject({ status: "success" });
         expect(again.history[0]?.role).toBe("user");
@@ -221,11 +216,11 @@ describe("a session that is recorded", () => {
 
   it("P13 a second process is told, and can go on with a copy", async () => {
     const first = session([{ text: "One." }, { text: "Two." }]);
-    await play(first.run("go"));
+    await eventsOf(first.run("go"));
     await expect(resumed()).rejects.toMatchObject({ code: "in_use" });
     const fork = session([{ text: "Else." }], { resume: await resumed({ fork: true }) });
-    await play(fork.run("on"));
-    await play(first.run("on"));
+    await eventsOf(fork.run("on"));
+    await eventsOf(first.run("on"));
     await Promise.all([first.close(), fork.close()]);
     expect(fork.id).not.toBe(first.id);
     expect([first.history, fork.history].map((history) => history.at(-1)?.parts[0]?.text)).toEqual([
@@ -243,7 +238,7 @@ describe("a session that is recorded", () => {
     writeFileSync(join(root, "config"), "key=canary-4711-value\nid=AKIAIOSFODNN7EXAMPLE\nplain=yes\n");
     const reading = { name: "read_file", args: { absolute_path: join(root, "config") } };
     const first = session([{ calls: [reading] }, { text: "It is canary-4711-value." }]);
-    await play(first.run("what is the key?"));
+    await eventsOf(first.run("what is the key?"));
     await first.close();
     expect(JSON.stringify(first.history)).toContain("canary-4711-value");
     const text = readFileSync(logs()[0] ?? "", "utf8");
@@ -261,7 +256,7 @@ describe("a session that is recorded", () => {
     for (const is_background of [false, true]) {
       const args = { command, is_background };
       const one = session([{ calls: [{ name: "run_shell_command", args }] }, { text: "Done." }]);
-      await play(one.run("go"));
+      await eventsOf(one.run("go"));
       const states = async () => (await one.commands.list()).map(({ state }) => state);
       await expect.poll(async () => new Set(await states())).toEqual(new Set(is_background ? ["ended"] : []));
       await one.close();
@@ -279,7 +274,7 @@ describe("a session that is recorded", () => {
   it("says what is wrong with the session that is asked for", async () => {
     await expect(resumed()).rejects.toMatchObject({ code: "not_found" });
     const first = session([{ text: "One." }]);
-    await play(first.run("go"));
+    await eventsOf(first.run("go"));
     await first.close();
     await expect(resumed({ id: "nope" })).rejects.toThrow("burin sessions list");
     await expect(resumeSession({ home, root: top, id: first.id })).rejects.toThrow(`--root '${root}'`);
@@ -287,7 +282,7 @@ describe("a session that is recorded", () => {
 
   it("without `record` nothing is written", async () => {
     const one = session([{ text: "One." }], { record: false });
-    await play(one.run("go"));
+    await eventsOf(one.run("go"));
     await one.close();
     expect(readdirSync(top)).toEqual(["project"]);
   });

@@ -12,6 +12,7 @@ import {
 } from "@burin/core";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 let home: string;
@@ -74,8 +75,7 @@ describe("the calls of a subagent", () => {
     const look = new Look();
     const ground = { root, environment: { BURIN_HOME: home }, approvalMode: "yolo" as const };
     const session = createSession({ ...ground, model: model(), tools: [look], record: true });
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("go")) events.push(event);
+    const events = await eventsOf(session.run("go"));
     await session.close();
     expect(events.at(-1)).toMatchObject({ status: "success", result: "Done." });
     expect(look.isRecorded).toBe(true);

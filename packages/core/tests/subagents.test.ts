@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  type AgentEvent,
   type ChatModel,
   createSession,
   type Question,
@@ -11,6 +10,7 @@ import {
 } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 let home: string;
@@ -57,8 +57,7 @@ const write = (name = "b.txt") => ({
 
 async function run(model: ChatModel, options: Partial<SessionOptions> = {}, signal?: AbortSignal) {
   const session = createSession({ root, model, environment: { BURIN_HOME: home }, ...options });
-  const events: AgentEvent[] = [];
-  for await (const event of session.run("go", signal)) events.push(event);
+  const events = await eventsOf(session.run("go", signal));
   await session.close();
   const answers = events.flatMap((event) =>
     event.type === "tool_call" && "llmContent" in event.call ? [event.call] : [],

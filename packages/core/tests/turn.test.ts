@@ -4,6 +4,7 @@ import { type AgentEvent, createSession, historyOf, type Message, openAiCompatib
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 let root: string;
 let server: FakeModelServer | null = null;
@@ -27,12 +28,6 @@ async function sessionWith(
   server = started;
   const model = openAiCompatible({ name: "fake", baseUrl: started.baseUrl });
   return { server: started, session: createSession({ root, model, ...options }) };
-}
-
-async function eventsOf(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
-  const events: AgentEvent[] = [];
-  for await (const event of running) events.push(event);
-  return events;
 }
 
 const reading = (name: string) => ({ name: "read_file", args: { absolute_path: join(root, name) } });

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentEvent, createSession, createToolbox, scriptedModel } from "@burin/core";
+import { createSession, createToolbox, scriptedModel } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 const HOMES: readonly (readonly [string, () => string])[] = [
   ["below /proc", () => "/proc/nope/home"],
@@ -38,8 +39,7 @@ describe.each(HOMES)("a home that cannot be made: %s", (_where, homeOf) => {
         environment: { ...process.env, BURIN_HOME: homeOf() },
         record,
       });
-      const events: AgentEvent[] = [];
-      for await (const event of session.run("go")) events.push(event);
+      const events = await eventsOf(session.run("go"));
       await session.close().catch(() => {});
       const end = events.at(-1);
       if (record)

@@ -1,16 +1,10 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  type AgentEvent,
-  type ChatModel,
-  createSession,
-  historyOf,
-  openAiCompatible,
-  scriptedModel,
-} from "@burin/core";
+import { type ChatModel, createSession, historyOf, openAiCompatible, scriptedModel } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { eventsOf } from "./events-of.ts";
 
 const pages: Server[] = [];
 let models: FakeModelServer | null = null;
@@ -35,8 +29,7 @@ async function run(place: string, replies: readonly FakeReply[]) {
   const model = openAiCompatible({ name: "fake", baseUrl: models.baseUrl });
   const settings = { web: { allowedHosts: [place] } };
   const session = createSession({ root: ".", model, settings, approvalMode: "yolo" });
-  const events: AgentEvent[] = [];
-  for await (const event of session.run("go")) events.push(event);
+  const events = await eventsOf(session.run("go"));
   await session.close();
   const answers = historyOf(events).flatMap(({ parts }) =>
     parts.flatMap((part) => part.functionResponse ?? []),
@@ -110,8 +103,7 @@ describe("the web tools in a turn", () => {
       model: { prices: { counting: { input: 0, output: 100_000 } } },
     };
     const session = createSession({ root: ".", model, settings, approvalMode: "yolo", budget: "$3" });
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("go")) events.push(event);
+    const events = await eventsOf(session.run("go"));
     await session.close();
     expect(events).toContainEqual({ type: "usage", usage, purpose: "page" });
     expect(events.at(-1)).toMatchObject({ status: "limit", error: { type: "budget" } });

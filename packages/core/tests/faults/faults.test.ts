@@ -15,7 +15,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
-  type AgentEvent,
   BaseTool,
   createSession,
   createToolbox,
@@ -27,6 +26,7 @@ import {
 } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventsOf } from "../events-of.ts";
 import { killDuringWrite } from "./kill-during-write.mjs";
 import { killSessions } from "./kill-session.mjs";
 import { swapRace } from "./swap-race.mjs";
@@ -232,8 +232,7 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
       record: true,
       tools: [new FillDisk(join(disk, "filler"))],
     });
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("go")) events.push(event);
+    const events = await eventsOf(session.run("go"));
     await session.close();
     expect(readdirSync(root)).toEqual(["a.txt"]);
     expect(JSON.stringify(events)).toMatch(/cannot be written[^"]*no space/);

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type AgentEvent,
   type ChatModel,
   type Confirmation,
   createSession,
@@ -8,6 +7,7 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from "../../src/index.ts";
+import { eventsOf } from "../events-of.ts";
 import { fixture, type McpProject, mcpProject, published } from "./project.ts";
 
 let project: McpProject;
@@ -87,8 +87,7 @@ describe("prompts and resources of MCP servers", () => {
     const model: ChatModel = { name: "never asked", async *stream() {} };
     const settings = { mcpServers: { slow: fixture("mute") } };
     const session = createSession({ root: cwd, environment, model, settings });
-    const events: AgentEvent[] = [];
-    for await (const event of session.run("what is @slow:a:b", AbortSignal.timeout(500))) events.push(event);
+    const events = await eventsOf(session.run("what is @slow:a:b", AbortSignal.timeout(500)));
     await session.close();
     expect(events.at(-1)).toMatchObject({ status: "cancelled", error: { type: "cancelled" } });
   });
