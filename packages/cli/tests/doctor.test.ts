@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { portOf } from "@burin/testing/fake-model-server";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
@@ -86,8 +86,7 @@ async function service(status: number): Promise<{ readonly url: string; readonly
     asked.push(`${request.url} ${request.headers.authorization}`);
     response.writeHead(status).end('{"data":[]}');
   });
-  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
+  return { url: `http://127.0.0.1:${await portOf(server)}/v1`, asked };
 }
 
 const settings = (folder: string, value: unknown) =>

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { portOf } from "@burin/testing/fake-model-server";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
@@ -27,9 +27,7 @@ it("P45 what calls need is loaded while the first request is away, and not befor
     await mayAnswer;
     response.writeHead(200, { "content-type": "text/event-stream" }).end(REPLY);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(server);
   const child = spawn(process.execPath, [BURIN, "-p", "hello"], {
     cwd: root,
     env: {

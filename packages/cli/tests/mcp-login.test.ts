@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { BURIN, burin, environmentIn } from "./burin.ts";
 import { put, root } from "./project.ts";
@@ -10,16 +11,14 @@ afterEach(() => close());
 
 /** A server behind a login, and its login service: whoever brings the code is let in. */
 async function startService(): Promise<string> {
-  const server = createServer((request, response) => answer(request, response, base()));
-  const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const server = createServer((request, response) => answer(request, response, base));
+  const base = `http://127.0.0.1:${await portOf(server)}`;
   close = () => server.close();
-  return base();
+  return base;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, base: string): Promise<void> {
-  let body = "";
-  for await (const chunk of request) body += chunk;
+  const body = await text(request);
   const [path = ""] = request.url?.split("?") ?? [];
   const say = (status: number, value: object) =>
     void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));

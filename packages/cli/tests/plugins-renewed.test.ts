@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { chmod, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin, failed } from "./burin.ts";
 import { put, root as top } from "./project.ts";
@@ -157,8 +157,7 @@ describe("skills of a site", () => {
       } else response.writeHead(text === undefined ? 404 : 200).end(text);
     });
     servers.push(server);
-    await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${await portOf(server)}`;
   }
 
   const SKILLS = "/.well-known/agent-skills";

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { startFakeModelServer } from "@burin/core/testing";
+import { portOf } from "@burin/testing/fake-model-server";
 import { describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
 import { running, ScreenRoom } from "./screen-room.ts";
@@ -103,9 +103,8 @@ describe("the first start", () => {
       response.writeHead(isRight ? 200 : 401, { "content-type": "application/json" });
       response.end(isRight ? '{ "data": [{ "id": "first-model" }] }' : '{ "error": { "message": "no" } }');
     });
-    await new Promise<void>((resolve) => models.listen(0, "127.0.0.1", resolve));
+    const port = await portOf(models);
     try {
-      const { port } = models.address() as AddressInfo;
       const terminal = room.begin({ columns: 100 });
       await nameAddress(terminal, `http://127.0.0.1:${port}/v1`);
       await terminal.enter("wrong\r", "The service refuses this key.", "press enter if it needs none");

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
@@ -19,14 +20,11 @@ afterEach(async () => {
 /** Where the traces go; gives its address. */
 async function openReceiver(): Promise<string> {
   const server = createServer(async (request, response) => {
-    let text = "";
-    for await (const chunk of request.setEncoding("utf8")) text += chunk;
-    posted.push({ path: request.url, text });
+    posted.push({ path: request.url, text: await text(request) });
     response.end("{}");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await portOf(server)}`;
 }
 
 async function ask(env: Record<string, string> = {}, format = "stream-json") {

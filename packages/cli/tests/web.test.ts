@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { portOf } from "@burin/testing/fake-model-server";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
@@ -24,9 +23,7 @@ afterEach(() => {
 
 async function listen(server: Server): Promise<number> {
   open.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  return portOf(server);
 }
 
 /** The words after `burin` of the example on a tool's page. */

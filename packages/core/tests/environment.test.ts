@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createSession, createToolbox, scriptedModel } from "@burin/core";
+import { portOf } from "@burin/testing/fake-model-server";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -19,8 +19,7 @@ beforeEach(async () => {
     response.statusCode = 404;
     response.end("not here");
   });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  const { port } = proxy.address() as AddressInfo;
+  const port = await portOf(proxy);
   environment = { PATH: process.env.PATH, BURIN_HOME: home, HTTP_PROXY: `http://127.0.0.1:${port}` };
 });
 

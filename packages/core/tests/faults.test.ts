@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { type AgentEvent, BaseTool, createSession, type ModelChoice, openModel, retrying } from "@burin/core";
 import { startFakeModelServer } from "@burin/core/testing";
+import { portOf } from "@burin/testing/fake-model-server";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -52,20 +53,16 @@ async function record(provider: Provider): Promise<Recorded> {
   ]);
   const bodies: Buffer[] = [];
   const relay = createServer(async (request, response) => {
-    const pieces: Buffer[] = [];
-    for await (const piece of request) pieces.push(piece);
     const target = `${new URL(fake.baseUrl).origin}${request.url}`;
-    const answer = await fetch(target, { method: "POST", body: Buffer.concat(pieces) });
+    const answer = await fetch(target, { method: "POST", body: await buffer(request) });
     bodies.push(Buffer.from(await answer.arrayBuffer()));
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(bodies.at(-1));
   });
-  relay.listen(0, "127.0.0.1");
-  await once(relay, "listening");
   const model = openModel({
     provider,
     name: "m",
-    baseUrl: `http://127.0.0.1:${(relay.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${await portOf(relay)}/v1`,
   });
   for (let turn = 0; turn < 3; turn += 1) {
     for await (const event of model.stream(ASKING, new AbortController().signal)) void event;
@@ -86,9 +83,7 @@ beforeAll(async () => {
     if (answer) await answer(response);
     else response.destroy();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  baseUrl = `http://127.0.0.1:${await portOf(server)}/v1`;
 });
 
 afterAll(() => {

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text as textOf } from "node:stream/consumers";
+import { portOf } from "@burin/testing/fake-model-server";
 
 export interface ReceivedSpan {
   readonly name: string;
@@ -26,13 +27,11 @@ type Json = Record<string, unknown>;
 export async function openReceiver(status = 200) {
   const posted: Posted[] = [];
   const server = createServer(async (request, response) => {
-    let text = "";
-    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const text = await textOf(request);
     posted.push({ path: request.url, headers: request.headers, text });
     response.writeHead(status, { "content-type": "application/json" }).end("{}");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(server);
   const bodies = (path: string): Json[] =>
     posted.filter((one) => one.path === path).map(({ text }) => JSON.parse(text));
   return {

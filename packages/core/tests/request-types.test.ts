@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createToolbox, type Message, type ModelChoice, openModel } from "@burin/core";
+import { portOf } from "@burin/testing/fake-model-server";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -82,13 +83,10 @@ const TUNINGS: readonly ModelChoice["tuning"][] = [
 async function bodiesOf(provider: ModelChoice["provider"]): Promise<unknown[]> {
   const bodies: unknown[] = [];
   const server = createServer(async (request, response) => {
-    const pieces: Buffer[] = [];
-    for await (const piece of request) pieces.push(piece);
-    bodies.push(JSON.parse(Buffer.concat(pieces).toString()));
+    bodies.push(await json(request));
     response.writeHead(401).end("{}");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const baseUrl = `http://127.0.0.1:${await portOf(server)}/v1`;
   const toolbox = createToolbox({ root: TOP });
   const tools = toolbox.registry.getFunctionDeclarations();
   for (const name of NAMES[provider]) {

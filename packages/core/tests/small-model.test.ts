@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type AgentEvent, createSession } from "@burin/core";
 import { type FakeReply, type ScriptedCall, startFakeModelServer } from "@burin/core/testing";
+import { portOf } from "@burin/testing/fake-model-server";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 
@@ -86,10 +86,8 @@ describe("P5 R95 model.small", () => {
 describe("P5 R42 model.small", () => {
   it("answers a question over a web page", async () => {
     const pages = createServer((_request, response) => response.end("The burin was made in 1430."));
-    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
     closing.push(async () => void pages.close());
-    const { port } = pages.address() as AddressInfo;
-    const host = `127.0.0.1:${port}`;
+    const host = `127.0.0.1:${await portOf(pages)}`;
     const args = { url: `http://${host}/`, prompt: "When?" };
     const { asked, history } = await askedFor(
       { name: "web_fetch", args },

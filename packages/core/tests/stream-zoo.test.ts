@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type FunctionDeclaration, type ModelChoice, openModel } from "@burin/core";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ANTHROPIC } from "./zoo/anthropic.ts";
 import { CHAT_COMPLETIONS } from "./zoo/chat-completions.ts";
@@ -49,9 +48,7 @@ beforeAll(async () => {
       void reply(response);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  baseUrl = `http://127.0.0.1:${await portOf(server)}/v1`;
 });
 
 afterAll(() => {

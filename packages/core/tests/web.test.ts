@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type ChatModel, createSession, historyOf, openAiCompatible, scriptedModel } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 
@@ -18,10 +17,9 @@ afterEach(async () => {
 });
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
+  const server = createServer(listener);
   pages.push(server);
-  await once(server, "listening");
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `127.0.0.1:${await portOf(server)}`;
 }
 
 async function run(place: string, replies: readonly FakeReply[]) {

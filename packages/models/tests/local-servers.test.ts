@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { findLocalServers, reachModel } from "../src/choice/reach-model.ts";
 
@@ -16,10 +16,7 @@ afterEach(() => {
 async function listen(answer: RequestListener): Promise<number> {
   const server = createServer(answer);
   servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  return typeof address === "object" && address ? address.port : 0;
+  return portOf(server);
 }
 
 function saying(body: string, status = 200): RequestListener {

@@ -1,11 +1,12 @@
 import { generateKeyPairSync, verify } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
+import { json, text } from "node:stream/consumers";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelEntry, ModelSettings } from "@burin/contract/settings/settings";
 import { leaveOutFolders } from "@burin/machine/processes/helper-program";
+import { portOf } from "@burin/testing/fake-model-server";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { closeServers, raw, readAll, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
@@ -251,13 +252,10 @@ describe("services by their usual environment", () => {
   it("Claude on Vertex is asked by a path and a version of its own", async () => {
     const seen: { url: string | undefined; body: unknown }[] = [];
     const server = createServer(async (request, response) => {
-      const pieces: Buffer[] = [];
-      for await (const piece of request) pieces.push(piece);
-      seen.push({ url: request.url, body: JSON.parse(Buffer.concat(pieces).toString()) });
+      seen.push({ url: request.url, body: await json(request) });
       response.writeHead(401).end("{}");
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await portOf(server);
     const environment = {
       GOOGLE_CLOUD_PROJECT: "p",
       GOOGLE_VERTEX_TOKEN: "v",
@@ -275,11 +273,10 @@ describe("services by their usual environment", () => {
     const tokens: string[] = [];
     const asked: (string | undefined)[] = [];
     const server = createServer(async (request, response) => {
-      const pieces: Buffer[] = [];
-      for await (const piece of request) pieces.push(piece);
+      const body = await text(request);
       response.setHeader("content-type", "application/json");
       if (request.url === "/token") {
-        tokens.push(Buffer.concat(pieces).toString());
+        tokens.push(body);
         response.end(JSON.stringify({ access_token: `token-${tokens.length}`, expires_in: 3600 }));
         return;
       }
@@ -289,8 +286,7 @@ describe("services by their usual environment", () => {
       response.statusCode = isRefused ? 401 : 200;
       response.end(JSON.stringify(isRefused ? { error: { status: "UNAUTHENTICATED" } } : part));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await portOf(server);
     const login = {
       type: "authorized_user",
       client_id: "id",
@@ -319,8 +315,7 @@ describe("services by their usual environment", () => {
     const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     let told: Record<string, unknown> = {};
     const server = createServer(async (request, response) => {
-      let body = "";
-      for await (const piece of request) body += piece;
+      const body = await text(request);
       const signed = new URLSearchParams(body).get("assertion") ?? "";
       const [head = "", claims = "", signature = ""] = signed.split(".");
       const isSound = verify(
@@ -332,8 +327,7 @@ describe("services by their usual environment", () => {
       told = { isSound, ...JSON.parse(Buffer.from(claims, "base64url").toString()) };
       response.end('{"access_token":"token"}');
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const token_uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
+    const token_uri = `http://127.0.0.1:${await portOf(server)}/token`;
     const private_key = privateKey.export({ type: "pkcs8", format: "pem" });
     const account = { type: "service_account", client_email: "a@p.example", private_key, token_uri };
     const file = join(temporaryFolder(), "key.json");

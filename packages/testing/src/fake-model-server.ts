@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Server } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
@@ -47,6 +49,13 @@ export interface FakeServiceOptions {
   readonly playing?: PlayedService;
 }
 
+/** Lets a server listen at a free port of this computer. */
+export async function portOf(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
 /**
  * A real HTTP server on loopback that speaks chat completions, Anthropic's Messages, Gemini's generateContent and
  * OpenAI's Responses, all streamed, and plays the replies in order for any client. It checks each request as a
@@ -63,12 +72,8 @@ export async function startFakeModelServer(
       response.destroy();
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `http://127.0.0.1:${await portOf(server)}/v1`,
     requests: service.requests,
     problems: service.problems,
     unusedReplies: () => service.unusedReplies(),
@@ -190,9 +195,7 @@ function highestCallNumber(body: JsonRecord): number {
 }
 
 async function record(request: IncomingMessage): Promise<RecordedRequest> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece);
-  const bytes = Buffer.concat(pieces);
+  const bytes = await buffer(request);
   const body = parseJson(bytes.toString("utf8"));
   const { url: path = "", headers } = request;
   return { path, headers, body: isRecord(body) ? body : {}, bodyBytes: bytes.length };

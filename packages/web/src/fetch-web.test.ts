@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { portOf } from "@burin/testing/fake-model-server";
 import { stopUntil, temporaryFolder } from "@burin/testing/made-files";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, describe, expect, it } from "vitest";
@@ -22,10 +22,9 @@ afterEach(() => {
 });
 
 async function serve(listener: RequestListener): Promise<number> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
+  const server = createServer(listener);
   open.push(server);
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  return portOf(server);
 }
 
 interface Asked {
@@ -311,12 +310,11 @@ describe("P50 limits of a request", () => {
   });
 
   it("P50 a secure connection that fails is told with its reason", async () => {
-    const secure = createSecureServer({ cert: CERTIFICATE, key: KEY }).listen(0, "127.0.0.1");
+    const secure = createSecureServer({ cert: CERTIFICATE, key: KEY });
     open.push(secure);
-    await once(secure, "listening");
     const plain = await serve((_request, response) => void response.end("x"));
     for (const [port, words] of [
-      [(secure.address() as AddressInfo).port, /not trusted: if the server is who it says/],
+      [await portOf(secure), /not trusted: if the server is who it says/],
       [plain, /the server does not speak TLS.*http:\/\//],
     ] as const) {
       await expect(get(`https://127.0.0.1:${port}/`, { named: [`127.0.0.1:${port}`] })).rejects.toThrow(

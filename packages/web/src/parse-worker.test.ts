@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createDeflate, deflateSync } from "node:zlib";
 import { createToolbox } from "@burin/core";
 import { parseAside } from "@burin/machine/parsing/parse-aside";
+import { portOf } from "@burin/testing/fake-model-server";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 import { readHtmlPage } from "./shape-page.ts";
@@ -24,10 +23,9 @@ async function fetched(type: string, body: Buffer | string) {
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": type });
     response.end(body);
-  }).listen(0, "127.0.0.1");
+  });
   open.push(server);
-  await once(server, "listening");
-  const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const place = `127.0.0.1:${await portOf(server)}`;
   let turns = 0;
   const counting = setInterval(() => {
     turns += 1;

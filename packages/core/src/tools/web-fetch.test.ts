@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type OutgoingHttpHeaders, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { textOf } from "@burin/contract/messages/message";
 import type { Confirmation, Decision } from "@burin/contract/tools";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { type AnswerFromPage, WebFetch, type WebFetchParams } from "./web-fetch.ts";
@@ -17,10 +16,9 @@ afterEach(() => {
 });
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
+  const server = createServer(listener);
   open.push(server);
-  await once(server, "listening");
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `127.0.0.1:${await portOf(server)}`;
 }
 
 const page =

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type McpProject, mcpProject } from "./project.ts";
 
@@ -28,8 +29,7 @@ beforeEach(async () => {
   sessions.clear();
   greeted.length = 0;
   server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
+    const body = await text(request);
     if (request.method !== "POST") return response.writeHead(405).end();
     const { id, method, params } = JSON.parse(body);
     const headers: Record<string, string> = { "content-type": "application/json" };
@@ -46,8 +46,7 @@ beforeEach(async () => {
       .writeHead(200, headers)
       .end(JSON.stringify({ jsonrpc: "2.0", id, result: RESULTS[method] }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  url = `http://127.0.0.1:${await portOf(server)}/mcp`;
 });
 
 afterEach(async () => {

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
+import { portOf } from "@burin/testing/fake-model-server";
 
 /** An MCP server that wants a login, and the authorisation server that gives it; both on one port. */
 export interface GuardedServer {
@@ -141,8 +142,7 @@ export async function guardedServer(): Promise<GuardedServer> {
     }
     send(response, answers[url.pathname]?.(request, body, url) ?? [404, ""]);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  origin = `http://127.0.0.1:${await portOf(server)}`;
   rules.loginService = origin;
   return Object.assign(rules, {
     secrets,
@@ -202,8 +202,7 @@ function answerMcp({ id, method, params }: Message): Said {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = "";
-  for await (const piece of request) text += piece;
+  const text = await textOf(request);
   return text;
 }
 

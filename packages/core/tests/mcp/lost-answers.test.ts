@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type McpProject, mcpProject } from "./project.ts";
 
@@ -8,6 +9,7 @@ let server: Server;
 let calls: number;
 let sentMegabytes: number;
 let asked: number;
+let url: string;
 let untaken: number;
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, "x");
@@ -35,8 +37,7 @@ beforeEach(async () => {
   calls = 0;
   untaken = 0;
   server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
+    const body = await text(request);
     if (request.method !== "POST") return response.writeHead(405).end();
     const { id, method, params } = JSON.parse(body);
     if (method === undefined) return void untaken++;
@@ -66,7 +67,7 @@ beforeEach(async () => {
       `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result: results[method] })}\n\n`,
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${await portOf(server)}/mcp`;
 });
 
 afterEach(async () => {
@@ -76,7 +77,6 @@ afterEach(async () => {
 });
 
 it("P28 a call whose stream breaks before its answer fails at once, and the next one works", async () => {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const toolbox = project.open({ weak: { url } }, { approvalMode: "yolo" });
   await toolbox.ready();
   const { error } = await toolbox.call("weak__look", {});
@@ -89,7 +89,6 @@ it.each(["text/event-stream", "application/json"])(
   "P28 P26 an answer without an end as %s is not kept in memory: the call fails, and the next one works",
   async (as) => {
     calls = 1;
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
     const toolbox = project.open({ weak: { url } }, { approvalMode: "yolo" });
     await toolbox.ready();
     const { error } = await toolbox.call("weak__look", { as });
@@ -101,7 +100,6 @@ it.each(["text/event-stream", "application/json"])(
 );
 
 it("P9 P12 P28 a server that asks without end and takes no answer is left, and with it the call", async () => {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const toolbox = project.open({ weak: { url, timeout: 20_000 } }, { approvalMode: "yolo" });
   const warnings: string[] = [];
   const hear = ({ name }: Error) => void warnings.push(name);

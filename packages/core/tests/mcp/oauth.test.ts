@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Toolbox, ToolResult } from "../../src/index.ts";
 import { type GuardedServer, guardedServer } from "./guarded-server.ts";
@@ -104,8 +104,7 @@ describe("P51 logins to MCP servers", () => {
         asked.push(`${method} ${url}`);
         response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${inner}"` }).end();
       });
-      await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-      const HTTP_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const HTTP_PROXY = `http://127.0.0.1:${await portOf(proxy)}`;
       const environment = { ...project.environment, http_proxy: HTTP_PROXY, no_proxy: "" };
       const toolbox = project.open({ far: { url: "http://mcp.example.test/mcp" } }, { environment });
       const { host } = new URL(inner);
@@ -132,8 +131,7 @@ describe("P51 logins to MCP servers", () => {
 
   it("a URL at which there is no server is not said to need no login", async () => {
     const nothing = createServer((_, response) => response.writeHead(404).end("Not Found\n"));
-    await new Promise<void>((resolve) => nothing.listen(0, "127.0.0.1", resolve));
-    const { port } = nothing.address() as AddressInfo;
+    const port = await portOf(nothing);
     const toolbox = project.open({ far: { url: `http://127.0.0.1:${port}/mcp` } });
     await expect(toolbox.mcp.login("far", { onAddress: () => {} })).rejects.toThrow("HTTP 404");
     nothing.close();

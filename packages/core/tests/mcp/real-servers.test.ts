@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { createServer as createHttpServer, request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ToolResult } from "../../src/index.ts";
 import { type McpProject, mcpProject, published } from "./project.ts";
@@ -29,11 +30,10 @@ const LEFT_OUT = [
 const textOf = ({ llmContent }: ToolResult) => JSON.stringify(llmContent);
 
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
+  const server = createServer();
+  const port = await portOf(server);
   await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
+  return port;
 }
 
 async function everythingOverHttp(kind: "streamableHttp" | "sse"): Promise<number> {
@@ -102,11 +102,9 @@ describe("MCP servers that others wrote", () => {
         reply.pipe(answer);
       });
       asked.pipe(onward);
-    }).listen(0, "127.0.0.1");
-    await new Promise((resolve) => proxy.once("listening", resolve));
+    });
     started.push({ kill: () => proxy.closeAllConnections() }, { kill: () => proxy.close() });
-    const address = proxy.address();
-    const HTTP_PROXY = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    const HTTP_PROXY = `http://127.0.0.1:${await portOf(proxy)}`;
     const proxied = {
       ...project.environment,
       HTTP_PROXY,

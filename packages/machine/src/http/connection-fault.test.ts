@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, get } from "node:https";
 import { createServer as createPlainServer } from "node:net";
+import { portOf } from "@burin/testing/fake-model-server";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { describe, expect, it } from "vitest";
 import { innermost, tlsFault } from "./connection-fault.ts";
@@ -9,10 +10,7 @@ const CA = { ca: CERTIFICATE };
 
 /** What is said of a failed request to a real server. */
 async function faultOf(server: ReturnType<typeof createServer>, options: object) {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
+  const port = await portOf(server);
   const request = get({ host: "127.0.0.1", port, agent: false, ...options });
   const [error] = await once(request, "error");
   server.close();

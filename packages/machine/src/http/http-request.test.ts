@@ -1,6 +1,6 @@
-import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { portOf } from "@burin/testing/fake-model-server";
 import { describe, expect, it } from "vitest";
 import { httpRequest } from "./http-request.ts";
 
@@ -22,9 +22,7 @@ it.each(["http", "socks5"])(
   async (kind) => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => sockets.push(socket.on("error", () => {})));
-    silent.listen(0, "127.0.0.1");
-    await once(silent, "listening");
-    const { port } = silent.address() as AddressInfo;
+    const port = await portOf(silent);
     const stop = new AbortController();
     silent.once("connection", () => setTimeout(() => stop.abort(), 50));
     const url = new URL("https://far.test/");
@@ -44,9 +42,7 @@ it("P34 P44 a server that switches to another protocol does not keep the request
       socket.write("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
     );
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const url = new URL(`http://127.0.0.1:${await portOf(server)}/`);
   const answer = httpRequest({ url, method: "GET", headers: {} }, AbortSignal.timeout(60_000));
   await expect(answer).rejects.toMatchObject({ code: "ECONNRESET" });
   server.close();
@@ -59,9 +55,8 @@ it.each([100, 5_000_000])(
     const server = createHttpServer((request, response) => {
       request.resume().once("end", () => response.end("done"));
     });
-    server.on("connection", (socket) => sockets.push(socket)).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    server.on("connection", (socket) => sockets.push(socket));
+    const url = new URL(`http://127.0.0.1:${await portOf(server)}/`);
     const body = [Buffer.alloc(size)];
     const send = async () => {
       const answer = await httpRequest(

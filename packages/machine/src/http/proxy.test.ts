@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, request, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
+import { portOf } from "@burin/testing/fake-model-server";
 import { ask, closeServers, delta, failureIn, serve, sse } from "@burin/testing/served-model";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -35,9 +35,7 @@ afterEach(async () => {
 
 async function listen(server: Server): Promise<number> {
   open.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  return portOf(server);
 }
 
 const sayHello: RequestListener = (_request, response) => {

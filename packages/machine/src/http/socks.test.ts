@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer as createPlainServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { portOf } from "@burin/testing/fake-model-server";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { ask, delta, failureIn, sse } from "@burin/testing/served-model";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
@@ -17,9 +18,7 @@ afterEach(() => {
 
 async function listen(server: Server): Promise<number> {
   open.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  return portOf(server);
 }
 
 const sayHello: RequestListener = (_request, response) => {

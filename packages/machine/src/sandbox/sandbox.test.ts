@@ -11,6 +11,7 @@ import {
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
 import { findProcess, listProcesses } from "../processes/process-table.ts";
@@ -111,11 +112,9 @@ async function outside(): Promise<string> {
   const socket = join(process.cwd(), "node_modules", `.burin-${process.pid}.sock`);
   const [tcp, unix] = [createServer(), createServer()];
   servers.push(tcp, unix);
-  await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
+  const port = await portOf(tcp);
   await new Promise<void>((resolve) => unix.listen(socket, resolve));
   chmodSync(socket, 0o777);
-  const address = tcp.address();
-  const port = typeof address === "object" ? address?.port : 0;
   return `OUTSIDE_PID=${process.pid}; OUTSIDE_PORT=${port}; OUTSIDE_SOCKET=${socket}; BURIN_FILES=${home}; `;
 }
 

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer } from "node:net";
-import type { FakeReply } from "@burin/testing/fake-model-server";
+import { type FakeReply, portOf } from "@burin/testing/fake-model-server";
 import { ask, closeServers, delta, failureIn, failureOf, raw, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 
@@ -148,10 +147,7 @@ describe("failures", () => {
       message: expect.stringMatching(/does not speak TLS.*http:\/\//),
     });
     const other = createServer((socket) => socket.end("SSH-2.0-x\r\n"));
-    other.listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const address = other.address();
-    const port = typeof address === "object" && address ? address.port : 0;
+    const port = await portOf(other);
     const failure = failureIn(await ask({ baseUrl: `http://127.0.0.1:${port}/v1` }));
     other.close();
     expect(failure).toMatchObject({

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { httpRequest } from "@burin/machine/http/http-request";
+import { portOf } from "@burin/testing/fake-model-server";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readServerSentEvents } from "./sse.ts";
@@ -29,11 +30,9 @@ async function withServer<T>(
   use: (url: string) => Promise<T>,
 ): Promise<T> {
   const server = createServer((_request, response) => void answer(response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
+  const port = await portOf(server);
   try {
-    return await use(`http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}/`);
+    return await use(`http://127.0.0.1:${port}/`);
   } finally {
     server.closeAllConnections();
     server.close();

@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
+import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { searchWeb } from "./search-web.ts";
 
@@ -29,8 +29,7 @@ type Service = (asked: Asked) => readonly [status: number, answer: unknown];
 
 async function serve(service: Service): Promise<string> {
   const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const piece of request) body += piece;
+    const body = await textOf(request);
     const { pathname: path, searchParams } = new URL(request.url ?? "", "http://x");
     const { method, headers } = request;
     const query = Object.fromEntries(searchParams);
@@ -39,10 +38,9 @@ async function serve(service: Service): Promise<string> {
     const text = typeof answer === "string" ? answer : JSON.stringify(answer);
     response.writeHead(status, { "content-type": "application/json", "content-encoding": "gzip" });
     response.end(gzipSync(text));
-  }).listen(0, "127.0.0.1");
+  });
   open.push(server);
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await portOf(server)}`;
 }
 
 async function search(settings: WebSearchSettings, service: Service, most = 3) {
