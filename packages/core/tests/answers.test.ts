@@ -1,14 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { type Confirm, createSession, createToolbox, type Decision, scriptedModel } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 describe("the answer to a question", () => {
   const noAnswers: readonly unknown[] = [

@@ -1,14 +1,13 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type QuestionView, questionView } from "../src/index.ts";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
 let seen: QuestionView[];
 
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
   seen = [];
 });
 

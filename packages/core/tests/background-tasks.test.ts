@@ -12,15 +12,11 @@ import {
   type SessionOptions,
   scriptedModel,
 } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { home, makeFolders, root } from "./folder.ts";
 
-let root: string;
-let home: string;
-
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
-  home = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
 });
 

@@ -1,14 +1,10 @@
 import { Budget, createSession, parseBudget, type SessionOptions } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 const list = { name: "list_directory", args: { path: "." } };
 const usage = { inputTokens: 900, outputTokens: 100 };

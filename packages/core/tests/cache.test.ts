@@ -8,16 +8,15 @@ import {
   type SessionOptions,
 } from "@burin/core";
 import { type FakeModelServer, type ScriptLine, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
 let server: FakeModelServer;
-let root: string;
 let environment: NodeJS.ProcessEnv;
 const sessions: Session[] = [];
 
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
   environment = { ...process.env, BURIN_HOME: join(root, ".home") };
 });
 

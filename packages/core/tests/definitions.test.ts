@@ -4,14 +4,9 @@ import { createSession, type ScriptLine, type SessionOptions, scriptedModel } fr
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { home, makeFolders, root } from "./folder.ts";
 
-let root: string;
-let home: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-  home = temporaryFolder();
-});
+makeFolders();
 
 async function define(path: string, text: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true });

@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import { type Confirmation, createSession, openAiCompatible } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { madeFile } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { makeFolders, root } from "./folder.ts";
 
 const CONTENT = "const host = read();\nconst port = read();\nlisten(host, port);\n";
 
-let root: string;
 let path: string;
 let server: FakeModelServer | null = null;
 
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
   path = madeFile(root, "server.js", CONTENT);
 });
 

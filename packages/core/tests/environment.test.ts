@@ -1,18 +1,16 @@
 import { createServer } from "node:http";
 import { createSession, createToolbox, scriptedModel } from "@burin/core";
 import { portOf } from "@burin/testing/fake-model-server";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { madeFile } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { home, makeFolders, root } from "./folder.ts";
 
-let root: string;
-let home: string;
 let asked: string[];
 let proxy: ReturnType<typeof createServer>;
 let environment: NodeJS.ProcessEnv;
 
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
-  home = temporaryFolder();
   asked = [];
   proxy = createServer((request, response) => {
     asked.push(request.url ?? "");

@@ -10,15 +10,11 @@ import {
   type ScriptLine,
   scriptedModel,
 } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 const PLAN = { name: "exit_plan_mode", args: { plan: "1. write a.txt" } };
 const writing = () => ({

@@ -1,12 +1,9 @@
 import { createToolbox } from "@burin/core";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 describe("a toolbox and files", () => {
   it("X13 hands tools.svgAsText to read_file", async () => {

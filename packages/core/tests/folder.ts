@@ -1,12 +1,15 @@
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach } from "vitest";
 
-/** A new folder for each test, of a file that has called `makeFolders`. */
+/** The project of each test, in a file that has called `makeFolders`. */
 export let root: string;
+/** Another one, for what Burin stores. */
+export let home: string;
 
 export function makeFolders(): void {
   beforeEach(() => {
     root = temporaryFolder();
+    home = temporaryFolder();
   });
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type AgentEvent,
@@ -11,20 +11,11 @@ import {
   type SessionOptions,
 } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { home, makeFolders, root } from "./folder.ts";
 
-let top: string;
-let root: string;
-let home: string;
-
-beforeEach(() => {
-  top = temporaryFolder();
-  root = join(top, "project");
-  home = join(top, "home");
-  mkdirSync(root);
-});
+makeFolders();
 
 function session(script: readonly ScriptLine[], more: Partial<SessionOptions> = {}): Session {
   const environment = { BURIN_HOME: home, PATH: process.env.PATH, MY_API_KEY: "canary-4711-value" };

@@ -11,16 +11,12 @@ import {
   sessionSummaries,
   undoEntries,
 } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { home, makeFolders, root } from "./folder.ts";
 
-let root: string;
-let home: string;
-
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
-  home = temporaryFolder();
   execFileSync("git", ["init", "-q", root]);
   writeFileSync(join(root, "a.txt"), "words\n");
 });

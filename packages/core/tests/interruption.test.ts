@@ -13,16 +13,13 @@ import {
   type ToolResult,
 } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
 let server: FakeModelServer | null = null;
 
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 afterEach(async () => {
   await server?.close();

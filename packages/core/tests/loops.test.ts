@@ -2,14 +2,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession, type SessionOptions } from "@burin/core";
 import { type ScriptedCall, type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
-
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
 });
 

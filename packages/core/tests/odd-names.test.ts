@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createToolbox, questionView, type ToolResult } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
 const ODD = [
   "a\n[DIR] made-up",
@@ -17,11 +17,10 @@ const ODD = [
   "\u0085x",
 ];
 
-let root: string;
 let toolbox: ReturnType<typeof createToolbox>;
 
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
   for (const name of ODD) writeFileSync(join(root, name), "needle\n");
   toolbox = createToolbox({ root, approvalMode: "yolo" });
 });

@@ -2,14 +2,13 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, openModel } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
 let server: FakeModelServer;
 
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\nbeta\ngamma\n");
 });
 

@@ -8,14 +8,10 @@ import {
   type ToolboxOptions,
 } from "@burin/core";
 import { scriptedModel } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 /** A tool as somebody may write it in JavaScript, where no type says what is missing. */
 class Plain extends BaseTool {

@@ -2,8 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession, openModel, retrying } from "@burin/core";
 import { type FakeModelServer, type RecordedRequest, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
 /** The list of the body that holds the conversation, by protocol. */
 const LISTS = {
@@ -13,11 +13,10 @@ const LISTS = {
   gemini: "contents",
 } as const;
 
-let root: string;
 let server: FakeModelServer;
 
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
   await mkdir(join(root, "inner"));
   await writeFile(join(root, "inner", "a.txt"), "alpha\n");
   await writeFile(join(root, "AGENTS.md"), "Be exact.\n");

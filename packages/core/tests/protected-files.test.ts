@@ -8,15 +8,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type ApprovalMode, type Confirmation, createToolbox, type Toolbox } from "../src/index.ts";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((toolbox) => toolbox.close()));

@@ -7,16 +7,15 @@ import {
   type ScriptLine,
   startFakeModelServer,
 } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
 const PROVIDERS = ["openai", "openai-responses", "anthropic", "gemini"] as const;
 
-let root: string;
 let server: FakeModelServer | null = null;
 
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
 });
 

@@ -1,7 +1,7 @@
 import * as core from "@burin/core";
 import { createToolbox } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
 /** By group: the name that the model calls, what people see, and the two names of the class. */
 const TOOLS = {
@@ -30,10 +30,9 @@ const ALL = Object.values(TOOLS).flat();
 const exported: Readonly<Record<string, unknown>> = core;
 
 let toolbox: core.Toolbox;
-let root: string;
 
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
   toolbox = createToolbox({ root, environment: { BURIN_HOME: `${root}/.home` } });
 });
 

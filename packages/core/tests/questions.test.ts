@@ -11,17 +11,11 @@ import {
   type SessionOptions,
 } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { home, makeFolders, root } from "./folder.ts";
 
-let root: string;
-let home: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-  home = temporaryFolder();
-});
+makeFolders();
 
 const writing = (name: string) => ({
   name: "write_file",

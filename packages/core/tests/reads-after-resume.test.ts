@@ -2,16 +2,14 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentEvent, createSession, resumeSession, type Session } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { madeFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { home, makeFolders, root } from "./folder.ts";
 
-let root: string;
-let home: string;
 let file: string;
 
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
-  home = join(root, "..", "home");
   file = madeFile(root, "a.txt", "alpha(1);\nbeta(2);\nold(3);\n");
 });
 

@@ -1,14 +1,11 @@
 import { type AgentEvent, createSession, historyOf, openModel } from "@burin/core";
 import { type FakeModelServer, type ScriptLine, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
 let server: FakeModelServer | null = null;
 
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 afterEach(async () => {
   await server?.close();

@@ -10,16 +10,13 @@ import {
   resumeSession,
   scriptedModel,
 } from "@burin/core";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { madeFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { home, makeFolders, root } from "./folder.ts";
 
-let root: string;
-let home: string;
-
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
-  home = join(root, "..", "home");
   madeFile(root, "a.txt", "alpha\n");
 });
 

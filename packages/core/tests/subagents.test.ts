@@ -8,16 +8,12 @@ import {
   type SessionOptions,
   scriptedModel,
 } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { home, makeFolders, root } from "./folder.ts";
 
-let root: string;
-let home: string;
-
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
-  home = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
 });
 

@@ -2,20 +2,19 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, openModel, retrying } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
 let server: FakeModelServer;
 /** Called when the session has told the model's first text: what is broken off earlier may be lost on the way. */
 let hear: () => void;
 let heard: Promise<void>;
 
+makeFolders();
 beforeEach(() => {
   heard = new Promise((resolve) => {
     hear = resolve;
   });
-  root = temporaryFolder();
 });
 
 afterEach(async () => {

@@ -8,16 +8,15 @@ import {
   type SessionOptions,
   scriptedModel,
 } from "@burin/core";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "./folder.ts";
 import { openReceiver, type ReceivedSpan } from "./otlp-receiver.ts";
 
 const SECRET = "sk-verysecretvalue1234567890";
-let root: string;
 let receiver: Awaited<ReturnType<typeof openReceiver>>;
 
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
   await mkdir(join(root, "project"));
   await writeFile(join(root, "project/known.txt"), "known words\n");
   receiver = await openReceiver();

@@ -2,15 +2,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, historyOf, type Message, openAiCompatible } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
+import { makeFolders, root } from "./folder.ts";
 
-let root: string;
 let server: FakeModelServer | null = null;
 
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
   await writeFile(join(root, "b.txt"), "beta\n");
 });

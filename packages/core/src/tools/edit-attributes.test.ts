@@ -1,15 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
-import { beforeEach, describe, expect, it } from "vitest";
+import { madeFile } from "@burin/testing/made-files";
+import { describe, expect, it } from "vitest";
+import { makeFolders, root } from "../../tests/folder.ts";
 import { createToolbox } from "../create-session.ts";
 
-let root: string;
-
-beforeEach(() => {
-  root = temporaryFolder();
-});
+makeFolders();
 
 const run = (program: string, ...args: string[]) => execFileSync(program, args, { encoding: "utf8" });
 const listOf = (path: string) => run("getfacl", "-cpE", path);

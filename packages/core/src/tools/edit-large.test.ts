@@ -9,8 +9,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Confirmation, Decision, FileDiff } from "@burin/contract/tools";
-import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { madeFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "../../tests/folder.ts";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 import { contentWithHunks, hunksOf } from "../text/diff-hunks.ts";
 
@@ -20,11 +21,10 @@ const FILLER = "a line of the file that nobody edits\n";
 const COUNT = Math.ceil(LARGE / FILLER.length / 2);
 const HALF = FILLER.repeat(COUNT);
 
-let root: string;
 let file: string;
 
+makeFolders();
 beforeEach(() => {
-  root = temporaryFolder();
   file = join(root, "big.log");
 });
 

@@ -1,17 +1,16 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Confirmation } from "@burin/contract/tools";
-import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { makeFolders, root } from "../../tests/folder.ts";
 import { createToolbox } from "../create-session.ts";
 
 const TEXT = "one();\ntwo();\nthree();\ntwo();\n";
 
-let root: string;
 let file: string;
 
+makeFolders();
 beforeEach(async () => {
-  root = temporaryFolder();
   file = join(root, "notes.txt");
   await writeFile(file, TEXT);
 });
