@@ -6,6 +6,7 @@ import { type AgentEvent, createSession, scriptedModel } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
+import { root } from "./project.ts";
 
 const PAGES = fileURLToPath(new URL("../../../docs/tools", import.meta.url));
 /** They need a server of the world outside; their own tests have one of their own. */
@@ -17,11 +18,9 @@ const SAMPLE = {
     "export function tally(text) {\n  const words = text.split(/\\s+/);\n  return words.length;\n}\n\nif (process.argv[2] !== undefined) console.log(tally(process.argv[2]));\n",
 };
 
-let root: string;
 let bin: string;
 
 beforeEach(async () => {
-  root = temporaryFolder();
   bin = temporaryFolder();
   await mkdir(join(root, "src"));
   for (const [name, text] of Object.entries(SAMPLE)) await writeFile(join(root, name), text);

@@ -2,9 +2,8 @@ import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type McpProject, mcpProject } from "./project.ts";
+import { project, useProject } from "./project.ts";
 
-let project: McpProject;
 let server: Server;
 let url: string;
 /** The sessions that the server knows. */
@@ -24,8 +23,8 @@ const RESULTS: Record<string, object> = {
 };
 
 /** A server that forgets its sessions when it is started again, as most do. */
+useProject();
 beforeEach(async () => {
-  project = mcpProject();
   sessions.clear();
   greeted.length = 0;
   server = createServer(async (request, response) => {
@@ -50,7 +49,6 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await project.close();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });

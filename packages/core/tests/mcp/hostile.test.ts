@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type Confirmation,
   folderTrust,
@@ -11,15 +11,9 @@ import {
   type ToolboxOptions,
   type ToolResult,
 } from "../../src/index.ts";
-import { fixture, type McpProject, mcpProject } from "./project.ts";
+import { fixture, project, useProject } from "./project.ts";
 
-let project: McpProject;
-
-beforeEach(() => {
-  project = mcpProject();
-});
-
-afterEach(() => project.close());
+useProject();
 
 const yolo = { approvalMode: "yolo" } as const;
 const textOf = ({ llmContent }: ToolResult) => JSON.stringify(llmContent);

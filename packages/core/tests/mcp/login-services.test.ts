@@ -3,20 +3,18 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Toolbox } from "../../src/index.ts";
 import { type GuardedServer, guardedServer } from "./guarded-server.ts";
-import { type McpProject, mcpProject } from "./project.ts";
+import { project, useProject } from "./project.ts";
 
-let project: McpProject;
 let guarded: GuardedServer;
 let other: GuardedServer;
 
+useProject();
 beforeEach(async () => {
-  project = mcpProject();
   [guarded, other] = await Promise.all([guardedServer(), guardedServer()]);
   for (const service of [guarded, other]) service.enter("by-hand", REDIRECT);
 });
 
 afterEach(async () => {
-  await project.close();
   await Promise.all([guarded.close(), other.close()]);
 });
 

@@ -2,9 +2,8 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type McpProject, mcpProject } from "./project.ts";
+import { project, useProject } from "./project.ts";
 
-let project: McpProject;
 let server: Server;
 let calls: number;
 let sentMegabytes: number;
@@ -32,8 +31,8 @@ async function sendEndless(response: ServerResponse): Promise<void> {
 }
 
 /** Breaks the stream of the first call in the middle of its answer. */
+useProject();
 beforeEach(async () => {
-  project = mcpProject();
   calls = 0;
   untaken = 0;
   server = createServer(async (request, response) => {
@@ -71,7 +70,6 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await project.close();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });

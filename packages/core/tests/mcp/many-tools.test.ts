@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type ChatModel,
   createSession,
@@ -8,15 +8,9 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from "../../src/index.ts";
-import { fixture, type McpProject, mcpProject } from "./project.ts";
+import { fixture, project, useProject } from "./project.ts";
 
-let project: McpProject;
-
-beforeEach(() => {
-  project = mcpProject();
-});
-
-afterEach(() => project.close());
+useProject();
 
 /** Answers each request with the next calls, and keeps what each request declared. */
 class Asking implements ChatModel {

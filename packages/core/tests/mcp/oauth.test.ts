@@ -6,18 +6,16 @@ import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Toolbox, ToolResult } from "../../src/index.ts";
 import { type GuardedServer, guardedServer } from "./guarded-server.ts";
-import { type McpProject, mcpProject } from "./project.ts";
+import { project, useProject } from "./project.ts";
 
-let project: McpProject;
 let guarded: GuardedServer;
 
+useProject();
 beforeEach(async () => {
-  project = mcpProject();
   guarded = await guardedServer();
 });
 
 afterEach(async () => {
-  await project.close();
   await guarded.close();
 });
 

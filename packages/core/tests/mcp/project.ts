@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach } from "vitest";
 import { createToolbox, type Toolbox, type ToolboxOptions } from "../../src/index.ts";
 
 /** A project in a temporary folder with MCP servers, and everything that was opened for it. */
@@ -14,7 +15,17 @@ export interface McpProject {
   close(): Promise<void>;
 }
 
-export function mcpProject(): McpProject {
+/** The project of each test, in a file that has called `useProject`. */
+export let project: McpProject;
+
+export function useProject(): void {
+  beforeEach(() => {
+    project = mcpProject();
+  });
+  afterEach(() => project.close());
+}
+
+function mcpProject(): McpProject {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-mcp-")));
   const root = join(top, "project");
   const home = join(top, "home");

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type ChatModel,
   type Confirmation,
@@ -8,15 +8,9 @@ import {
   type ModelRequest,
 } from "../../src/index.ts";
 import { eventsOf } from "../events-of.ts";
-import { fixture, type McpProject, mcpProject, published } from "./project.ts";
+import { fixture, project, published, useProject } from "./project.ts";
 
-let project: McpProject;
-
-beforeEach(() => {
-  project = mcpProject();
-});
-
-afterEach(() => project.close());
+useProject();
 
 const everything = { e: { command: process.execPath, args: [published("everything"), "stdio"] } };
 

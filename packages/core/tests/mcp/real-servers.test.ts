@@ -4,19 +4,15 @@ import { createServer as createHttpServer, request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { portOf } from "@burin/testing/fake-model-server";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { ToolResult } from "../../src/index.ts";
-import { type McpProject, mcpProject, published } from "./project.ts";
+import { project, published, useProject } from "./project.ts";
 
-let project: McpProject;
 const started: { kill(): void }[] = [];
 
-beforeEach(() => {
-  project = mcpProject();
-});
+useProject();
 
 afterEach(async () => {
-  await project.close();
   for (const one of started.splice(0)) one.kill();
 });
 

@@ -1,13 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fixture, type McpProject, mcpProject } from "./project.ts";
+import { describe, expect, it } from "vitest";
+import { fixture, project, useProject } from "./project.ts";
 
-let project: McpProject;
-
-beforeEach(() => {
-  project = mcpProject();
-});
-
-afterEach(() => project.close());
+useProject();
 
 /** The fixture's `echo` answers what it is asked, so each question brings its own results. */
 async function search(query: string, search: Readonly<Record<string, string>> = {}, maxResults = 10) {

@@ -2,16 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { stopUntil } from "@burin/testing/made-files";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fixture, type McpProject, mcpProject, published } from "./project.ts";
+import { describe, expect, it } from "vitest";
+import { fixture, project, published, useProject } from "./project.ts";
 
-let project: McpProject;
-
-beforeEach(() => {
-  project = mcpProject();
-});
-
-afterEach(() => project.close());
+useProject();
 
 /** With limits far below those that hold where settings say nothing. */
 function openOne(mode: string, startTimeout = 60_000) {
