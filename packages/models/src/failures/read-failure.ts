@@ -67,7 +67,7 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ["channel", /^get_channel_failed$/],
   [
     "quota",
-    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|(?:budget|spend(?:ing)?_limit)_exceeded|overdue|token_quota_failed|exceeded_current_quota|credit_balance|^Arrearage$|^AccountQuotaExceeded$|usage_(?:limit_(?:reached|exceeded)|not_included)|FreeTierOnly$|payment_required|UsageLimit(?:Error|Exceeded|Reached)?$|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
+    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|quota_exhausted|^billing_|(?:budget|spend(?:ing)?_limit)_exceeded|overdue|token_quota_failed|exceeded_current_quota|credit_balance|^Arrearage$|^AccountQuotaExceeded$|usage_(?:limit_(?:reached|exceeded)|not_included)|FreeTierOnly$|payment_required|UsageLimit(?:Error|Exceeded|Reached)?$|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
   ],
   [
     "account",
@@ -121,7 +121,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "quota",
-    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|exhausted|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:buy|purchase|top.?up) (?:more |your )?credits|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:\w+ )?(?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spend(?:ing)? limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|(?:hit|reached|exceeded) (?:the|your|its)[^.\n]{0,40}(?:usage|(?:\d-?hour|dai|week|month)\w*(?: \w+){0,2}) (?:limit|quota)|out of (?:\w+ ){0,3}(?:usage|quota)|payment (?:instrument|method)|credit card|预扣费|(?:budget (?:has been )?|crossed budget: )exceeded|(?:over|exceeded) ?budget/i,
+    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month|subscription|individual)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|exhausted|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:buy|purchase|top.?up) (?:more |your )?credits|(?:余额|额度|配额|余量|资源包)(?:不足|已?[用耗][尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:\w+ )?(?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spend(?:ing)? limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|(?:hit|reached|exceeded) (?:the|your|its)[^.\n]{0,40}(?:usage|(?:\d-?hour|dai|week|month)\w*(?: \w+){0,2}) (?:limit|quota)|out of (?:\w+ ){0,3}(?:usage|quota)|payment (?:instrument|method)|credit card|预扣费|(?:budget (?:has been )?|crossed budget: )exceeded|(?:over|exceeded) ?budget/i,
   ],
   [
     "key",
@@ -142,7 +142,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
     new RegExp(
       [
         "(?:country|region|location|territory)\\b[^.\\n]{0,40}(?:not |un)(?:supported|available|allowed)",
-        "not (?:available|supported) in your (?:country|region|location)",
+        "(?:not |un)(?:available|supported) in your (?:country|region|location)",
         "must be (?:verified|a member)|verify (?:your )?(?:organi[sz]ation|account|identity)|requires a subscription|please bind|unsupported (?:countr|region|territor|location)",
         "has not been used in project|(?:is|API|been) (?:disabled|deactivated)|firewall|NoAuthError",
         "terms acceptance|data policy|use case details|is gated|no (?:allowed|eligible) provider",
@@ -152,7 +152,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
         "(?:has|have) not (?:yet )?(?:activated|agreed|accepted|enabled)|endpoint\\b[^\\n]{0,80} is not running",
         "not (?:authorized|allowed|permitted) (?:to (?:perform|use|access)|for (?:this|your) (?:account|organi[sz]ation|project|team|user|key|plan))",
         "access (?:is )?denied(?! due to)|operation (?:is )?not allowed|(?:request|you) (?:was|were|have been|has been) blocked",
-        "(?:not (?:yet )?|un)available (?:for|to|on|with|in) (?:this |your |the )?(?:\\w+ )?(?:account|subscription|plan|tier)|restricted to authorized|only (?:available|authorized) (?:for|to)\\b|\\bIPs? (?:is|address(?:es)?|ranges?)\\b",
+        "(?:not (?:yet )?|un)available (?:for|to|on|with|in) (?:this |your |the )?(?:\\w+ ){0,2}(?:account|subscription|plan|tier)|restricted to authorized|only (?:available|authorized) (?:for|to)\\b|\\bIPs? (?:is|address(?:es)?|ranges?)\\b",
       ].join("|"),
       "i",
     ),
@@ -167,7 +167,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|model has not been loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
+    /^model: \S+$|^function '\S+': not found for account|deployment for this resource does not exist|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|model has not been loaded|inference profile|taken offline|model disabled|end of its life|allowed now, your model|no healthy deployments|模型不存在/im,
   ],
   [
     "path",
@@ -185,7 +185,8 @@ const SPENT = /(?:per[-_ ]?|\/ ?|By)(?:day|month)|daily|monthly|\b[RT]PD\b|tomor
 const USED_UP =
   /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|exceeded|reached|depleted)|exceeded[^.\n]{0,40}\bquota/i;
 /** Under the name of a limit, with a hint beside it: a model that the plan does not have, money that is spent. */
-const NO_SHARE = /\blimit: 0\b|credits are depleted|(?:extra usage|usage credits are required)/i;
+const NO_SHARE =
+  /\blimit(?: of|:| set to) 0\b|credits are depleted|(?:extra usage|usage credits are required)/i;
 /** Names of no quota under which a service means tokens per minute. */
 const PASSING_QUOTA = /error-code#token-limit/;
 const OF_KEYS = /\bkey|token|credential|authenti|header|bearer|\blog.?in\b|password/i;
@@ -202,7 +203,8 @@ export function readFailure(told: Told): ReadFailure {
   const hasHint = retryAfterMs < FAR_MS;
   const coded = kindIn(CODES, codes);
   // Use, unlike money, comes back by itself.
-  const isSoonOver = coded === "quota" && hasHint && codes.some((code) => /usage/i.test(code));
+  const isSoonOver =
+    coded === "quota" && hasHint && codes.some((code) => /usage|quota_exhausted/i.test(code));
   const named = NO_SHARE.test(words) ? "quota" : isSoonOver || PASSING_QUOTA.test(words) ? "limit" : coded;
   const tooLong = tooLongOf({ ...told, status }, named, words);
   if (tooLong) return { kind: "context", isPassing: false, tooLong };

@@ -42,6 +42,16 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
         "x-ratelimit-reset-tokens-minute": "11.38",
       },
     ],
+    // huggingface/hub-docs#1944
+    [
+      "Hugging Face, of the policy that is used up",
+      {},
+      {
+        ratelimit: '"api";r=12;t=200, "resolvers";r=0;t=25',
+        "ratelimit-policy": '"fixed window";"api";q=500;w=300',
+      },
+    ],
+    ["in an older form of the same", {}, { ratelimit: "limit=10, remaining=0, reset=20" }],
     [
       "OpenRouter, in the answer",
       {

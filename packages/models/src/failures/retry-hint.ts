@@ -29,12 +29,17 @@ function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
   return untilReset(String(headers["x-ratelimit-reset"] ?? ""));
 }
 
+/** In the form of the IETF, also an older one: `"default";r=0;t=30`, `remaining=0, reset=30`. */
+const SPENT_LIMIT = /\b(?:r|remaining)=0\b[^"]*?\b(?:t|reset)=(\d+)/;
+
 /** Each limit has headers of its own; the pause is that of the limits of which nothing, or of tokens too few, remains. */
 function ofResets(headers: IncomingHttpHeaders, isLimited: boolean): number | undefined {
   const resets = Object.keys(headers).filter((name) => /ratelimit-.*reset/.test(name));
   const spent = resets.filter((name) => Number(headers[name.replace("reset", "remaining")] ?? 1) <= 0);
   const short = isLimited && spent.length === 0 ? resets.filter((name) => name.includes("token")) : spent;
-  const times = short.flatMap((name) => untilReset(String(headers[name])) ?? []);
+  const policies = SPENT_LIMIT.exec(String(headers.ratelimit))?.slice(1) ?? [];
+  const told = [...policies, ...short.map((name) => String(headers[name]))];
+  const times = told.flatMap((moment) => untilReset(moment) ?? []);
   return times.length > 0 ? Math.max(...times) : undefined;
 }
 

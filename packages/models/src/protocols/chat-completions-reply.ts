@@ -7,7 +7,7 @@ const LIMITED = /^(?:\w*length|max_\w*(?:tokens?|output)|\w*token_limit|model_co
 /** Also what other protocols call it; with a reason behind it. */
 const WITHHELD = /^(?:content_?filter|safety|sensitive|recitation|blocklist|prohibited_content|spii|refusal)/;
 const BROKEN =
-  /^(?:error|network_error|insufficient_system_resource|abort|cancell?ed|timeout|malformed|function_call_filter)/;
+  /^(?:error|network_error|insufficient_system_resource|abort|cancell?ed|timeout|malformed|unexpected_tool|too_many_tool|missing_thought|function_call_filter)/;
 
 /** These fields grow from chunk to chunk; all others come once. */
 const GROWING = ["text", "summary", "data", "thinking"];

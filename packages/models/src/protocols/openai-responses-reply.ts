@@ -44,8 +44,7 @@ export class ResponsesReply extends ReplyReader {
   }
 
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
-    // Some tell the type of an event only outside its data.
-    const { type = isRecord(event.response) && event.response.error ? "response.failed" : undefined } = event;
+    const { type } = event;
     if (type === undefined && event.object === "response") {
       return /progress|queued/.test(String(event.status)) ? [] : this.#readResponse(event);
     }

@@ -1,5 +1,5 @@
-import { parseJson } from "@burin/contract/messages/untrusted-json";
-import { createParser } from "eventsource-parser";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 /** A server that never ends a line or an event must not fill the memory. */
 const MOST_BUFFERED_CHARACTERS = 16 * 1024 * 1024;
@@ -38,7 +38,7 @@ class BodySplitter {
     maxBufferSize: MOST_BUFFERED_CHARACTERS,
     onEvent: (event) => {
       this.#hasEvents = true;
-      this.#ready.push(event.data);
+      this.#ready.push(typed(event));
     },
     onError: (error) => {
       if (error.type === "max-buffer-size-exceeded") this.#isBroken = true;
@@ -95,6 +95,13 @@ class BodySplitter {
     this.#rest = "";
     this.#takeLines(read);
   }
+}
+
+/** Some tell the type of an event only outside its data, where Anthropic and Responses have it inside as well. */
+function typed({ event = "", data }: EventSourceMessage): string {
+  if (data.startsWith('{"type"') || !/^(?:response\.|message_|content_block_)/.test(event)) return data;
+  const body = parseJson(data);
+  return isRecord(body) && body.type === undefined ? JSON.stringify({ type: event, ...body }) : data;
 }
 
 /** No field of an event stream starts with one of these, and JSON and web pages always do. */

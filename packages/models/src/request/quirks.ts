@@ -62,7 +62,7 @@ const ROWS = {
     // Where nothing is signed, what was thought goes back all the same, also that of another model.
     ["thinking-wanted", /\bpassed back\b|reasoning_content is missing/i],
     // How much to think is said in words, not in tokens, or the other way round.
-    ["no-budget", /\.enabled\W+ is not supported/],
+    ["no-budget", /\.enabled\W+ is not supported|thinking\.type\W+enabled\W+allowed/],
     ["no-adaptive", /adaptive|output_config|\beffort\b/i],
     ["no-thinking", /thinking|signature/i],
     OPTION,

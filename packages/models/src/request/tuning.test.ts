@@ -171,12 +171,14 @@ describe("how a model is asked", () => {
     expect(older.body).not.toHaveProperty("output_config");
   });
 
-  // Behind a gateway that hides names: CherryHQ/cherry-studio#15532.
+  // Behind a gateway that hides names: CherryHQ/cherry-studio#15532; MiniMax: CherryHQ/cherry-studio#16431.
+  const USE =
+    'is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
   it.each([
-    ["names", '"thinking.type.enabled"', '"thinking.type.adaptive"'],
-    ["hides", '"***.***.enabled"', '"***.***.adaptive"'],
-  ])("P36 Claude thinks as much as a budget says, also where a refusal %s them", async (_how, old, other) => {
-    const refusal = `${old} is not supported for this model. Use ${other} and "output_config.effort" to control thinking behavior.`;
+    ["names", `"thinking.type.enabled" ${USE}`],
+    ["hides", `"***.***.enabled" ${USE.replace("thinking.type", "***.***")}`],
+    ["lists", 'invalid params, invalid thinking.type: "enabled" (allowed: adaptive, disabled) (2013)'],
+  ])("P36 Claude thinks as much as a budget says, also where a refusal %s them", async (_how, refusal) => {
     const { body } = await sent({ provider: "anthropic", tuning: { reasoning: 12_000 } }, [refusal]);
     expect(body).toMatchObject({ thinking: { type: "adaptive" }, output_config: { effort: "medium" } });
   });
