@@ -25,6 +25,27 @@ it("P21 P18 a line that may be in more folders than can be looked at asks, and i
     expect(judged(line)).toMatchObject({ verdict: "ask", reason: expect.stringContaining("outside") });
 });
 
+it.each<[what: string, sign: string, of: (many: string) => string, verdict: string]>([
+  ["a folder", "/-", (many) => `cd a${many}/b`, "allow"],
+  ["a path", "/", (many) => `cat a${many}b`, "allow"],
+  ["an option", "A", (many) => `curl https://a.test -${many}~`, "ask"],
+  ["a sourced name", "A", (many) => `. $a/-${many}~`, "ask"],
+])(
+  "P18 lines with %s of very many %s are judged in time that grows with their length",
+  (...[, sign, of, verdict]) => {
+    const deny = [parseRule("read_file(secret/**)")];
+    const rules = { allow: [parseRule("run_shell_command(curl https://a.test)")], ask: [], deny };
+    const command = of(sign.repeat(99_000 / sign.length));
+    for (let time = 0; time < 40; time += 1)
+      expect(judgeCommand({ command, mode: "default", rules, place: PLACE }).verdict).toBe(verdict);
+  },
+);
+
+it("P54 a rule with 300,000 spaces is read once", () => {
+  expect(() => parseRule(`edit${" ".repeat(300_000)}x`)).toThrow("is not a rule");
+  expect(parseRule(" edit (a) ")).toMatchObject({ tool: "edit", pattern: "a" });
+});
+
 describe("what only reads", () => {
   it.each([
     ...["CI=1 ls", "IFS= read -r line", "ls 2>&1", "cat <<< /etc/hosts", 'cat <<< "$HOME"', "ls > /dev/null"],

@@ -38,7 +38,7 @@ export function coversEverything({ words, isUnclear }: CommandRule): boolean {
 
 /** An address, or a bare name that programs take for one. A rule that names an address is about no other. */
 const ADDRESS =
-  /^(?:-\w*|--[\w-]+=)?[a-z][a-z0-9+.-]*:\/\/|^(?!\d+(?:\.\d+)?$)(?:[^\s/@]+@)?[\w-]+(?:\.[\w-]+)+\.?(?::\d+)?(?:[/?#]|$)/i;
+  /^(?:-(?=\w)[\w+.-]*|(?:--[\w-]+=)?[a-z][a-z0-9+.-]*):\/\/|^(?!\d+(?:\.\d+)?$)(?:[^\s/@]+@)?[\w-]+(?:\.[\w-]+)+\.?(?::\d+)?(?:[/?#]|$)/i;
 
 /** How many words of the command the rule spells out; 0 when it does not cover it. */
 export function coveredWords(rule: CommandRule, command: readonly Argument[]): number {

@@ -38,7 +38,7 @@ function linesWords(line: ShellCommand, depth: number, part: string | null): Com
 }
 
 /** A file by its name, in a folder that is not known. */
-const NAMED_FILE = /\/(?!stdin)[\w.-]*[a-z][\w.-]*"?$/i;
+const NAMED_FILE = /\/(?!stdin)(?=[\w.-]*[a-z])[\w.-]*"?$/i;
 
 function commandWords(command: SimpleCommand, depth: number, part: string): CommandWords[] {
   const reads = /^(?:\.|source)$/.test(command.words[0]?.value ?? "");

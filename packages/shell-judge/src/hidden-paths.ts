@@ -89,7 +89,7 @@ const TAKES_TEXT = /^(?:echo|printf|git|gh)$/;
 
 /** The parts of a word that may be a path: after `--option=` or `-o`, after `HEAD:` or `@`, in a script. */
 function spellings(word: string, program: string): string[] {
-  const plain = word.replace(/^(?:--?[\w-]+=|\w+=|@|\.\/+)/, "").replace(/\/+$/, "");
+  const plain = word.replace(/^(?:--?[\w-]+=|\w+=|@|\.\/+)/, "").replace(/(?<!\/)\/+$/, "");
   const attached = /^-\w(.+)$/.exec(word)?.[1];
   const inCommit = /:([^:]+)$/.exec(word)?.[1]?.replace(/^\.\/+/, "");
   const inScript = TAKES_TEXT.test(program) ? [] : word.split(/[\s"'`()[\]{}<>=,;|&@:]+/);

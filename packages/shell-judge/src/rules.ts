@@ -46,7 +46,7 @@ export interface Rules {
   readonly granted?: readonly Rule[];
 }
 
-const RULE = /^\s*([A-Za-z0-9_*-]+)\s*(?:\((.*)\))?\s*$/s;
+const RULE = /^\s*([A-Za-z0-9_*-]+)\s*(?:\((.*)\)\s*)?$/s;
 
 /** Throws with the correct syntax when the text is not a rule. */
 export function parseRule(text: string): Rule {

@@ -205,7 +205,7 @@ function variablePiece(variable: Variable, text: Piece, isSplit: boolean): Piece
 /** The names that a pattern matches are some of those that `find` would print. */
 function namesBelow({ value, isGlob }: Extract<Variable, { value: string }>): SimpleCommand | undefined {
   if (!isGlob) return undefined;
-  const folder = value.slice(0, value.search(/[*?[]/)).replace(/[^/]*$/, "") || ".";
+  const folder = value.slice(0, value.search(/[*?[]/)).replace(/(?<![^/])[^/]*$/, "") || ".";
   return { ...EMPTY, text: value, words: ["find", folder].map(plainWord), isApart: true };
 }
 

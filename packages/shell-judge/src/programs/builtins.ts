@@ -88,7 +88,7 @@ const date: ProgramReader = (words, reach) =>
     return [launchFinding(`\`${value}\` may set the clock or name a file`, index)];
   });
 
-export const NOT_NAMED = /^-|^$|(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
+export const NOT_NAMED = /^-|^$|^(?:\.{0,2}\/)*(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
 
 /** Only into a named folder: without one it goes to the home folder, and `-` is the previous folder. */
 const cd: ProgramReader = (words, reach): readonly Finding[] => {
