@@ -273,6 +273,14 @@ describe("what a text says as a whole", () => {
     expect(match).toMatchObject({ replacements: [{ text: "three();" }] });
   });
 
+  it.each([
+    ["a fence with spaces", `\`\`\`\n${"\t".repeat(300_000)}x`],
+    ["quotes with backslashes", `"${"\\".repeat(300_001)}`],
+  ])("P1 %s without end is looked at once", (_what, oldText) => {
+    const content = "one();\n";
+    expect(findEdit({ content, oldText, newText: `${oldText}"`, expected: 1 }).status).toBe("none");
+  });
+
   it("P2 dots after a line that stays are a placeholder where the new text leaves another bracket open", () => {
     const entry = (name: string) => `"${name}": {\n  "optional": true\n},\n`;
     const newText = `"one": {\n  ...\n${entry("two")}${entry("three")}`;

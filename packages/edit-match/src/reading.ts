@@ -64,7 +64,7 @@ function inSigns({ oldText, newText }: EditTexts, read: string, repair: Read): E
 
 const wordsIn = (text: string) => new Set(text.match(/(?<!\\)\\+\w{2,}/g));
 const ESCAPES = /\\[\s\S]/g;
-const ESCAPED_SIGN = /\\+[^\\]|&#?\w+;/g;
+const ESCAPED_SIGN = /(?<!\\)\\+[^\\]|&#?\w+;/g;
 const BARE_SIGNS = [..."\"'`$<>&/"];
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
@@ -177,7 +177,8 @@ export function newFence(request: EditRequest): { readonly bare?: string; readon
 }
 
 function withoutFence(text: string): string | undefined {
-  const [, mark = "", inside] = /^\s*(`{3,}|~{3,})[\w+.-]*\n([\s\S]*?)\n?[ \t]*\1[ \t]*\n?$/.exec(text) ?? [];
+  const [, mark = "", inside] =
+    /^\s*(`{3,}|~{3,})[\w+.-]*\n([\s\S]*?)\n?(?<![ \t])[ \t]*\1[ \t]*\n?$/.exec(text) ?? [];
   return inside !== undefined && isClosed(inside, mark) ? inside : undefined;
 }
 

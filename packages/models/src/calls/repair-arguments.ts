@@ -12,7 +12,7 @@ export function repairedArguments(
   fits: (value: JsonRecord) => boolean,
 ): JsonRecord | undefined {
   if (text.length > LONGEST_TEXT) return undefined;
-  const body = /^\s*(?:```|~~~)[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n\s*(?:```|~~~)\s*$/.exec(text)?.[1] ?? text;
+  const body = /^\s*(?:```|~~~)[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n[ \t]*(?:```|~~~)\s*$/.exec(text)?.[1] ?? text;
   return orElse(undefined, () => {
     const reader = new LenientReader(body);
     let found: JsonRecord | undefined;

@@ -43,5 +43,5 @@ function standInOrder(letters: string, name: string, values: readonly string[]):
 
 /** JSON escapes contain letters of their own, so they are removed first. */
 function lettersOf(text: string): string {
-  return text.replace(/\\+(?:u[0-9a-f]{4}|[nrtbf])/gi, "").replace(/[^\p{L}]+/gu, "");
+  return text.replace(/(?<!\\)\\+(?:u[0-9a-f]{4}|[nrtbf])/gi, "").replace(/[^\p{L}]+/gu, "");
 }

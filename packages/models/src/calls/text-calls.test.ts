@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { repairedArguments } from "./repair-arguments.ts";
+import { isToldAlready } from "./repeated-call.ts";
 import { TextCalls } from "./text-calls.ts";
 
 const OFFERED = new Set(["ls", "cat"]);
@@ -260,6 +261,17 @@ describe("P15 calls in the text", () => {
     const last = '\n<tool_call>{"name": "ls"}</tool_call>';
     const few = begun.repeat(30);
     expect(played([few + last])).toEqual({ text: `${few}\n`, calls: [{ name: "ls", args: {} }] });
+  });
+
+  it.each(["<code", "\\", "\n"])("%j without end before a call costs no more than its length", (sign) => {
+    const call = '<tool_call>{"name": "ls"}</tool_call>';
+    const many = sign.repeat(300_000);
+    const read = played([`a${many}\n`, call]);
+    expect(read).toEqual({ text: `a${many}\n`, calls: [{ name: "ls", args: {} }] });
+    const parsed = { name: "ls", args: { path: `${many}x` } };
+    expect(isToldAlready(parsed, call, { system: many, history: [], tools: [] })).toBe(false);
+    const fenced = `\`\`\`\n{'a': 1,${many.slice(0, 190_000)}`;
+    for (let time = 0; time < 8; time += 1) expect(repairedArguments(fenced, () => true)).toBeUndefined();
   });
 
   it("text in single quotes with many more quotes in it is given up in little time", () => {

@@ -19,7 +19,7 @@ type IsRepeated = (call: WrittenCall, written: string) => boolean;
 
 /** An open tag or quote lasts until it is closed; a call in it is an example and does not count. */
 const OPEN_TAG =
-  /<(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)\b[^>]*>|<!--|\u201c/gi;
+  /<(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)\b[^>]{0,4000}>|<!--|\u201c/gi;
 const CLOSED_TAG =
   /<\/(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)>|-->|\u201d/gi;
 
