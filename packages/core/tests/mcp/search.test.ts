@@ -35,6 +35,14 @@ describe("R43 web_search by an MCP server", () => {
     );
   });
 
+  it.each([
+    ["spaces", "https://one.test/", " ".repeat(499_000), "x"],
+    ["stops", "https://one.test/", ",".repeat(499_000), "x"],
+    ["spaces first", "", `${" ".repeat(490_000)}x`, "\nhttps://one.test/"],
+  ])("P50 an answer of 500,000 %s is read once", async (_what, ...parts) => {
+    expect((await search(parts.join(""))).llmContent).toContain("https://one.test/");
+  });
+
   it("gives no more than were asked for", async () => {
     expect((await search(JSON.stringify(ROWS), {}, 1)).llmContent).toContain("1 result.");
   });

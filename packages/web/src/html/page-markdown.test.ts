@@ -233,6 +233,11 @@ describe("P50 hostile pages are read to their end", () => {
       `<table>${times("<tr><td>a<td>b", 100_000)}`,
       (text) => text.split("\n").length === 100_001,
     ],
+    [
+      "code with a million spaces in its line",
+      `<pre>a${times(" ", 1_000_000)}b</pre>`,
+      (text) => text.length === 1_000_010,
+    ],
     ["a fence of a million ticks", `<pre>${times("`", 1_000_000)}`, (text) => text.length > 3_000_000],
   ])("%s", (_what, html, holds) => {
     expect(holds(markdown(html))).toBe(true);

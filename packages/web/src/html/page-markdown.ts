@@ -181,7 +181,7 @@ class PageWriter {
   }
 
   preformatted(element: PageElement): void {
-    const text = rawText(element).replace(/^\n/, "").replace(/\s+$/, "").replaceAll("\r", "");
+    const text = rawText(element).replace(/^\n/, "").trimEnd().replaceAll("\r", "");
     if (text === "") return;
     if (this.#options.isPlain) {
       this.#lines.block(text.split("\n"));

@@ -82,14 +82,14 @@ function rowsIn(value: unknown, depth: number): readonly unknown[] | null {
 
 const ADDRESS = /https?:\/\/[^\s<>"')\]]+/;
 const LABEL =
-  /^\s*(?:[-*]|\d+[.)])?\s*(?:\*\*)?(?:title|url|link|snippet|description|content)(?:\*\*)?\s*:\s*/i;
+  /^\s*(?:(?:[-*]|\d+[.)])\s*)?(?:\*\*)?(?:title|url|link|snippet|description|content)(?:\*\*)?\s*:\s*/i;
 
 /** Results are blocks with an empty line between them, or one line each: the address, with text before and after it. */
 function pagesInText(text: string): FoundPage[] {
   const blocks = text.split(/\n\s*\n/);
   const lines = blocks.length > 1 ? blocks : text.split("\n");
   return lines.flatMap((block): FoundPage[] => {
-    const url = ADDRESS.exec(block)?.[0].replace(/[.,;:]+$/, "");
+    const url = ADDRESS.exec(block)?.[0].replace(/(?<![.,;:])[.,;:]+$/, "");
     if (url === undefined) return [];
     const words = block
       .replace(url, "")
