@@ -12,6 +12,8 @@ describe("an image of a server", () => {
   it("P12 goes to the model as what it is", () => {
     expect(partOf("image/png", GIF)).toEqual({ inlineData: { mimeType: "image/gif", data: GIF } });
     expect(partOf("image/svg+xml", base64("<svg/>"))).toBe("<svg/>");
+    const unended = base64(`<!DOCTYPE${"-".repeat(500_000)}`);
+    expect(partOf("image/svg+xml", unended)).toContain("damaged");
   });
 
   it.each([

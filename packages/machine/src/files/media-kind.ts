@@ -39,7 +39,7 @@ export function isSvg(text: string): boolean {
 }
 
 /** Each part is searched where the one before ended, so the time is linear. */
-const BEFORE_ROOT = /\s+|<\?xml[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\])?[^>]*>/iy;
+const BEFORE_ROOT = /\s+|<\?xml[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\][^>]*)?>/iy;
 
 /** Returns where the root element of an XML text begins. */
 function rootElement(text: string): number {

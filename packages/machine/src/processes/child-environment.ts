@@ -53,7 +53,7 @@ export const SECRET_VALUES: readonly RegExp[] = [
   /\b(?:(?:hv[sb]|ya29|AQ)\.[A-Za-z0-9_-]{30,}|ABSK[A-Za-z0-9+/]{40,}|dapi[0-9a-f]{32})/,
   /\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}/,
   /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/,
-  /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
+  /\beyJ[A-Za-z0-9_-]{10,4000}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 ];
 

@@ -58,6 +58,13 @@ describe("secrets in what is written", () => {
     expect(redactor.json({ a: [text] })).toBe(JSON.stringify({ a: [clean] }));
   });
 
+  it("P19 beginnings of tokens without their ends are looked at for little more than their length", () => {
+    const beginnings = "eyJaaaaaaa-".repeat(60_000);
+    expect(redactor.text(beginnings)).toBe(beginnings);
+    const token = `eyJ${"a".repeat(3000)}.eyJ${"b".repeat(90_000)}.${"c".repeat(600)}`;
+    expect(redactor.text(`x-${token} y`)).toBe("x-[redacted: token] y");
+  });
+
   it("P19 tokens that services mark with a prefix go, as gitleaks lists them", () => {
     const random = (length: number) => randomBytes(length).toString("hex").slice(0, length);
     const tokens: readonly (readonly [start: string, length: number])[] = [
