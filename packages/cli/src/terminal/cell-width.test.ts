@@ -1,6 +1,7 @@
 import headless from "@xterm/headless";
 import { describe, expect, it } from "vitest";
 import { graphemesOf, graphemeWidth, widthOf } from "./cell-width.ts";
+import { joiningPieces } from "./joined-text.ts";
 
 describe("the width of a text", () => {
   it("P42 is that of its characters, for each character of the first plane", () => {
@@ -44,4 +45,9 @@ describe("the width of a text", () => {
     await new Promise<void>((resolve) => terminal.write(text, resolve));
     expect(widthOf(text)).toBe(terminal.buffer.active.cursorX);
   });
+});
+
+it("P42 a million joiners before a letter are looked at once", () => {
+  const joiners = "\u200d".repeat(1_000_000);
+  expect(joiningPieces()(`${joiners}a`)).not.toContain("\u200d");
 });

@@ -17,8 +17,7 @@ const INLINE =
 /** A longer line is not looked through for marks: one that opens and never closes costs all of it each time. */
 const LONGEST_MARKED = 5000;
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
-const ROW = /^\s*\|.*\|?\s*$/;
-const RULE_ROW = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+const RULE_ROW = /^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$/;
 const MOST_TABLE_ROWS = 200;
 /** An unfinished line is drawn permanently in pieces of so many rows. */
 const ROWS_AT_ONCE = 6;
@@ -95,7 +94,7 @@ export class MarkdownStream {
 
   #line(line: string, width: number): Line[] {
     const source = line.endsWith("\r") ? line.slice(0, -1) : line;
-    if (this.#isTableRow(source) && ROW.test(source) && this.#table.length < MOST_TABLE_ROWS) {
+    if (this.#isTableRow(source) && this.#table.length < MOST_TABLE_ROWS) {
       this.#table.push(source);
       return [];
     }
@@ -130,7 +129,7 @@ export class MarkdownStream {
 
 /** Markdown that is complete. */
 export function markdownLines(text: string, width: number, keepsMarks: boolean): Line[] {
-  const { rows } = new MarkdownStream(keepsMarks).take(text.replace(/\n+$/, ""), true, width);
+  const { rows } = new MarkdownStream(keepsMarks).take(text.replace(/(?<!\n)\n+$/, ""), true, width);
   return rows.flatMap((row) => wrapLine(row, width));
 }
 
@@ -147,7 +146,7 @@ function wordEnd(text: string, most: number): number {
 }
 
 function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
-  const [, lead = "", mark = "", rest = ""] = /^(\s*)([#>*+-]{1,6}|\d{1,3}[.)])?(.*)$/.exec(text) ?? [];
+  const [, lead = "", mark = "", rest = ""] = /^(\s*)([#>*+-]{1,6}|\d{1,3}[.)])?(.*)$/s.exec(text) ?? [];
   if (mark === "" || !/^\s/.test(rest)) {
     if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(text) && !look.isSpoken)
       return [[{ text: "─".repeat(Math.min(width, 40)), style: "dim" }]];
@@ -156,7 +155,7 @@ function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
   const words = rest.trimStart();
   if (/^#+$/.test(mark)) {
     const kept = keepsMarks ? `${mark} ` : "";
-    return wrapLine([{ text: kept + words.replace(/\s+#+$/, ""), style: "heading" }], width);
+    return wrapLine([{ text: kept + words.replace(/(?<!\s)\s+#+$/, ""), style: "heading" }], width);
   }
   if (/^>+$/.test(mark)) {
     const bar: Span = { text: `${lead}${look.isSpoken ? ">" : "│"} `, style: "dim" };

@@ -75,6 +75,12 @@ it.each([80, 57, 41])(
 );
 
 it.each([
+  ["line ends before a word", () => markdownLines(`a${"\n".repeat(100_000)}b`, 80, false)],
+  ["spaces in a heading", () => markdownLines(`# a${" ".repeat(300_000)}b`, 80, true)],
+  [
+    "spaces in the rule of a table",
+    () => markdownLines(`|a|\n|${" ".repeat(2000)}-${" ".repeat(300_000)}b|`, 80, true),
+  ],
   ["brackets that never close", () => markdownLines("[".repeat(100_000), 80, false)],
   ["emoji", () => markdownLines("\u{1f600}".repeat(50_000), 80, false)],
   [
