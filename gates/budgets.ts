@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3430,
-  "edit-match": 2560,
+  "edit-match": 2630,
   "shell-judge": 4690,
   machine: 11690,
   models: 6485,

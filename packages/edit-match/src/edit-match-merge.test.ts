@@ -245,3 +245,51 @@ describe("what only the file has is kept", () => {
     expect(findEdit({ content, oldText, newText, expected: 1 }).status).toBe("none");
   });
 });
+
+describe("signs that the file has in two ways", () => {
+  const REFUSED = [
+    [
+      "a dash between spaces is another sign there, and one between digits is not",
+      "## 1.9 — 2026-09-15\n\nSame.\n",
+      "## 1.9 - 2026-09-15\n\nSame.",
+      "## 2.0 - 2026-09-20\n\nSame.",
+    ],
+    [
+      "three dots are one sign",
+      "a: waiting…\nb: 1. one\n",
+      "a: waiting...\nb: 1. one",
+      "a: waiting...\nc: loading...\nb: 1. one",
+    ],
+    [
+      "only in tags a sign is no entity",
+      "<b>x</b>\n<i>#&gt; one</i>\n",
+      "<b>x</b>\n<i>#> one</i>",
+      "<b>x</b>\n<i>#> one</i>\n<i>#> two</i>",
+    ],
+    [
+      "a backslash at the end of lines stands for two",
+      "one,\\\\\ntwo,\nthree,\\\\\n",
+      "one,\\\ntwo,\nthree,\\",
+      "one,\\\ntwo,\nmore, \\\nthree,\\",
+    ],
+    [
+      "a line that stays has them in a third way",
+      'a("x");\nlast = None\n',
+      "a(\\”x\\”);\nlast = None",
+      'a(\\"x\\");\nlast = \\"en\\"',
+    ],
+  ] as const;
+
+  it.each(REFUSED)("P1 P31 refuses new lines where %s", (...[, content, oldText, newText]) => {
+    expect(findEdit({ content, oldText, newText, expected: 1 }).status).toBe("none");
+  });
+
+  it("P31 writes a plain sign where what is beside it says that it is the file's own", () => {
+    const content = "say('x'); // don’t\nend();\n";
+    const oldText = "say('x'); // don't\nend();";
+    const match = findEdit({ content, oldText, newText: `${oldText}\nsay('y');`, expected: 1 });
+    expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(
+      `${content}say('y');\n`,
+    );
+  });
+});

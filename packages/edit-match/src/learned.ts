@@ -22,7 +22,8 @@ export function learn(parts: readonly Triple[], { newLines, depth }: Sides) {
   const isMoved =
     indents === "as file" && (movesAlike(filled) || (indentMap.isOneWay && wrapsShifted(filled, freshParts)));
   const signMap = new SignMap(parts, depth);
-  const signs = mannerOf(parts, "body") ?? "as old";
+  const isThird = parts.some((part) => isThirdVersion(part, depth));
+  const signs = isThird ? "as old" : (mannerOf(parts, "body") ?? "as old");
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
   return {
@@ -76,6 +77,13 @@ function mannerOf(parts: readonly Triple[], part: "indent" | "body"): Manner | u
     return toOld === toFile ? [] : [toOld > toFile ? "as old" : "as file"];
   });
   return votes[0] === votes.at(-1) ? votes[0] : "mixed";
+}
+
+/** A line that stays, with signs that neither the old text nor the file has there. */
+function isThirdVersion({ old, file, fresh }: Triple, depth: Depth): boolean {
+  const [was, there, is] = [old, file, fresh ?? old].map(({ body }) => body.replace(/\s+/g, ""));
+  if (was === undefined || is === undefined || was === there || is === was || is === there) return false;
+  return new Folded(is, depth).text === new Folded(was, depth).text;
 }
 
 /** A line that has tabs where the file has spaces, or the reverse. */
@@ -190,11 +198,22 @@ const BACKSLASH = /\\/;
 /** Places where characters have more often lost an escape. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|?{}]\s*\/(?!\*)/;
 
-const PLAIN_SIGN = /^(?:[!-~]|--)$/;
+const PLAIN_SIGN = /^(?:[!-~]|--|\.{3})$/;
+const DOTS = "...";
+
+/** A part of a line with what is beside it, as far as that tells what a sign is for: as its left and its right half. */
+function halvesOf(text: string, start: number, end: number): readonly [string, string] {
+  const kindOf = (at: number) =>
+    (text[at] ?? " ").replace(/\p{L}/u, "a").replace(/\d/, "0").replace(/\s/, " ");
+  const written = text.slice(start, end);
+  return [`${kindOf(start - 1)}${written}`, `${written}${kindOf(end)}`];
+}
 
 /** How the file spells what the model writes, learned for each character. */
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
+  /** How much more often a character is the file's own with this on its left, on its right, and on both sides. */
+  readonly #beside = [0, 1, 2].map(() => new Map<string, number>());
   readonly #depth: Depth;
   #changesAny = false;
   /** Plain characters that the file has where the model wrote a look-alike. */
@@ -206,10 +225,17 @@ class SignMap {
     this.#depth = depth;
     // If everything is written alike there is nothing to learn.
     if (parts.every(({ old, file }) => old.body === file.body)) return;
+    // At the end of a line a backslash has no character to belong to.
+    const backslashesOf = ({ body }: LineParts) => /\\*$/.exec(body)?.[0];
+    if (parts.some(({ old, file }) => backslashesOf(old) !== backslashesOf(file))) {
+      this.#lost.add(/\\$/);
+      this.#changesAny = true;
+    }
     const spelled = parts.flatMap(({ old, file }) => spellings(old.body, file.body, depth));
-    for (const { written, inFile } of spelled) {
+    for (const { written, inFile, halves } of spelled) {
       if (/^\w$/.test(written) && written === inFile) continue;
       addTo(this.#known, written, inFile);
+      this.#countBeside(halves, written === inFile ? 1 : -1);
       if (written === inFile) continue;
       this.#changesAny = true;
       if (isLookAlike(written.replace(/^\\+/, "")) && !isLookAlike(inFile)) this.#plain.add(inFile);
@@ -232,10 +258,11 @@ class SignMap {
     for (let unit = 0; unit < folded.length; unit += 1) {
       const from = folded.starts[unit] ?? 0;
       while (/^\p{M}/u.test(body.slice(folded.ends[unit] ?? 0))) unit += 1;
+      if (body.startsWith(DOTS, from)) unit += 2;
       const to = folded.ends[unit] ?? 0;
       const written = body.slice(from, to);
       if (/^[ \t]+$/.test(written)) continue;
-      const meant = this.#meant(written);
+      const meant = this.#meant(written, halvesOf(body, from, to));
       if (meant === undefined) return undefined;
       pieces.push(body.slice(done, from), meant);
       done = to;
@@ -243,12 +270,13 @@ class SignMap {
     return pieces.join("") + body.slice(done);
   }
 
-  #meant(written: string): string | undefined {
+  #meant(written: string, halves: readonly [string, string]): string | undefined {
     const known = [...(this.#known.get(written) ?? [])];
     if (PLAIN_SIGN.test(written)) {
-      // The file may have another character for it here, as it has elsewhere.
+      // The file may have another character for it here, as it has elsewhere: what is beside it tells.
       const isPlain = (this.#depth === "signs" || this.#depth === "entities") && known.includes(written);
-      return isPlain || known.every((inFile) => inFile === written) ? written : undefined;
+      const isOnly = known.every((inFile) => inFile === written);
+      return isOnly || (isPlain && this.#isOwnBeside(halves)) ? written : undefined;
     }
     if (known.length > 0) return known.length === 1 ? known[0] : undefined;
     // Where look-alikes stand for plain characters, one that nothing was learned about may do so as well.
@@ -258,19 +286,38 @@ class SignMap {
     }
     return this.#depth !== "signs" && /^[&\\]/.test(written) ? undefined : written;
   }
+
+  #countBeside(halves: readonly [string, string], count: number): void {
+    for (const [at, key] of [...halves, halves.join("")].entries()) {
+      this.#beside[at]?.set(key, (this.#beside[at].get(key) ?? 0) + count);
+    }
+  }
+
+  #isOwnBeside(halves: readonly [string, string]): boolean {
+    const [left = 0, right = 0, both = Math.min(left, right)] = [...halves, halves.join("")].map((key, at) =>
+      this.#beside[at]?.get(key),
+    );
+    return both >= 0;
+  }
 }
 
 /** The characters of two texts with the same folded form, side by side. */
 function spellings(oldBody: string, fileBody: string, depth: Depth) {
   const [old, file] = [new Folded(oldBody, depth), new Folded(fileBody, depth)];
-  const found: { readonly written: string; readonly inFile: string }[] = [];
+  const found: {
+    readonly written: string;
+    readonly inFile: string;
+    readonly halves: readonly [string, string];
+  }[] = [];
   if (old.text !== file.text) return found;
   for (let from = 0; from < old.length; ) {
     let to = from + 1;
+    if (oldBody.startsWith(DOTS, old.starts[from])) to += 2;
     while (old.isWithinCharacter(to) || file.isWithinCharacter(to)) to += 1;
-    const written = oldBody.slice(old.starts[from], old.ends[to - 1]);
+    const [start = 0, end] = [old.starts[from], old.ends[to - 1] ?? 0];
+    const written = oldBody.slice(start, end);
     const inFile = fileBody.slice(file.starts[from], file.ends[to - 1]);
-    if (/[^ \t]/.test(written)) found.push({ written, inFile });
+    if (/[^ \t]/.test(written)) found.push({ written, inFile, halves: halvesOf(oldBody, start, end) });
     from = to;
   }
   return found;
