@@ -182,6 +182,27 @@ const PLACED: readonly Required<Row>[] = [
     new: "    d()",
     result: "a:\n    d()\n    c()\n",
   },
+  {
+    what: "new lines with the marker of a diff, in texts that are further in",
+    content: "a: {\n  one: 1,\n  two: 2,\n}\n",
+    old: "    one: 1,\n    two: 2,",
+    new: "+    zero: 0,\n    one: 1,\n+    two: 3,",
+    result: "a: {\n  zero: 0,\n  one: 1,\n  two: 3,\n}\n",
+  },
+  {
+    what: "a new line with the marker of a diff, below a line without its indentation",
+    content: "if (a) {\n    one();\n    two();\n}\n",
+    old: "one();\n    two();",
+    new: "one();\n+    half();\n    two();",
+    result: "if (a) {\n    one();\n    half();\n    two();\n}\n",
+  },
+  {
+    what: "a number with a plus, which is none of a diff",
+    content: "Alice\n0049 30 12345\nBob\n",
+    old: "Alice\n0049 30 12345",
+    new: "Alice\n+49 30 12345",
+    result: "Alice\n+49 30 12345\nBob\n",
+  },
 ];
 
 const REFUSED: readonly Row[] = [
@@ -232,6 +253,18 @@ const REFUSED: readonly Row[] = [
     content: "class A {\n  one() { return 1; }\n  two() { return 2; }\n  three() { return 3; }\n}\n",
     old: "class A {\n  one() { return 1; }\n  two() { return 2; }\n  three() { return 3; }\n}",
     new: "class A {\n  one() { return 11; }\n  // rest of the methods\n}",
+  },
+  {
+    what: "old_string ends before a comment that new_string has at its end as well",
+    content: 'a = "one";\nb = "two";  // later\nend();\n',
+    old: 'a = "one";\nb = "two";',
+    new: 'a = "one";\nb = "two";\nc = "three";  // later',
+  },
+  {
+    what: "old_string ends inside a line that comes whole in new_string",
+    content: "  }\n  /**\n   * Reads it all.\n   */\n",
+    old: "  }\n  /**\n   *",
+    new: "  }\n  more();\n  /**\n   * Reads it all.\n   *",
   },
 ];
 

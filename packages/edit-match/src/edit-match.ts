@@ -72,7 +72,7 @@ function findByReading(request: EditRequest): EditMatch {
     return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
   };
   if (isApplied(content, texts.oldText, texts.newText)) return notFound(true);
-  const readings = readingsOf(texts, leaveOut);
+  const readings = readingsOf(content, texts, leaveOut);
   const found: Candidate[] = [];
   for (const step of STEPS) {
     // Another place may take an eighth of the text.

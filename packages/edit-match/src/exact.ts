@@ -24,7 +24,7 @@ export function findExactly(request: EditRequest, stage: string): EditMatch | un
   if (starts.some(isDoubtful)) return undefined;
   for (const start of starts) {
     if (isThere(request, start)) return { status: "no_change" };
-    const line = doubledSign(request, start) ?? doubledLine(request, start);
+    const line = doubledSign(request, start) ?? doubledRest(request, start) ?? doubledLine(request, start);
     if (line !== undefined) return { status: "doubled", line };
   }
   // In a single line there is none to look for.
@@ -99,6 +99,16 @@ function doubledSign({ content, oldText, newText }: EditRequest, start: number):
   const isWhole = isBlank(lineAround(content, start, end)[0]);
   if (sign === "" || !isWhole || !newText.endsWith(sign) || oldText.endsWith(sign)) return undefined;
   return /[;,]/.test(sign) || openBrackets(oldText) !== openBrackets(newText) ? sign : undefined;
+}
+
+/** The rest of the line behind the old text, with which the new one ends as well, or has the whole line already. */
+function doubledRest({ content, oldText, newText }: EditRequest, start: number): string | undefined {
+  const rest = lineAround(content, start, start + oldText.length)[1].trimEnd();
+  const [old, fresh] = [oldText, newText].map((text) => text.split("\n"));
+  const [was = "", is = ""] = [old?.at(-1), fresh?.at(-1)];
+  if (!/\w/.test(rest) || isBlank(was) || was.endsWith(rest)) return undefined;
+  const comes = (line: string) => fresh?.includes(line) === true && old?.includes(line) === false;
+  return is.endsWith(rest) || comes(is + rest) ? rest : undefined;
 }
 
 /** How far behind the old text lines are looked for that come twice. */

@@ -1,7 +1,7 @@
 import type { EditRequest } from "./edit.ts";
 import { decodeEntities } from "./fold.ts";
 import { alikeness } from "./learned.ts";
-import { isBlank, isHalf } from "./lines.ts";
+import { isBlank, isHalf, lineAround } from "./lines.ts";
 
 type EditTexts = Pick<EditRequest, "oldText" | "newText">;
 
@@ -128,9 +128,13 @@ export function withoutForeign(content: string, { oldText, newText }: EditTexts)
   return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
 
+/** A line that begins with the marker of a diff. */
+const PLUS = /^\+/m;
+
 /** The texts as they are, and without each mistake that the old one has; also without two at once. */
-export function readingsOf(first: Reading, leaveOut: readonly string[]): Reading[] {
-  const plain = (one: Reading) => (leaveOut.includes("diff markers") ? one : withoutPluses(one));
+export function readingsOf(content: string, first: Reading, leaveOut: readonly string[]): Reading[] {
+  const isForeign = !PLUS.test(content);
+  const plain = (one: Reading) => (leaveOut.includes("diff markers") ? one : withoutPluses(one, isForeign));
   const readings: Reading[] = [plain(first)];
   const isKnown = ({ oldText, newText }: Reading) =>
     readings.some((known) => known.oldText === oldText && known.newText === newText);
@@ -224,9 +228,9 @@ function withoutNumbers(text: string, isSpaced: boolean, share: number): string 
 
 /** Only added and removed lines have a marker; all others may begin with a space for it. No text has those of the other. */
 function withoutMarkers(texts: EditTexts): EditTexts[] {
-  if (/^-/m.test(texts.newText) || /^\+/m.test(texts.oldText)) return [];
+  if (/^-/m.test(texts.newText) || PLUS.test(texts.oldText)) return [];
   // Where lines only come, the texts were a diff from the beginning, or none.
-  const isOpen = /^-/m.test(texts.oldText) || !/^\+/m.test(texts.newText);
+  const isOpen = /^-/m.test(texts.oldText) || !PLUS.test(texts.newText);
   return [...(isOpen && isSpaced(texts) ? [withoutMargin(texts)] : []), withoutSigns(texts, /^-/gm, /^\+/gm)];
 }
 
@@ -242,31 +246,38 @@ function withoutSigns({ oldText, newText }: EditTexts, gone: RegExp, come: RegEx
 /** In a list a plus would have a space behind it. */
 const MARKED = /^\+(?!\+| \S)/;
 
+/** Whether all lines that come, and no others, begin with the marker of a diff. Before numbers alone it may be theirs. */
+function isMarked({ oldText, newText }: EditTexts): boolean {
+  const had = new Set(oldText.split("\n").map((line) => line.trim()));
+  const come = newText.split("\n").filter((line) => !isBlank(line) && !had.has(line.trim()));
+  // No list, if lines are indented by a single space.
+  const marked = /^ \S/m.test(oldText) ? /^\+(?!\+)/ : MARKED;
+  return come.every((line) => marked.test(line)) && come.some((line) => !/^\+\d/.test(line));
+}
+
 /**
  * A diff in which lines only come: all others stay, and begin with a space, which the file does not have, or only
- * what comes has a marker.
+ * what comes has a marker. If no line of the file begins with one, others may go.
  */
-function withoutPluses(texts: Reading): Reading {
+function withoutPluses(texts: Reading, isForeign: boolean): Reading {
   const { oldText, newText, repairs } = texts;
-  if (!/^\+/m.test(newText) || /^\+/m.test(oldText)) return texts;
-  const linesOf = (text: string) => new Set(text.split("\n").filter((line) => !isBlank(line)));
-  const [had, has] = [linesOf(oldText), linesOf(newText)];
-  const isMarked = (line: string) => had.has(line) || MARKED.test(line);
-  if (![...had].every((line) => has.has(line))) return texts;
-  if (isSpaced(texts)) return { ...withoutMargin(texts), repairs: [...repairs, "diff markers"] };
-  if (![...has].every(isMarked)) return texts;
+  if (!PLUS.test(newText) || PLUS.test(oldText)) return texts;
+  const linesOf = (text: string) => text.split("\n").filter((line) => !isBlank(line));
+  const has = new Set(linesOf(newText));
+  const isKept = linesOf(oldText).every((line) => has.has(line));
+  if (isKept && isSpaced(texts)) return { ...withoutMargin(texts), repairs: [...repairs, "diff markers"] };
+  const isClear = isKept || (isForeign && !/^-/m.test(oldText));
+  if (!isClear || !isMarked(texts)) return texts;
   return { oldText, newText: newText.replace(/^\+/gm, ""), repairs: [...repairs, "diff markers"] };
 }
 
 /** The new text without the markers of a diff, where only lines that come have one, and no line of the file. */
 export function withoutNewPluses({ content, oldText, newText }: EditRequest): string {
-  const at = /^\+/m.test(newText) ? content.indexOf(oldText) : -1;
-  if (at < 0 || (at > 0 && content[at - 1] !== "\n") || /^\+/m.test(content)) return newText;
-  const had = new Set(oldText.split("\n"));
-  const come = newText.split("\n").filter((line) => !isBlank(line) && !had.has(line));
-  // No list, if lines are indented by a single space.
-  const marked = /^ \S/m.test(oldText) ? /^\+(?!\+)/ : MARKED;
-  return come.every((line) => marked.test(line)) ? newText.replace(/^\+/gm, "") : newText;
+  const at = PLUS.test(newText) ? content.indexOf(oldText) : -1;
+  if (at < 0 || PLUS.test(content)) return newText;
+  const [before] = lineAround(content, at, at);
+  const isWhole = before === "" || (isBlank(before) && !newText.startsWith("+"));
+  return isWhole && isMarked({ oldText, newText }) ? newText.replace(/^\+/gm, "") : newText;
 }
 
 /** A line break in the middle of new text between quotes was meant as an escape. */
