@@ -201,10 +201,15 @@ const refusals = new Map([
 /** @param {Fields} message */
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
+/** Floods as fast as it is read: what waits in this process would keep its answers behind it for ever. @param {() => void} work @param {number} ms */
+function flood(work, ms) {
+  setInterval(() => process.stdout.writableNeedDrain || work(), ms);
+}
+
 if (mode === "sleep") await new Promise((resolve) => setTimeout(resolve, Number(value)));
 if (mode === "garbage") process.stdout.write("Welcome!\n{ not json\n[]\n\u0000\u0001\n");
 if (mode === "no-protocol") setInterval(() => process.stdout.write("this is no server\n"), 50);
-if (mode === "endless-line") setInterval(() => process.stdout.write("x".repeat(1 << 20)), 1);
+if (mode === "endless-line") flood(() => process.stdout.write("x".repeat(1 << 20)), 1);
 if (mode === "exit") {
   process.stderr.write("fatal: the licence is missing\n");
   process.exit(1);
@@ -223,7 +228,7 @@ if (mode === "workers") {
   process.on("SIGTERM", () => {});
 }
 if (mode === "floods") {
-  setInterval(() => {
+  flood(() => {
     process.stderr.write(`${"e".repeat(1000)}\n`);
     for (let n = 0; n < 200; n += 1) {
       say({ method: "notifications/tools/list_changed" });
@@ -262,7 +267,7 @@ const flooding = {
   unread() {
     lines.pause();
     process.stdin.pause();
-    setInterval(() => {
+    flood(() => {
       for (let n = 0; n < 20; n += 1) say({ id: `${asked++}${"x".repeat(100_000)}`, method: "ping" });
     }, 5);
   },
