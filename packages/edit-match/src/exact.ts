@@ -83,7 +83,8 @@ function doubledLine({ content, oldText, newText }: EditRequest, start: number):
   const isUneven = openBrackets(oldText) !== openBrackets(newText);
   // What comes behind lines that stay may begin like what is there, but seldom with two lines of words.
   const [come = "", next = ""] = is.slice(was.length);
-  const [beside = "", further = ""] = filledLines(content.slice(end, end + LONGEST_REST));
+  const rest = come === "" ? "" : content.slice(end, end + LONGEST_REST);
+  const [beside = "", further = ""] = filledLines(rest);
   const isAgain = come === beside && (isUneven || (/\w/.test(come) && /\w/.test(next) && next === further));
   if (come !== "" && isAgain && was.every((line, at) => is[at] === line)) return come;
   const mayRepeat = (line: string) => SEPARATOR.test(line) || (CLOSING.test(line) && !isUneven);

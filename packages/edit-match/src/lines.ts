@@ -31,8 +31,10 @@ export function lineAround(content: string, start: number, end: number): [before
 
 /** The nearest lines above and below that are not blank; empty where there is none. */
 export function filledBeside(content: string, start: number, end: number): [above: string, below: string] {
-  const above = filledLines(content.slice(Math.max(0, start - NEAR), start)).at(-1);
-  return [above ?? "", filledLines(content.slice(end, end + NEAR))[0] ?? ""];
+  const above = content.slice(Math.max(0, start - NEAR), start).trimEnd();
+  const behind = content.slice(end, end + NEAR);
+  const [below = ""] = behind.slice(behind.lastIndexOf("\n", behind.search(/\S|$/)) + 1).split("\n", 1);
+  return [above.slice(above.lastIndexOf("\n") + 1), below.trimEnd()];
 }
 
 /** Whether one of the quotes has no counterpart in the line; apostrophes do not count. */
