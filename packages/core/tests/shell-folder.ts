@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import {
   type BigIntStats,
   chmodSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -11,6 +12,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
@@ -85,10 +87,18 @@ class FreshCopy {
     for (const path of wrong) rmSync(join(this.#copy, path), { recursive: true, force: true });
     for (const path of wrong.filter((one) => this.#looks.has(one))) {
       const [from, to] = [join(this.#original, path), join(this.#copy, path)];
-      if (lstatSync(to, { throwIfNoEntry: false }) === undefined) execFileSync("cp", ["-a", from, to]);
+      if (lstatSync(to, { throwIfNoEntry: false }) === undefined) copyAll(from, to);
     }
     this.#looks = looksOf(this.#copy);
   }
+}
+
+/** Most are files, for each of which a program would take longer than the command that is tried. */
+function copyAll(from: string, to: string): void {
+  const look = lstatSync(from);
+  if (!look.isFile()) return void execFileSync("cp", ["-a", from, to]);
+  copyFileSync(from, to);
+  utimesSync(to, look.atime, look.mtime);
 }
 
 function looksOf(folder: string): Map<string, BigIntStats> {
