@@ -129,6 +129,7 @@ async function play(choice: Partial<ModelChoice> & { provider: Provider }, scrip
     for await (const event of session.run(prompt)) events.push(event);
     if (answers.length === 0) break;
   }
+  await session.close();
   return { marks: tool.marks, events, session };
 }
 

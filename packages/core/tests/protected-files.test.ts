@@ -46,9 +46,9 @@ const REDIRECTED = [
   ["save_memory", "AGENTS.md", { fact: "canary" }],
 ] as const;
 
-/** Calls twice, answering the first question with always: whether it was asked about, and how each call ended. */
+/** Calls twice, answering the first question with always: whether it was asked about, and how each call ended. Closed at once, before it prepares for more. */
 function attempter(approvalMode: ApprovalMode) {
-  let asked: Confirmation[] = [];
+  const asked: Confirmation[] = [];
   const toolbox = createToolbox({
     root,
     approvalMode,
@@ -62,11 +62,10 @@ function attempter(approvalMode: ApprovalMode) {
       );
     },
   });
-  open.push(toolbox);
   return async ({ tool, args }: Call) => {
-    asked = [];
     const first = await toolbox.call(tool, args);
     const second = await toolbox.call(tool, args);
+    await toolbox.close();
     return { asked, first, second };
   };
 }
