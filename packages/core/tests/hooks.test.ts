@@ -259,6 +259,20 @@ describe("hooks at other moments", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
   });
 
+  it.each(["session_start", "after_tool"] as const)(
+    "one that would deny at %s, as a shell without its script does, is told of",
+    async (event) => {
+      const command = "echo cannot open check.sh >&2; exit 2";
+      const [name, args] = read("a.txt");
+      const { events } = await run([{ calls: [{ name, args }] }, { text: "ok" }], {
+        settings: settingsWith([{ event, command }]),
+      });
+      const message = `The hook "${command}" cannot deny anything here: cannot open check.sh.`;
+      expect(events).toContainEqual({ type: "notice", message });
+      expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
+    },
+  );
+
   it("before a compaction; what it says is kept", async () => {
     const long = "word ".repeat(6000);
     await writeFile(join(root, "long.txt"), long);

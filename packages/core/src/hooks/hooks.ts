@@ -108,7 +108,11 @@ export class Hooks {
     const contexts: string[] = [];
     for (const hook of hooks) {
       const answer = await this.#ask(hook, data, signal);
-      if (typeof answer !== "string" && answer.context) contexts.push(answer.context);
+      if (typeof answer === "string") continue;
+      // Shells also end with this code when they do not find the script.
+      if (answer.decision === "deny")
+        this.#needs.report(`The hook "${hook.command}" cannot deny anything here: ${answer.reason}.`);
+      if (answer.context) contexts.push(answer.context);
     }
     return contexts;
   }
