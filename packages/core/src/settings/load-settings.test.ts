@@ -105,7 +105,11 @@ describe("loadSettings", () => {
     ['{ "web": { "allowedHosts": ["localhost"] } }', "must be host:port, e.g. localhost:3000, got"],
     [
       '{ "models": { "m": { "temprature": 1 } } }',
-      '"models.m.temprature" is not a setting; did you mean "models.m.temperature"?',
+      '"models.m.temprature" is not a setting; did you mean "models.m.temperature"? The file',
+    ],
+    [
+      '{ "hooks": [{ "event": "before_tool", "command": "x", "matcher": "edit" }] }',
+      '"hooks.0.matcher" is not a setting: only event, command, tools, timeoutSeconds are known here. The file',
     ],
   ])("P54 names the key that has the wrong type: %s", async (text, message) => {
     await writeFile(user(), text);

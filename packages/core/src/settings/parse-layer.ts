@@ -39,15 +39,20 @@ export function parseLayer(file: string, source: string): object {
   const place = placeOf(text, nodeAt(tree, fault.path).offset);
   const unknown = unknownKeysIn(value, SETTINGS_SCHEMA, "");
   const told = faults.map((one) => faultOfSetting(one, unknown));
-  throw new SettingsError(
-    `${file}:${place}: ${describeFaults(told, "settings")}. The file was left as it is.`,
-  );
+  const words = describeFaults(told, "settings");
+  const end = words.endsWith("?") ? "" : ".";
+  throw new SettingsError(`${file}:${place}: ${words}${end} The file was left as it is.`);
 }
 
 function faultOfSetting({ path, says, ...more }: SchemaFault, unknown: readonly UnknownKey[]): SchemaFault {
   const key = unknown.find((one) => one.key === path.join("."));
-  const hint = key?.meant === undefined ? "" : `; did you mean "${key.meant}"?`;
-  if (key !== undefined) return { path, says: `is not a setting${hint}` };
+  if (key !== undefined) {
+    const hint =
+      key.meant === undefined
+        ? `: only ${key.known.join(", ")} are known here`
+        : `; did you mean "${key.meant}"?`;
+    return { path, says: `is not a setting${hint}` };
+  }
   // Some write the key itself there, and it must not be shown.
   return path.at(-1) === "key" ? { path, says } : { path, says, ...more };
 }
@@ -84,6 +89,8 @@ interface UnknownKey {
   readonly key: string;
   /** The setting that was probably meant. */
   readonly meant?: string;
+  /** Every setting that could stand in its place. */
+  readonly known: readonly string[];
 }
 
 function unknownKeysIn(value: unknown, schema: JsonSchema, above: string): UnknownKey[] {
@@ -102,7 +109,7 @@ function unknownKeysIn(value: unknown, schema: JsonSchema, above: string): Unkno
     const near = nearNames(name, known).find(
       (near) => !(near in value) && Math.abs(near.length - name.length) <= 3,
     );
-    return [{ key: above + name, ...(near !== undefined && { meant: above + near }) }];
+    return [{ key: above + name, known, ...(near !== undefined && { meant: above + near }) }];
   });
 }
 
