@@ -136,11 +136,16 @@ describe("a rule of the command line that names no tool", () => {
     );
     const permissions = { deny: ["web_fetch", "write_fiel(*.md)"] };
     const tools = { exclude: ["web_fetch", "web_serch", "x*"] };
-    const file = put("names.json", { permissions, tools });
+    const hooks = [
+      { event: "before_tool", tools: ["edit(src/**)", "Bash"], command: "true" },
+      { event: "session_start", command: "true" },
+    ];
+    const file = put("names.json", { permissions, tools, hooks });
     const named = await burin(["tools", "--settings", file], { cwd: root });
     expect(named.stderr.split("\n").filter((line) => line.includes("no tool of that name"))).toEqual([
       "burin: permissions.deny write_fiel: there is no tool of that name here; did you mean write_file?",
       "burin: tools.exclude web_serch: there is no tool of that name here; did you mean web_search?",
+      "burin: hooks.tools Bash: there is no tool of that name here; did you mean run_shell_command?",
     ]);
     expect((await run(["--allow", "read_file", "--deny", "x__*"], SAYING)).stderr).not.toContain(
       "no tool of that name",

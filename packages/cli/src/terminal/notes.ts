@@ -21,24 +21,20 @@ export function noteFailures(failures: readonly DiscoveryFailure[], output: Outp
 
 /** Where users name tools: in settings and on the command line. */
 interface NamedTools {
-  readonly settings: Pick<Settings, "permissions" | "tools">;
+  readonly settings: Pick<Settings, "permissions" | "tools" | "hooks">;
   readonly options: Readonly<Record<"allow" | "deny", readonly string[]>>;
 }
 
 /** Reports names in rules and lists that no tool has. Tools that sources add later are not known yet. */
 export function noteUnknownNames(
-  { settings: { permissions, tools }, options }: NamedTools,
+  { settings: { permissions, tools, hooks }, options }: NamedTools,
   registry: ToolRegistry,
   output: Output,
 ): void {
   if (tools.toolDiscoveryCommand) return;
   // Only where there is a model, or many tools, are these two among the tools.
-  const known = [
-    ...registry.getAllTools().map(({ name }) => name),
-    ...registry.leftOut,
-    "task",
-    "tool_search",
-  ];
+  const names = registry.getAllTools().map(({ name }) => name);
+  const known = [...names, ...registry.leftOut, "task", "tool_search"];
   const places = (["allow", "ask", "deny"] as const).flatMap((list) =>
     permissions[list].map((rule) => ({
       place: list !== "ask" && options[list].includes(rule) ? `--${list}` : `permissions.${list}`,
@@ -48,7 +44,10 @@ export function noteUnknownNames(
   const lists = (["include", "exclude"] as const).flatMap((list) =>
     tools[list].map((name) => ({ place: `tools.${list}`, name })),
   );
-  for (const { place, name } of [...places, ...lists]) {
+  const hooked = hooks.flatMap(({ tools: rules = [] }) =>
+    [rules].flat().map((rule) => ({ place: "hooks.tools", name: parseRule(rule).tool })),
+  );
+  for (const { place, name } of [...places, ...lists, ...hooked]) {
     if (known.includes(name) || /[*?{[]|__/.test(name)) continue;
     const [near = nearNames(name, known)[0]] = nearTools(name, registry);
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
