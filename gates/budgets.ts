@@ -8,7 +8,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2630,
   "shell-judge": 4690,
   machine: 11690,
-  models: 6485,
+  models: 6495,
   testing: 1240,
   web: 2020,
   mcp: 2450,

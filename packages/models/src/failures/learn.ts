@@ -62,7 +62,7 @@ const NO_IMAGES = new RegExp(
     "missing data required for image",
     "at most 0 image",
     "image_url is only supported by",
-    "can only concatenate str",
+    "can only concatenate str|'array' not in 'string'",
     "unknown variant .?image_url",
     "content\\b[^\\n]{0,60}(?:must|should) be (?:a )?(?:valid )?string",
     "content\\.type[^\\n]{0,40}allowed values",

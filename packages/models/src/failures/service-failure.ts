@@ -10,7 +10,7 @@ import { shownUrl } from "./shown-url.ts";
 const MOST_DETAIL_CHARACTERS = 500;
 
 const DETAIL_KEYS = wordSet(
-  "error errors message Message msg detail error_msg status_msg error_description error_message errorMessage description reason faultstring title",
+  "error errors choices message Message msg detail error_msg status_msg error_description error_message errorMessage description reason faultstring title",
 );
 
 /** What is read for itself. */

@@ -24,6 +24,7 @@ export class ResponsesReply extends ReplyReader {
   readonly #mayBeSilent: boolean;
   protected isLimited = false;
   #hasBegun = false;
+  #unexplained: ModelFailure | undefined;
 
   constructor(to: ReplyTo) {
     super(to);
@@ -65,7 +66,13 @@ export class ResponsesReply extends ReplyReader {
     return [];
   }
 
+  /** Azure says in one more event why the response has failed. */
+  protected override comesLate({ type }: JsonRecord): boolean {
+    return this.#unexplained !== undefined && type === "error";
+  }
+
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+    if (this.#unexplained) return this.#unexplained;
     const isOver = this.isLimited || (this.isComplete && this.#mayBeSilent && this.unreadable === undefined);
     return isEmpty && !isOver ? this.empty() : undefined;
   }
@@ -154,7 +161,8 @@ export class ResponsesReply extends ReplyReader {
   #readResponse(response: JsonRecord, type = "response.completed"): ModelEvent[] {
     this.isOver = true;
     if (type === "response.failed" || response.status === "failed") {
-      this.failure = reportedFailure(response.error ?? response);
+      if (response.error) this.failure = reportedFailure(response.error);
+      else this.#unexplained = reportedFailure(response);
       return [];
     }
     if (type === "response.cancelled" || response.status === "cancelled") {

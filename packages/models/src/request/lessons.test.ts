@@ -42,6 +42,7 @@ describe("P12 a model that sees no images says so in many words:", () => {
     [404, "The requested endpoint or model does not support image input capability"],
     [422, "messages.1.content: Input should be a valid string"],
     [500, 'Failed to parse messages: Unsupported content part type: "image_url"'],
+    [400, "AiError: Bad input: Type mismatch of '/messages/1/content', 'array' not in 'string'"],
     [500, 'can only concatenate str (not "list") to str'],
   ])("%i %s", async (status, message) => {
     const refusal = { error: { message, status, type: "invalid_request_error" } };
