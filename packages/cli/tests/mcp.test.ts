@@ -156,6 +156,30 @@ describe("burin mcp", () => {
     expect(log).not.toMatch(SECRETS);
   });
 
+  it("P19 what a server says when it fails shows none of what it was given, in its arguments neither", async () => {
+    const script = "console.error(process.env.MY_API_TOKEN, ...process.argv); process.exit(3)";
+    const args = [
+      "-e",
+      script,
+      "--",
+      "--api-key",
+      "gecko-0815-yz",
+      "--header",
+      "Authorization: Bearer newt1x2y3z",
+    ];
+    const env = { MY_API_TOKEN: "axolotl-2342" };
+    put(".home/settings.json", { mcpServers: { loud: { command: process.execPath, args, env } } });
+    const tested = await run("mcp", "test", "loud");
+    expect(tested).toEqual(failed(1, "[redacted: MY_API_TOKEN]"));
+    const examined = await run("doctor", "--online");
+    const service = await modelEnv({ text: "Hello" });
+    const asked = await burin(["-p", "hi"], { cwd: root, env: service });
+    const listed = await run("mcp", "list");
+    expect(listed.stdout).toContain("--api-key [redacted: api-key]");
+    const all = [tested, examined, asked, listed].map(({ stdout, stderr }) => stdout + stderr).join("");
+    expect(all).not.toMatch(SECRETS);
+  });
+
   it("P54 a name that is taken is changed only with --replace", async () => {
     await run("mcp", "add", "mine", process.execPath, SERVER, "plain");
     const before = await readFile(settingsFile(), "utf8");

@@ -195,8 +195,11 @@ export class McpConnection {
 
   #inWords(error: unknown, tool: string): McpError {
     if (error instanceof McpError) return error;
-    const { alias } = this.#needs;
-    return new McpError("mcp_failed", `The MCP server "${alias}" failed at ${tool}: ${reasonOf(error)}`);
+    const { alias, clean } = this.#needs;
+    return new McpError(
+      "mcp_failed",
+      `The MCP server "${alias}" failed at ${tool}: ${clean(reasonOf(error))}`,
+    );
   }
 
   #lostInWords(open: OpenClient, tool: string): McpError {

@@ -48,6 +48,8 @@ export interface OpenNeeds extends ClientSide {
   /** See OAuthNeeds. */
   readonly allowedHosts: readonly string[];
   readonly onToolsChanged: () => void;
+  /** Without the secrets that servers are given: what one says when it fails may hold them. */
+  readonly clean: (text: string) => string;
 }
 
 type AddressNeeds = Pick<OpenNeeds, "alias" | "definition" | "environment" | "home" | "allowedHosts">;
@@ -81,7 +83,7 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
     try {
       last = way.open();
       const client = await connected(last, way, { needs, signal, timeout: limit });
-      return { client, ask: takingAnyResult(client), lastWords: () => lastWordsOf(last) };
+      return { client, ask: takingAnyResult(client), lastWords: () => needs.clean(lastWordsOf(last)) };
     } catch (error) {
       signal.throwIfAborted();
       fault = error;
@@ -96,7 +98,7 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   const said = words === "" ? "" : ` Its last output: ${words}`;
   const lacks = definition.type === "stdio" ? "started" : "reached";
   const why = `The MCP server "${alias}" could not be ${lacks}: ${reasonOf(fault)}.${said}`;
-  throw unavailable(why);
+  throw unavailable(needs.clean(why));
 }
 
 /** What a program wrote last outside the protocol; a service writes nothing. */

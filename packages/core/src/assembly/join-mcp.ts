@@ -24,17 +24,21 @@ export interface McpParts {
 
 /** One source for each MCP server in the settings. Starts none of them. */
 export async function mcpSources(
-  { home: { settings, environment, folder: home, root }, commands, forServers, questions, roots }: McpParts,
+  { home: { settings, environment, folder: home, root, secrets }, ...parts }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
-  const [{ McpServer }, { namePrefixes }, { faultSinceTrust }] = await Promise.all([
+  const [{ McpServer }, { namePrefixes }, { faultSinceTrust }, { Redactor }] = await Promise.all([
     import("@burin/mcp/mcp-server"),
     import("@burin/mcp/tool-names"),
     import("../settings/project-definitions.ts"),
+    import("../session/log/redactor.ts"),
   ]);
+  const { commands, forServers, questions, roots } = parts;
+  const redactor = new Redactor(secrets);
   const prefixes = namePrefixes(Object.keys(settings.mcpServers));
   const { askModel, areAwaited: isAwaited = false } = forServers;
-  const common = { home, environment, roots, allowedHosts: settings.web.allowedHosts };
+  const clean = (text: string) => redactor.text(text);
+  const common = { home, environment, roots, allowedHosts: settings.web.allowedHosts, clean };
   const asking = questions ? { askUser: userAsker(questions) } : {};
   return Object.entries(settings.mcpServers).map(([alias, definition]) => {
     const source = `mcp:${alias}`;

@@ -180,6 +180,28 @@ describe("secrets in what is written", () => {
     );
   });
 
+  it("P19 what a server gets in its arguments is known, in each way to write it", () => {
+    const args = [
+      ...[
+        "-y",
+        "@scope/server@1.2.3",
+        "./data1234567890abcdef",
+        "--token",
+        "opensesame1x",
+        "--api-key=swordfish-7x",
+      ],
+      ...["--header", "Authorization: Bearer kept7outside", "--mode", "read-only", `{"apiKey":"Tr0ub4dor"}`],
+      "https://example.org/mcp?key=Zk81nQp27Vt5",
+    ];
+    const { mcpServers } = mergeSettings([{ mcpServers: { local: { command: "npx", args } } }]);
+    const given = new Redactor({ environment: {}, servers: mcpServers });
+    expect(given.text(args.join(" "))).toBe(
+      "-y @scope/server@1.2.3 ./data1234567890abcdef --token [redacted: token] --api-key=[redacted: api-key] " +
+        "--header Authorization: Bearer [redacted: Authorization] --mode read-only " +
+        '{"apiKey":"[redacted: apiKey]"} https://example.org/mcp?key=[redacted: key]',
+    );
+  });
+
   it("leaves what is no text for a reader", () => {
     const token = `sk-${"a1B2".repeat(8)}`;
     const value = { signature: token, inlineData: { data: token }, text: "AKIAIOSFODNN7EXAMPLE" };

@@ -95,13 +95,12 @@ type Named = readonly [name: string, value: string];
 
 /** The words of what a server gets that are secrets by their names or look like some. */
 function givenSecrets(server: McpServerSettings, environment: NodeJS.ProcessEnv): Named[] {
-  const { env, headers, url = "", oauth } = server;
-  const behindHost = url.replace(/^\w+:\/\/[^/?#]*/, "").split(/[/?&#]/);
-  const inUrl = behindHost.map((piece): Named => {
-    const [, name = "url", value = piece] = /^([^=]*)=(.*)$/s.exec(piece) ?? [];
-    return [name, value];
-  });
-  const given = [...Object.entries({ ...oauth, ...env, ...headers }), ...inUrl];
+  const { env, headers, url = "", oauth, args } = server;
+  const given = [
+    ...Object.entries({ ...oauth, ...env, ...headers }),
+    ...inAddress(url),
+    ...inArguments(args),
+  ];
   return given
     .flatMap(([name, value]) => (typeof value === "string" ? wordsOf([name, value], environment) : []))
     .filter(([name, value]) => {
@@ -113,6 +112,25 @@ function givenSecrets(server: McpServerSettings, environment: NodeJS.ProcessEnv)
       const isLikely = LOOKS_RANDOM.test(value) || secrecyOf(variable, value, []) !== null;
       return isLikely && value.length >= FEWEST_KNOWN && !NO_SECRET.test(value);
     });
+}
+
+function inAddress(url: string): Named[] {
+  const behindHost = url.replace(/^\w+:\/\/[^/?#]*/, "").split(/[/?&#]/);
+  return behindHost.map((piece) => {
+    const [, name = "url", value = piece] = /^([^=]*)=(.*)$/s.exec(piece) ?? [];
+    return [name, value];
+  });
+}
+
+/** `--token=x`, `--token x`, `--header "Name: x"`, `{"token":"x"}`, and what is in addresses. */
+function inArguments(args: readonly string[]): Named[] {
+  return args.flatMap((arg, at) => {
+    const [, before] = /^--?([\w-]+)$/.exec(args[at - 1] ?? "") ?? [];
+    const [, name = before ?? "argument", value = arg] = /^-*([\w-]+)(?:=|: )(.*)$/s.exec(arg) ?? [];
+    const inJson = arg.matchAll(/"([\w-]+)"\s*:\s*"([^"]*)"/g);
+    const more = [...inJson].map(([, key = "", inner = ""]): Named => [key, inner]);
+    return [[name, value], ...more, ...(arg.includes("://") ? inAddress(arg) : [])];
+  });
 }
 
 /** As the server gets them; a variable's value also by itself. */
