@@ -12,7 +12,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1240,
   web: 2020,
   mcp: 2450,
-  core: 13900,
+  core: 13910,
   serve: 2300,
   fleet: 4000,
   cli: 13540,

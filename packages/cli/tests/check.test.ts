@@ -147,6 +147,8 @@ describe("a rule of the command line that names no tool", () => {
       "burin: tools.exclude web_serch: there is no tool of that name here; did you mean web_search?",
       "burin: hooks.tools Bash: there is no tool of that name here; did you mean run_shell_command?",
     ]);
+    const guard = put("guard.json", { hooks: hooks.slice(0, 1) });
+    expect((await run(["--settings", guard], SAYING)).stderr).toContain("hooks.tools Bash: there is no tool");
     expect((await run(["--allow", "read_file", "--deny", "x__*"], SAYING)).stderr).not.toContain(
       "no tool of that name",
     );

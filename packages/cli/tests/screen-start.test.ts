@@ -253,6 +253,14 @@ describe("the end", () => {
     expect(modeOf(terminal)).toContain("-icanon");
   });
 
+  it("tells which names in its rules and hooks no tool has", async () => {
+    const hooks = [{ event: "before_tool", tools: "Bash", command: "true" }];
+    await writeFile(join(room.root, "guard.json"), JSON.stringify({ hooks }));
+    const terminal = await room.open([], { args: ["--settings", "guard.json", "--deny", "web_fetsh"] });
+    await terminal.shows("--deny web_fetsh: there is no tool of that name here; did you mean web_fetch?");
+    await terminal.shows("hooks.tools Bash: there is no tool of that name here");
+  });
+
   it("gives the terminal back after a fault in its settings, which it names", async () => {
     await writeFile(join(room.root, "broken.json"), "{");
     const screen = room.begin({ args: ["--settings", "broken.json"] });

@@ -25,13 +25,12 @@ interface NamedTools {
   readonly options: Readonly<Record<"allow" | "deny", readonly string[]>>;
 }
 
-/** Reports names in rules and lists that no tool has. Tools that sources add later are not known yet. */
-export function noteUnknownNames(
+/** A notice for each name in rules and lists that no tool has. Tools that sources add later are not known yet. */
+export function unknownNames(
   { settings: { permissions, tools, hooks }, options }: NamedTools,
   registry: ToolRegistry,
-  output: Output,
-): void {
-  if (tools.toolDiscoveryCommand) return;
+): string[] {
+  if (tools.toolDiscoveryCommand) return [];
   // Only where there is a model, or many tools, are these two among the tools.
   const names = registry.getAllTools().map(({ name }) => name);
   const known = [...names, ...registry.leftOut, "task", "tool_search"];
@@ -47,10 +46,10 @@ export function noteUnknownNames(
   const hooked = hooks.flatMap(({ tools: rules = [] }) =>
     [rules].flat().map((rule) => ({ place: "hooks.tools", name: parseRule(rule).tool })),
   );
-  for (const { place, name } of [...places, ...lists, ...hooked]) {
-    if (known.includes(name) || /[*?{[]|__/.test(name)) continue;
+  return [...places, ...lists, ...hooked].flatMap(({ place, name }) => {
+    if (known.includes(name) || /[*?{[]|__/.test(name)) return [];
     const [near = nearNames(name, known)[0]] = nearTools(name, registry);
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
-    noteNotices([`${place} ${name}: there is no tool of that name here${hint}`], output);
-  }
+    return [`${place} ${name}: there is no tool of that name here${hint}`];
+  });
 }

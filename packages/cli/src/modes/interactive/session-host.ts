@@ -62,14 +62,16 @@ export class SessionHost {
     const opened = this.#opened ?? (await this.readSettings());
     const { session } = this.options;
     const { held, past } = taken ?? (await this.#resume(session));
-    this.#follow(
-      createSession({
-        ...sessionOptions(this.options, opened),
-        record: session.kind !== "unrecorded",
-        awaitsAnswers: true,
-        ...held,
-      }),
-    );
+    const { unknownNames } = await import("../../terminal/notes.ts");
+    const created = createSession({
+      ...sessionOptions(this.options, opened),
+      record: session.kind !== "unrecorded",
+      awaitsAnswers: true,
+      ...held,
+    });
+    this.#follow(created);
+    const named = { settings: opened.settings, options: this.options };
+    for (const notice of unknownNames(named, created.registry)) this.#needs.tell(notice);
     return past;
   }
 

@@ -40,10 +40,10 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
       : {}),
     ...(await answerSchemaOf(options)),
   });
-  const { permissions, tools } = settings;
-  if ([...Object.values(permissions), tools.include, tools.exclude].some(({ length }) => length > 0)) {
-    const { noteUnknownNames } = await import("../../terminal/notes.ts");
-    noteUnknownNames({ settings, options }, session.registry, io.output);
+  const { permissions, tools, hooks } = settings;
+  if ([...Object.values(permissions), tools.include, tools.exclude, hooks].some(({ length }) => length > 0)) {
+    const { noteNotices, unknownNames } = await import("../../terminal/notes.ts");
+    noteNotices(unknownNames({ settings, options }, session.registry), io.output);
   }
   const documents: RunDocument[] = [];
   current = { document: newDocument(session.id), session, isTold: false };
