@@ -163,11 +163,11 @@ function isMade(place: Place, before: Before): boolean {
   return changed >= before.since - TIME_STEP_MS && changed <= (before.until ?? Number.POSITIVE_INFINITY);
 }
 
-/** The inode number of a folder that another program has removed may be used again. */
+/** An inode number may be used again. Whole milliseconds: what was made just before the first look is not new. */
 function isInNewFolder({ path, part }: Place, since: number): boolean {
   const stats = lstatOf(part === "git folder" ? path : dirname(path));
   // Some systems do not know the birth time and report zero or the time of the last change.
-  return stats !== null && stats.birthtimeMs > since && stats.birthtimeMs < stats.ctimeMs;
+  return stats !== null && Math.floor(stats.birthtimeMs) > since && stats.birthtimeMs < stats.ctimeMs;
 }
 
 function hasGitFolder({ places }: Survey, folder: string): boolean {
