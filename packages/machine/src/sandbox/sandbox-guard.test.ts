@@ -1,4 +1,13 @@
-import { existsSync, linkSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { gitHome, temporaryFolder } from "@burin/testing/made-files";
@@ -46,6 +55,17 @@ it("P53 P21 one that has a hook by then is taken back", () => {
     renameSync(join(folder, "hooks/pre-push.sample"), join(folder, "hooks/pre-push"));
   });
   expect(taken).toEqual([join(root, "module/.git")]);
+});
+
+it("P53 a file in a folder that was made in the millisecond before the first look stays", () => {
+  const root = realpathSync(temporaryFolder());
+  const file = join(root, ".npmrc");
+  const { birthtimeMs } = lstatSync(root);
+  for (; lstatSync(root).ctimeMs <= birthtimeMs; writeFileSync(file, "before")) rmSync(file, { force: true });
+  const surveyor = new Surveyor([root], `${root}-temporary`);
+  const before = { since: Math.floor(birthtimeMs), ...surveyor.look() };
+  expect(takeBackMade(before, { surveyor, roots: [root], home: `${root}-home` })).toEqual([]);
+  expect(readFileSync(file, "utf8")).toBe("before");
 });
 
 it("P53 a protected file that cannot be put back, as another program has made it again, ends nothing", () => {
