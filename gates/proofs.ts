@@ -1,33 +1,31 @@
 import type { Files, Verdict } from "./repository-files.ts";
 import { testTitles } from "./syntax.ts";
 
-/** The last number of each kind: requirements, extra requirements, pains. */
-const LAST: Readonly<Record<string, number>> = { R: 99, X: 16, P: 55 };
+const LIST = "docs/requirements.md";
 
-/** A number in a test title is one that exists, written so that grep finds it. */
+/** A number in a test title is one of the list, written so that grep finds it. */
 export function proofs(files: Files): Verdict {
+  const known = readNumbers(files.get(LIST) ?? "");
   const violations: string[] = [];
   let looked = 0;
   for (const [path, text] of files) {
     if (!path.endsWith(".test.ts")) continue;
     for (const { line, title } of testTitles(path, text)) {
       looked += 1;
-      for (const number of wrongNumbers(title)) {
-        violations.push(`${path}:${line} "${number}" in "${title}" is none of R1-R99, X1-X16, P1-P55`);
+      for (const number of findNumbers(title)) {
+        if (!known.has(number)) violations.push(`${path}:${line} "${number}" in "${title}" is not in ${LIST}`);
       }
     }
   }
   return { looked, violations };
 }
 
-function wrongNumbers(title: string): string[] {
-  const first = /^(?:[rxp][- ]|[a-z])?\d+(?=[\s,:;]|$)/i.exec(title)?.[0];
-  const inside = title.match(/\b[RXP]\d+\b/g) ?? [];
-  const numbers = new Set(first === undefined ? inside : [first, ...inside]);
-  return [...numbers].filter((number) => !isProof(number));
+function readNumbers(page: string): ReadonlySet<string> {
+  return new Set([...page.matchAll(/^- \*\*([RXP]\d+)\*\* \S/gm)].map(([, number = ""]) => number));
 }
 
-function isProof(number: string): boolean {
-  const [, kind = "", value = ""] = /^([RXP])([1-9]\d*)$/.exec(number) ?? [];
-  return value !== "" && Number(value) <= (LAST[kind] ?? 0);
+function findNumbers(title: string): ReadonlySet<string> {
+  const first = /^(?:[rxp][- ]|[a-z])?\d+(?=[\s,:;]|$)/i.exec(title)?.[0];
+  const inside = title.match(/\b[RXP]\d+\b/g) ?? [];
+  return new Set(first === undefined ? inside : [first, ...inside]);
 }
