@@ -13,7 +13,7 @@ const SIDEBAR = {
     "questions",
   ],
   Connect: ["mcp", "discovery", "serve-mcp", "serve-acp"],
-  Embed: ["library", "tool-contract", "edit-matching"],
+  Embed: ["library", "tool-contract", "edit-matching", "requirements"],
 };
 /** Words of the frame around the pages; what is missing is English. */
 const LOCALES = {

@@ -36,6 +36,14 @@ describe("paths in pages", () => {
     },
   );
 
+  it("keep the map and the changelog short", () => {
+    expect(faultsOf("AGENTS.md", "é".repeat(4001))).toEqual(["AGENTS.md:1 has 8002 bytes, more than 8000"]);
+    expect(faultsOf("CHANGELOG.md", "e".repeat(4001))).toEqual([
+      "CHANGELOG.md:1 has 4001 bytes, more than 4000",
+    ]);
+    expect(faultsOf("README.md", "e".repeat(9000))).toEqual([]);
+  });
+
   it.each([
     "`packages/core/src/tools/ls.ts`, `./packages/core`, `packages/core/src/` and `package.json`",
     "`packages/*/src/**/*.ts` and `npx vitest run packages/core/src/tools/ls.ts:12`",

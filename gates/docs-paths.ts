@@ -27,9 +27,16 @@ interface Repository {
   readonly pages: ReadonlyMap<string, Page>;
 }
 
+/** Pages that must fit one screenful of attention, with their most bytes. */
+const MOST_BYTES: Readonly<Record<string, number>> = { "AGENTS.md": 8000, "CHANGELOG.md": 4000 };
+
 /** Pages name only files, folders, scripts and headings that exist. */
 export function docsPaths(files: Files): Verdict {
   const violations = DEMANDED.filter((name) => !files.has(name)).map((name) => `${name}:1 is missing`);
+  for (const [name, most] of Object.entries(MOST_BYTES)) {
+    const size = Buffer.byteLength(files.get(name) ?? "");
+    if (size > most) violations.push(`${name}:1 has ${size} bytes, more than ${most}`);
+  }
   const repository = repositoryOf(files);
   for (const [path, page] of repository.pages) {
     for (const { line, text } of faultsOf(path, page, repository)) violations.push(`${path}:${line} ${text}`);

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { proofs } from "./proofs.ts";
 import { repositoryFiles } from "./repository-files.ts";
 
-const LIST = "- **R1** a\n- **R7** b\n- **R9** c\n- **R57** d\n- **R99** e\n- **X16** f\n- **P55** g\n- **P56**\n";
+const LIST =
+  "- **R1** a\n- **R7** b\n- **R9** c\n- **R57** d\n- **R99** e\n- **X16** f\n- **P55** g\n- **P56**\n";
 
 function faultsOf(text: string): readonly string[] {
   const files = new Map([

@@ -13,7 +13,8 @@ export function proofs(files: Files): Verdict {
     for (const { line, title } of testTitles(path, text)) {
       looked += 1;
       for (const number of findNumbers(title)) {
-        if (!known.has(number)) violations.push(`${path}:${line} "${number}" in "${title}" is not in ${LIST}`);
+        if (!known.has(number))
+          violations.push(`${path}:${line} "${number}" in "${title}" is not in ${LIST}`);
       }
     }
   }
