@@ -1,0 +1,160 @@
+// npm run workflows [-- --place plain|subfolder|linked|tmp] [--only WORDS] [--json FILE]: ordinary work, all approved,
+// through Burin and through plain bash. A row holds when exit codes, files, the state of git and outputs are the same,
+// or when Burin refused before anything changed.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ROWS as BUILD } from "./build.mjs";
+import { ROWS as FILES } from "./files.mjs";
+import { ROWS as GIT } from "./git.mjs";
+import { ROWS as REMOTES } from "./git-remotes.mjs";
+import { openBurin, openShell } from "./hands.mjs";
+import { makeProject } from "./project.mjs";
+import { gitState, normalText, treeState } from "./state.mjs";
+
+/**
+ * @typedef {{ run: string, background?: boolean }} Step
+ * @typedef {{
+ *   name: string, from: string, steps: (string | Step)[], before?: string, after?: string, base?: "folder",
+ *   whole?: boolean, network?: boolean, needs?: string, ignore?: RegExp,
+ * }} Row `whole`: works on the repository's top, so it is left out in a subfolder. `ignore`: files that differ anyway.
+ */
+
+const PLACES = ["plain", "subfolder", "linked", "tmp"];
+const options = /** @type {const} */ ({
+  place: { type: "string", default: "plain" },
+  only: { type: "string", default: "" },
+  json: { type: "string" },
+});
+const { values } = parseArgs({ options });
+if (!PLACES.includes(values.place)) {
+  console.error(`--place ${PLACES.join("|")}`);
+  process.exit(2);
+}
+
+const rows = [...GIT, ...REMOTES, ...FILES, ...BUILD].filter(
+  (row) =>
+    row.name.includes(values.only) && !(row.whole && values.place !== "plain" && values.place !== "tmp"),
+);
+const results = [];
+for (const row of rows) {
+  const result = await compare(row, values.place);
+  results.push({ name: row.name, ...result });
+  if (result.verdict !== "same") {
+    console.log(`${result.verdict.toUpperCase()}  ${row.name}`);
+    for (const line of result.faults) console.log(`    ${line}`);
+  }
+}
+/** @type {Record<string, number>} */
+const counts = {};
+for (const { verdict } of results) counts[verdict] = (counts[verdict] ?? 0) + 1;
+const summary = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
+const questions = results.reduce((sum, { questions: n }) => sum + n, 0);
+console.log(`${values.place}: ${results.length} workflows: ${summary.join(", ")}; ${questions} questions`);
+if (values.json) writeFileSync(values.json, JSON.stringify(results, null, 1));
+process.exit(counts.different ? 1 : 0);
+
+/**
+ * @param {Row} row
+ * @param {string} place
+ */
+async function compare(row, place) {
+  const parent = place === "tmp" ? realpathSync(tmpdir()) : join(homedir(), ".cache");
+  mkdirSync(parent, { recursive: true });
+  const top = mkdtempSync(join(parent, "workflow-"));
+  try {
+    const sides = [];
+    for (const [name, open] of /** @type {const} */ ([
+      ["bash", openShell],
+      ["burin", openBurin],
+    ])) {
+      sides.push(await workThrough(row, place, { folder: join(top, name), open }));
+    }
+    const [bash, burin] = sides;
+    if (bash === undefined || burin === undefined) throw new Error("unreachable");
+    if (bash.missing) return { verdict: "skipped", faults: [], questions: 0 };
+    const faults = findFaults(bash, burin);
+    const isRefused =
+      faults.length > 0 && burin.refusals.length > 0 && burin.refusals.every((one) => !one.hasChanged);
+    const verdict = faults.length === 0 ? "same" : isRefused ? "refused" : "different";
+    if (isRefused) faults.push(...burin.refusals.map(({ text }) => text.slice(0, 300)));
+    return { verdict, faults, questions: burin.questions };
+  } finally {
+    rmSync(top, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {Row} row
+ * @param {string} place
+ * @param {{ folder: string, open: typeof openBurin | typeof openShell }} side
+ */
+async function workThrough(row, place, { folder, open }) {
+  const project = makeProject(folder, place, row.base);
+  const { root, env } = project;
+  await sh(row.before ?? "", root, env);
+  const missing =
+    row.needs !== undefined &&
+    (await sh(row.needs.includes(" ") ? row.needs : `command -v ${row.needs}`, root, env)).code !== 0;
+  const hands = missing ? null : await open(project);
+  const steps = [];
+  const refusals = [];
+  for (const step of missing ? [] : row.steps) {
+    const { run, background = false } = typeof step === "string" ? { run: step } : step;
+    const earlier = treeState(root, row.ignore);
+    const done = await hands?.run(run, { background, network: row.network ?? false });
+    if (done === undefined) break;
+    steps.push({ run, code: done.code, output: normalText(done.output, project) });
+    if (done.refused === undefined) continue;
+    refusals.push({ text: done.refused, hasChanged: !isSame(earlier, treeState(root, row.ignore)) });
+    break;
+  }
+  const state = { tree: treeState(root, row.ignore), git: await gitState(root, env) };
+  const { questions = 0 } = (await hands?.close()) ?? {};
+  await sh(row.after ?? "", root, env);
+  return { steps, refusals, state, questions, missing };
+}
+
+/** @param {Awaited<ReturnType<typeof workThrough>>} bash @param {Awaited<ReturnType<typeof workThrough>>} burin */
+function findFaults(bash, burin) {
+  const faults = [];
+  for (const [index, step] of bash.steps.entries()) {
+    const other = burin.steps[index];
+    if (other === undefined) faults.push(`not run: ${step.run}`);
+    else if (other.code !== step.code)
+      faults.push(`exit ${step.code} → ${other.code}: ${step.run} — ${other.output.slice(-400)}`);
+    else if (other.output !== step.output)
+      faults.push(
+        `output of ${step.run}: ${JSON.stringify(step.output.slice(0, 200))} → ${JSON.stringify(other.output.slice(0, 300))}`,
+      );
+  }
+  for (const part of /** @type {const} */ (["tree", "git"]))
+    faults.push(...differences(bash.state[part], burin.state[part]));
+  return faults;
+}
+
+/** @param {Map<string, string>} one @param {Map<string, string>} other */
+function differences(one, other) {
+  const keys = [...new Set([...one.keys(), ...other.keys()])];
+  return keys.flatMap((key) =>
+    one.get(key) === other.get(key)
+      ? []
+      : [`${key}: ${one.get(key) ?? "nothing"} → ${other.get(key) ?? "nothing"}`],
+  );
+}
+
+/** @param {Map<string, string>} one @param {Map<string, string>} other */
+function isSame(one, other) {
+  return differences(one, other).length === 0;
+}
+
+/** @param {string} script @param {string} cwd @param {NodeJS.ProcessEnv} env */
+function sh(script, cwd, env) {
+  return /** @type {Promise<{ code: number | null }>} */ (
+    new Promise((done) => {
+      spawn("bash", ["-c", script], { cwd, env, stdio: "ignore" }).on("close", (code) => done({ code }));
+    })
+  );
+}
