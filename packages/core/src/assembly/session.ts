@@ -89,10 +89,11 @@ export class Session {
     const kept = { isRecorded, resumed: resume, keep: keepLog };
     const recorded = { ...place, settings: home.settings, ...kept };
     this.#recording = new Recording(recorded, this.#announcement);
-    this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, past: this.#past, answer });
-    const conversation = new Conversation((event) => this.#recording.note(event));
+    const conversation = new Conversation((event) => this.#parking.follow(this.#noted(event)));
     this.#conversation = conversation;
     const { tell } = conversation;
+    const [sessionId, recording, past] = [this.id, this.#recording, this.#past];
+    this.#parking = new Parking({ sessionId, recording, past, answer, tell });
     const mostCharacters = roomForAnswers(this.#models.window);
     const background = new BackgroundTasks({ mostCharacters, tell });
     this.#background = background;
@@ -109,7 +110,7 @@ export class Session {
       tellsGit: !resume && options.machine === undefined && home.settings.context.environment,
       reads: this.#recording.reads,
       awaitsAnswers: options.awaitsAnswers,
-      asking: { tell, recall: this.#parking.recall },
+      asking: { tell, recall: this.#parking.recall, knows: this.#parking.knows },
       onMode: (mode) => tell({ type: "mode", mode }),
       park: options.park ? this.#parking.confirm : undefined,
       subagents: (tools) => {
@@ -124,9 +125,9 @@ export class Session {
     this.mcp = lazyMcp(discovery);
     const briefing = briefingOf(home.definitions, hooks);
     const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing };
-    const past = resume?.session.events(this.#kindOf);
+    const events = resume?.session.events(this.#kindOf);
     const waitsForUser = options.awaitsAnswers || options.park;
-    const joined = { model, small, conversation, background, onAway, waitsForUser, past };
+    const joined = { model, small, conversation, background, onAway, waitsForUser, past: events };
     this.#agent = agentOf({ ...spending, ...joined, ...flow, news: () => gitNews?.take() ?? null });
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);
@@ -164,7 +165,9 @@ export class Session {
 
   /** Continues where a resumed session stopped: with its calls that had not started. */
   goOn(signal?: AbortSignal): AsyncGenerator<AgentEvent> {
-    return this.#run(null, signal);
+    const stop = AbortSignal.any([signal ?? this.#closing.signal, this.#closing.signal]);
+    this.#parking.endWith(stop);
+    return this.#run(null, stop);
   }
 
   async *#run(prompt: Prompt | null, given = this.#closing.signal): AsyncGenerator<AgentEvent> {
@@ -292,13 +295,14 @@ export class Session {
 
   /** The questions that wait for an answer. */
   get questions(): readonly Question[] {
-    const parked = this.#parking.open;
-    return [...(parked ? [parked] : []), ...(this.#tools.questions.loaded?.open ?? [])];
+    return [...(this.#tools.questions.loaded?.open ?? []), ...this.#parking.open];
   }
 
   /** How many more are asked after the open one. */
   get waitingQuestions(): number {
-    return this.#tools.questions.loaded?.waiting ?? 0;
+    const { loaded } = this.#tools.questions;
+    // Those of an earlier process can be answered already.
+    return loaded === null ? 0 : Math.max(0, loaded.waiting - this.#parking.open.length);
   }
 
   /**
@@ -306,9 +310,10 @@ export class Session {
    * the answer is accepted, otherwise what is wrong with it.
    */
   answer(questionId: string, decision: Decision | null): string | null {
-    const parked = this.#parking.open;
-    if (parked?.id === questionId) return this.#parking.answer(parked, decision);
-    return this.#tools.questions.answer(questionId, decision);
+    const isParked = this.#parking.open.some(({ id }) => id === questionId);
+    return isParked
+      ? this.#parking.answer(questionId, decision)
+      : this.#tools.questions.answer(questionId, decision);
   }
 
   /** Replaces the history by a summary of it, after earlier runs have ended. */

@@ -63,8 +63,13 @@ export interface SessionParts {
   readonly park?: Confirm | undefined;
   /** Questions wait for an answer by their id. */
   readonly awaitsAnswers?: boolean | undefined;
-  readonly asking?: Pick<QuestionNeeds, "tell" | "recall">;
+  readonly asking?: Asking;
   readonly onMode?: (mode: ApprovalMode) => void;
+}
+
+interface Asking extends Pick<QuestionNeeds, "tell" | "recall"> {
+  /** Whether the answer to this call's question was given before it comes up. */
+  readonly knows: (callId: string) => boolean;
 }
 
 /** The tools and the flow around them, of a toolbox or a session. */
@@ -121,7 +126,8 @@ export class ToolSet {
     this.current = new CurrentMode(options.approvalMode ?? "default", parts.onMode);
     this.commands = this.#openCommands();
     this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
-    this.questions = new LazyQuestions({ ...parts.asking, confirm: park ?? options.confirm });
+    const nobody = parts.awaitsAnswers ? undefined : async () => null;
+    this.questions = new LazyQuestions({ ...parts.asking, confirm: park ?? options.confirm ?? nobody });
     const questions = options.confirm || parts.awaitsAnswers ? this.questions.load : undefined;
     const { registry, commands, workspace } = this;
     const { forServers = {}, sessionId } = parts;
@@ -139,7 +145,7 @@ export class ToolSet {
     for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
     this.runCalls = lazyCalls({
       ...this.#flow,
-      questions: park ? this.questions.load : questions,
+      questions: park ? this.questions.load : (questions ?? this.#alreadyAnswered(parts.asking)),
       registry,
       judge: this.judge,
       awaitTools: (names, signal) => this.discovery.waitFor(names, signal),
@@ -174,6 +180,11 @@ export class ToolSet {
     this.#closing.abort();
     await this.discovery.close();
     await this.commands.close();
+  }
+
+  /** With nobody to ask, a question that was answered earlier still gets its answer. */
+  #alreadyAnswered(asking: Asking | undefined): SchedulerNeeds["questions"] {
+    return (callId) => (asking?.knows(callId) ? this.questions.load() : undefined);
   }
 
   #judgeIn(current: { readonly mode: ApprovalMode }): SchedulerNeeds["judge"] {

@@ -1,3 +1,4 @@
+import type { AnsweredWith } from "@burin/contract/agent-event";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { Confirmation, Decision, GrantScope, PlanFollower, Question } from "@burin/contract/tools";
 import { shownReason } from "../approval/question-view.ts";
@@ -34,6 +35,23 @@ export function readDecision(value: unknown, kind: Confirmation["kind"]): Decisi
 /** Says how to answer such a question. */
 export function decisionsFor(kind: Confirmation["kind"]): string {
   return `${DECISIONS}${DECISIONS_OF[kind] ?? ""}`;
+}
+
+/** What the user wrote into a file or a form is not passed on. */
+export function withoutContent(decision: Decision): AnsweredWith {
+  const { outcome } = decision;
+  return outcome === "edited" || outcome === "filled" ? { outcome } : decision;
+}
+
+/** An answer by the id of its question, checked; or what is wrong with it. null: nobody will answer. */
+export function readAnswer(given: unknown, kind: Confirmation["kind"]): Answer | string {
+  const decision = given === null ? null : readDecision(given, kind);
+  if (decision === null && given !== null) return `the decision must be one of ${decisionsFor(kind)}.`;
+  return { decision };
+}
+
+export interface Answer {
+  readonly decision: Decision | null;
 }
 
 /** The question for a call of the session's own agent or of a subagent. */

@@ -1,8 +1,8 @@
-import type { AnsweredWith, QuestionEvent } from "@burin/contract/agent-event";
+import type { QuestionEvent } from "@burin/contract/agent-event";
 import { unlessAborted } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { Confirmation, Decision, Question } from "@burin/contract/tools";
-import { decisionsFor, readDecision } from "./decision.ts";
+import { type Answer, decisionsFor, readAnswer, withoutContent } from "./decision.ts";
 
 /**
  * Asks the user; resolves to null when no user is there to answer. For faces that can answer at once: others
@@ -17,8 +17,16 @@ export type Confirm = (
 export interface QuestionNeeds {
   readonly confirm?: Confirm | undefined;
   readonly tell?: (event: QuestionEvent) => void;
-  /** Returns the answer if it was given before the question is asked again, e.g. in a resumed session. */
-  readonly recall?: (question: Question) => Promise<Decision | null>;
+  /**
+   * Returns the answer if it was given before the question comes up, e.g. in a resumed session. Without one it
+   * returns null at once, so that no answer by the id falls between.
+   */
+  readonly recall?: (question: Question) => Promise<EarlyAnswer | null> | null;
+}
+
+export interface EarlyAnswer extends Answer {
+  /** Readers have heard of it when it was given. */
+  readonly isTold: boolean;
 }
 
 type Settle = (decision: Decision | null) => void;
@@ -50,11 +58,9 @@ export class Questions {
   answer(id: string, given: unknown): string | null {
     const open = this.#open.get(id);
     if (open === undefined) return `no question ${JSON.stringify(id)} is open.`;
-    const { kind } = open.question.confirmation;
-    const decision = given === null ? null : readDecision(given, kind);
-    if (decision === null && given !== null) return `the decision must be one of ${decisionsFor(kind)}.`;
-    this.#open.delete(id);
-    open.settle(decision);
+    const answer = readAnswer(given, open.question.confirmation.kind);
+    if (typeof answer === "string") return answer;
+    open.settle(answer.decision);
     return null;
   }
 
@@ -77,27 +83,48 @@ export class Questions {
 
   /** Asks the question; null when there is no answer. Throws when the answer is not clear. Only within `inTurn`. */
   async ask(question: Question, signal: AbortSignal): Promise<Decision | null> {
-    const { tell, recall } = this.#needs;
-    tell?.({ type: "question", ...question });
-    let decision: Decision | null = null;
-    try {
-      decision = (await recall?.(question)) ?? null;
-      signal.throwIfAborted();
-      decision ??= await unlessAborted(this.#answered(question, signal), signal);
-    } finally {
-      this.#open.delete(question.id);
-      tell?.({ type: "question_answered", id: question.id, decision: decision && withoutContent(decision) });
-    }
+    const recalled = this.#needs.recall?.(question) ?? null;
+    const early = recalled === null ? null : await recalled;
+    signal.throwIfAborted();
+    const decision = early?.isTold
+      ? checked(question.confirmation.kind, early.decision)
+      : await this.#told(question, early, signal);
     if (decision?.outcome === "always") this.#grants += 1;
     return decision;
   }
 
+  async #told(question: Question, early: Answer | null, signal: AbortSignal): Promise<Decision | null> {
+    const { tell } = this.#needs;
+    let decision: Decision | null = null;
+    try {
+      if (early === null) decision = await this.#answered(question, signal);
+      else {
+        tell?.({ type: "question", ...question });
+        decision = checked(question.confirmation.kind, early.decision);
+      }
+    } finally {
+      tell?.({ type: "question_answered", id: question.id, decision: decision && withoutContent(decision) });
+    }
+    return decision;
+  }
+
+  /** The first counts: an answer by the id, one by the callback, or an interruption. Then it is not open any more. */
   #answered(question: Question, signal: AbortSignal): Promise<Decision | null> {
+    const { id } = question;
     return new Promise((resolve, reject) => {
-      this.#open.set(question.id, { question, settle: resolve });
+      const close = () => {
+        signal.removeEventListener("abort", stop);
+        return this.#open.delete(id);
+      };
+      const settle = (decision: Decision | null) => void (close() && resolve(decision));
+      const fail = (error: unknown) => void (close() && reject(error));
+      const stop = () => fail(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
+      this.#open.set(id, { question, settle });
+      this.#needs.tell?.({ type: "question", ...question });
       this.#confirmed(question, signal).then((decision) => {
-        if (decision !== undefined) resolve(decision);
-      }, reject);
+        if (decision !== undefined) settle(decision);
+      }, fail);
     });
   }
 
@@ -112,13 +139,13 @@ export class Questions {
     } catch (error) {
       throw new Error(`its question could not be asked: ${messageOf(error)}`);
     }
-    const decision = given === null ? null : readDecision(given, confirmation.kind);
-    if (decision !== null || given === null) return decision;
-    throw new Error(`the answer to its question must be one of ${decisionsFor(confirmation.kind)}`);
+    return checked(confirmation.kind, given);
   }
 }
 
-function withoutContent(decision: Decision): AnsweredWith {
-  const { outcome } = decision;
-  return outcome === "edited" || outcome === "filled" ? { outcome } : decision;
+/** Callbacks and options come from programs that may ignore the types. */
+function checked(kind: Confirmation["kind"], given: unknown): Decision | null {
+  const answer = readAnswer(given, kind);
+  if (typeof answer !== "string") return answer.decision;
+  throw new Error(`the answer to its question must be one of ${decisionsFor(kind)}`);
 }

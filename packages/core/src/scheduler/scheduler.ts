@@ -39,8 +39,8 @@ import { type SoundCall, type SoundTool, soundTool } from "./sound-tool.ts";
 export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
   readonly judge: (request: ApprovalRequest) => Verdict | Promise<Verdict>;
-  /** The queue for questions. Absent when no user is present: then a call that needs a question is refused. */
-  readonly questions?: (() => Promise<Questions>) | undefined;
+  /** The queue for this call's question; undefined when nobody can answer: then the call is refused. */
+  readonly questions?: ((callId: string) => Promise<Questions> | undefined) | undefined;
   /** The subagent that makes these calls. */
   readonly subagent?: Asker;
   /** Called when the user answers "always"; resolves to what the user should know about it, or null. */
@@ -225,8 +225,8 @@ export class Scheduler {
     if (verdict === "deny") return denied(tool, reason);
     const question = asked(confirmation || plainQuestion(tool, work.call), judged);
     work.report({ status: "awaiting_approval", confirmation: question, reason });
-    if (this.#needs.questions === undefined) return needsApproval(tool, question, reason);
-    const questions = await this.#needs.questions();
+    const questions = await this.#needs.questions?.(work.call.id);
+    if (questions === undefined) return needsApproval(tool, question, reason);
     return questions.inTurn(async (isChanged) => {
       const again = isChanged ? await judge() : judged;
       if (again.verdict === "allow") return allowedBy(again);

@@ -1,9 +1,17 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
+import { isDeepStrictEqual } from "node:util";
+import type { AgentEvent, AnsweredWith, QuestionEvent } from "@burin/contract/agent-event";
 import { onceFor } from "@burin/contract/async/once";
 import type { FunctionCall } from "@burin/contract/messages/message";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { Decision, Question, ToolKind } from "@burin/contract/tools";
-import { decisionsFor, questionOf, readDecision } from "../scheduler/decision.ts";
+import {
+  type Answer,
+  type AskedOfCall,
+  questionOf,
+  readAnswer,
+  readDecision,
+  withoutContent,
+} from "../scheduler/decision.ts";
 
 export type KindOf = (tool: string) => ToolKind | undefined;
 
@@ -14,6 +22,10 @@ interface OpenCall {
   last: ToolCall;
   /** It was executing at some point: it may have had an effect. */
   hasBegun: boolean;
+  /** Its latest question. */
+  asked: AskedOfCall | null;
+  /** The answer to that question, if one was accepted before the session ended. */
+  decision: Decision | null;
 }
 
 /** Follows the calls of a log, and knows which ones have no answer and how far each got. */
@@ -32,14 +44,25 @@ export class UnsettledCalls {
     return calls.map(({ first }) => ({ id: first.callId, name: first.name, args: first.args }));
   }
 
-  get question(): Question | null {
-    for (const { last } of this.#open.values())
-      if (last.status === "awaiting_approval") return questionOf(last);
-    return null;
+  /** The questions of calls that can still be run, each with the answer that was accepted for it, or null. */
+  get questions(): readonly { readonly question: Question; readonly decision: Decision | null }[] {
+    return [...this.#open.values()].flatMap(({ asked, decision, hasBegun }) =>
+      asked === null || hasBegun ? [] : { question: questionOf(asked), decision },
+    );
   }
 
-  decisionOn({ confirmation: { kind } }: Question, given: unknown): Decision | string {
-    return readDecision(given, kind) ?? `the decision must be one of ${decisionsFor(kind)}.`;
+  /** The first question without an answer. */
+  get question(): Question | null {
+    return this.questions.find(({ decision }) => decision === null)?.question ?? null;
+  }
+
+  /** Checks an answer to one of the questions; see `readAnswer`. */
+  read({ confirmation: { kind } }: Question, given: unknown): ReturnType<typeof readAnswer> {
+    return readAnswer(given, kind);
+  }
+
+  answeredEvent(id: string, { decision }: Answer): QuestionEvent {
+    return { type: "question_answered", id, decision: decision && withoutContent(decision) };
   }
 
   /** Whether the event shows that the calls before it will never be answered: their answers were lost. */
@@ -52,16 +75,26 @@ export class UnsettledCalls {
   }
 
   follow(event: AgentEvent): void {
+    if (event.type === "question_answered") this.#followAnswer(event.id, event.decision);
     if (event.type !== "tool_call") return;
     const { call } = event;
     if (isAnswered(call)) this.#settle(call.callId);
     else {
-      const announced = (): OpenCall => ({ first: call, last: call, hasBegun: false });
+      const announced = (): OpenCall => ({ ...NEW, first: call, last: call });
       const open = onceFor(this.#open, call.callId, announced);
+      if (call.status === "awaiting_approval") followQuestion(open, call);
       open.last = call;
       if (call.status === "executing") open.hasBegun = true;
     }
     if (call.status !== "validating" && this.#open.size > 0) this.#isUnderWay = true;
+  }
+
+  #followAnswer(id: string, given: AnsweredWith | null): void {
+    for (const open of this.#open.values()) {
+      if (given === null || open.asked === null || questionOf(open.asked).id !== id) continue;
+      // What the user wrote is not in the log, so such an answer must be given again.
+      open.decision = readDecision(given, open.asked.confirmation.kind);
+    }
   }
 
   #settle(callId: string): void {
@@ -80,6 +113,14 @@ export class UnsettledCalls {
       return { type: "tool_call", call: { callId, name, args, description, status: "error", ...answer } };
     });
   }
+}
+
+const NEW = { hasBegun: false, asked: null, decision: null };
+
+/** An answer belongs to exactly the question that it was given to. */
+function followQuestion(open: OpenCall, asked: AskedOfCall): void {
+  if (!isDeepStrictEqual(open.asked?.confirmation, asked.confirmation)) open.decision = null;
+  open.asked = asked;
 }
 
 function canBegin({ first, hasBegun }: OpenCall): boolean {
