@@ -1,8 +1,9 @@
 import type { SessionOptions, ToolboxOptions } from "./assembly/options.ts";
 import { Session } from "./assembly/session.ts";
+import type { ReadyOptions } from "./assembly/tool-discovery.ts";
 import { type RunOptions, Toolbox } from "./assembly/toolbox.ts";
 
-export type { RunOptions, Session, SessionOptions, Toolbox, ToolboxOptions };
+export type { ReadyOptions, RunOptions, Session, SessionOptions, Toolbox, ToolboxOptions };
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
   return new Toolbox(options);

@@ -126,6 +126,7 @@ export { createSession } from "./configured-session.ts";
 export {
   createToolbox,
   openSession,
+  type ReadyOptions,
   type RunOptions,
   type Session,
   type SessionOptions,

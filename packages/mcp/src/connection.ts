@@ -41,6 +41,7 @@ export class McpConnection {
   async #opened(): Promise<OpenClient> {
     const { signal } = this.#closing;
     try {
+      signal.throwIfAborted();
       if (opening < MOST_OPENING) opening += 1;
       else await unlessAborted(new Promise<void>((resolve) => waiting.push(resolve)), signal);
       const { openClient } = await import("./open-client.ts");

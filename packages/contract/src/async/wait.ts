@@ -8,6 +8,22 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
+/** Does the work with a signal that aborts with either of these; afterwards nothing listens to them any more. */
+export async function withEither<T>(
+  signals: readonly [AbortSignal, AbortSignal],
+  work: (either: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const either = new AbortController();
+  const stop = () => either.abort(signals.find(({ aborted }) => aborted)?.reason);
+  if (signals.some(({ aborted }) => aborted)) stop();
+  for (const signal of signals) signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await work(either.signal);
+  } finally {
+    for (const signal of signals) signal.removeEventListener("abort", stop);
+  }
+}
+
 /** Resolves after that time, or at once when the signal aborts. */
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted || milliseconds <= 0) return Promise.resolve();
@@ -56,8 +72,12 @@ export async function inTime<T>(
 export class Turns {
   #last: Promise<unknown> | null = null;
 
-  /** Resolves after all earlier work to the function that ends this turn; null when the signal aborts first. */
-  async take(signal: AbortSignal): Promise<(() => void) | null> {
+  /**
+   * Resolves after all earlier work to the function that ends this turn; null when the signal aborts first, or when
+   * everything is being closed.
+   */
+  async take(signal: AbortSignal, closing: AbortSignal): Promise<(() => void) | null> {
+    if (closing.aborted) return null;
     const before = this.#last;
     let leave = (): void => {};
     const own = new Promise<void>((resolve) => {

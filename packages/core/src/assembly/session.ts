@@ -34,7 +34,7 @@ import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import type { SessionOptions } from "./options.ts";
 import { helpOf, Models } from "./session-models.ts";
-import { lazyMcp } from "./tool-discovery.ts";
+import { lazyMcp, type ReadyOptions } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
 import { resultOf, runOne } from "./toolbox.ts";
 
@@ -172,8 +172,8 @@ export class Session {
 
   async *#run(prompt: Prompt | null, given = this.#closing.signal): AsyncGenerator<AgentEvent> {
     const signal = AbortSignal.any([given, this.#closing.signal]);
-    const leave = await this.#turns.take(signal);
-    if (leave === null) return yield (await seldom()).givenUp();
+    const leave = await this.#turns.take(signal, this.#closing.signal);
+    if (leave === null) return yield (await seldom()).notRun(this.#closing.signal);
     let end: RunEnd | null = null;
     const work = new ProofOfWork(this.#kindOf);
     const heard = (event: AgentEvent): AgentEvent => {
@@ -318,8 +318,9 @@ export class Session {
 
   /** Replaces the history by a summary of it, after earlier runs have ended. */
   async compact(signal: AbortSignal = new AbortController().signal): Promise<ContextFill> {
-    const leave = await this.#turns.take(signal);
-    if (leave === null) throw signal.reason;
+    const closing = this.#closing.signal;
+    const leave = await this.#turns.take(AbortSignal.any([signal, closing]), closing);
+    if (leave === null) throw closing.aborted ? closing.reason : signal.reason;
     try {
       return await this.#agent.compact(signal);
     } finally {
@@ -360,8 +361,8 @@ export class Session {
   }
 
   /** Resolves when every tool source has answered, with the failures. Sources start by themselves. */
-  ready(): Promise<readonly DiscoveryFailure[]> {
-    return this.#tools.discovery.ready();
+  ready(wait?: ReadyOptions): Promise<readonly DiscoveryFailure[]> {
+    return this.#tools.discovery.ready(wait);
   }
 
   /** Asks the sources again. */
@@ -387,7 +388,8 @@ export class Session {
 
   /** Ends all runs, commands and tasks, including those in the background. Must be called at the end. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(new Error("This session is closed."));
+    this.#tools.refuseCalls();
     await this.#background.stopAll();
     if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
     for (const part of [this.#tools, this.#recording]) await part.close().catch(() => {});

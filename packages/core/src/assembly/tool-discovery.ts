@@ -1,5 +1,5 @@
 import { once } from "@burin/contract/async/once";
-import { wait } from "@burin/contract/async/wait";
+import { wait, withEither } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
 import { lazily } from "@burin/machine/files/lazily";
@@ -16,6 +16,16 @@ type OpenSources = (report: (failure: DiscoveryFailure) => void) => Promise<read
 const SERVER_WAIT_MS = 60_000;
 /** ... or for any source that might have it. */
 const LONGEST_WAIT_MS = 10_000;
+const READY_MS = 10_000;
+
+const CLOSED = "this toolbox or session is closed";
+
+/** How long `ready` waits for tool sources. */
+export interface ReadyOptions {
+  readonly signal?: AbortSignal;
+  /** Default: 10 seconds, or as long as the discovery command may take. */
+  readonly timeoutMs?: number;
+}
 
 /** Starts the tool sources when first needed and knows their state. Without any, loads and waits for nothing. */
 export class ToolDiscovery {
@@ -30,12 +40,17 @@ export class ToolDiscovery {
   #started: Promise<void> | null = null;
   /** For each source, until it has answered. */
   #running = new Map<ToolSource, Promise<void>>();
+  readonly #unsettled = new Set<ToolSource>();
   /** When each was last asked. */
   readonly #asked = new Map<ToolSource, number>();
 
-  constructor(registry: ToolRegistry, open: OpenSources | null) {
+  readonly #commandMs: number;
+
+  /** `commandMs`: how long the discovery command may take; 0 without one. */
+  constructor(registry: ToolRegistry, open: OpenSources | null, commandMs: number) {
     this.#registry = registry;
     this.#open = open;
+    this.#commandMs = commandMs;
   }
 
   /** Starts all sources, at the first call. Resolves when each has been asked; never rejects. */
@@ -73,12 +88,49 @@ export class ToolDiscovery {
     this.onFailure(failure);
   }
 
-  /** Resolves when every source has answered or failed; starts them if necessary. */
-  async ready(): Promise<readonly DiscoveryFailure[]> {
+  /**
+   * Resolves when every source has answered or failed, or the wait is over; starts them if necessary. A source that
+   * has not answered is named; its tools are added when they come.
+   */
+  async ready({ signal, timeoutMs }: ReadyOptions = {}): Promise<readonly DiscoveryFailure[]> {
+    const closing = this.#work.signal;
+    // The command has a limit of its own in the settings.
+    const limit = timeoutMs ?? Math.max(READY_MS, this.#commandMs);
+    let isOver = false;
+    const settled = this.#settled().then(() => {
+      isOver = true;
+    });
+    await withEither([signal ?? closing, closing], (either) => within(settled, limit, either));
+    if (closing.aborted) return [...this.failures, { source: "tools", message: CLOSED }];
+    if (isOver) return this.failures;
+    const why = signal?.aborted ? "when the wait was ended" : `within ${limit / 1000} s`;
+    const message = `it has not answered ${why}; its tools are added when it does`;
+    const names = this.#unanswered.map(({ name }) => name);
+    // Not even the list of sources may be known yet.
+    const late = names.length > 0 ? names : ["tools"];
+    return [...this.failures, ...late.map((source) => ({ source, message }))];
+  }
+
+  async #settled(): Promise<void> {
     await this.start();
-    await Promise.all(this.sources.map((source) => source.settle?.()));
+    await Promise.all(this.sources.map((source) => this.#settling(source)));
     await Promise.all(this.#running.values());
-    return this.failures;
+  }
+
+  /** A source with tools of an earlier session counts as running until the server itself has answered. */
+  async #settling(source: ToolSource): Promise<void> {
+    this.#unsettled.add(source);
+    await source.settle?.();
+    this.#unsettled.delete(source);
+  }
+
+  get #unanswered(): readonly ToolSource[] {
+    return this.sources.filter((source) => this.#running.has(source) || this.#unsettled.has(source));
+  }
+
+  /** Throws after `close`. */
+  assertOpen(): void {
+    if (this.#work.signal.aborted) throw new Error(`Nothing was asked: ${CLOSED}.`);
   }
 
   /** Asks all sources again and forgets earlier failures. */
@@ -164,8 +216,10 @@ type SourceParts = McpParts & { readonly registry: ToolRegistry };
 /** The sources of tools that are not built in. Loads nothing before it is started, or when none is configured. */
 export function discoveryOf(parts: SourceParts): ToolDiscovery {
   const { tools, mcpServers } = parts.home.settings;
-  const isNothing = tools.toolDiscoveryCommand === undefined && Object.keys(mcpServers).length === 0;
-  return new ToolDiscovery(parts.registry, isNothing ? null : (report) => sourcesOf(parts, report));
+  const hasCommand = tools.toolDiscoveryCommand !== undefined;
+  const isNothing = !hasCommand && Object.keys(mcpServers).length === 0;
+  const open = isNothing ? null : (report: Parameters<OpenSources>[0]) => sourcesOf(parts, report);
+  return new ToolDiscovery(parts.registry, open, hasCommand ? tools.toolDiscoverySeconds * 1000 : 0);
 }
 
 /** One source for the discovery command and one for each MCP server. */
@@ -199,6 +253,7 @@ export function lazyMcp(discovery: ToolDiscovery): McpDoor {
       import("@burin/mcp/mcp-server"),
     ]);
     return mcpDoor(async () => {
+      discovery.assertOpen();
       await discovery.start();
       return discovery.sources.filter((source): source is McpServer => source instanceof Server);
     });

@@ -103,7 +103,10 @@ export class ToolSet {
   readonly #grants: Grants;
   readonly #openWorkspace: (own: Pick<SessionParts, "reads">) => Workspace;
   readonly #toolsIn: (workspace: Workspace, said?: Said) => Tool[];
-  readonly #flow: Pick<SchedulerNeeds, "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads">;
+  readonly #flow: Pick<
+    SchedulerNeeds,
+    "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads" | "closing"
+  >;
 
   constructor(options: ToolboxOptions, given: Home, parts: SessionParts = {}) {
     const { settings, machine } = given;
@@ -136,7 +139,8 @@ export class ToolSet {
     this.hooks = joinHooks({ home, commands, report, sessionId });
     this.#grants = new Grants(home.folder, home.root);
     this.judge = this.#judgeIn(this.current);
-    this.#flow = { hooks: this.hooks, onGrant: this.#grants.add, questions, recorded, recordsReads };
+    const closing = this.#closing.signal;
+    this.#flow = { hooks: this.hooks, onGrant: this.#grants.add, questions, recorded, recordsReads, closing };
     this.#toolsIn = this.#toolMaker(options, parts, parts.subagents?.(this));
     for (const tool of this.#toolsIn(workspace, parts.said)) {
       if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
@@ -176,8 +180,13 @@ export class ToolSet {
     return { registry, runCalls, callIds, workspace };
   }
 
-  async close(): Promise<void> {
+  /** From here on every call is refused, those that wait too. */
+  refuseCalls(): void {
     this.#closing.abort();
+  }
+
+  async close(): Promise<void> {
+    this.refuseCalls();
     await this.discovery.close();
     await this.commands.close();
   }

@@ -12,7 +12,7 @@ import { newSessionId } from "../session/log/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { resolveHome } from "./home.ts";
 import type { ToolboxOptions } from "./options.ts";
-import { lazyMcp } from "./tool-discovery.ts";
+import { lazyMcp, type ReadyOptions } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
 
 export interface RunOptions {
@@ -81,9 +81,12 @@ export class Toolbox {
     return this.#tools.judge(commandRequest(command, this.#tools.workspace.root));
   }
 
-  /** Starts the tool sources and resolves when each has answered, with the failures. Never rejects. */
-  ready(): Promise<readonly DiscoveryFailure[]> {
-    return this.#tools.discovery.ready();
+  /**
+   * Starts the tool sources and resolves when each has answered, with the failures. A source that has not
+   * answered in time is one of them, and its tools are added when they come. Never rejects.
+   */
+  ready(wait?: ReadyOptions): Promise<readonly DiscoveryFailure[]> {
+    return this.#tools.discovery.ready(wait);
   }
 
   /** Asks the sources again. */

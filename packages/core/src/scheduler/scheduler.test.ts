@@ -90,6 +90,7 @@ function setUp({ confirm, mode, deny }: Setup = {}) {
       grants.push(...granted);
       return Promise.resolve(null);
     },
+    closing: new AbortController().signal,
   };
   const questions = confirm && new Questions({ confirm });
   const scheduler = new Scheduler(questions ? { ...needs, questions: async () => questions } : needs);

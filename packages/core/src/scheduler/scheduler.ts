@@ -1,3 +1,4 @@
+import { withEither } from "@burin/contract/async/wait";
 import { coerceArguments } from "@burin/contract/messages/check-schema";
 import { type FunctionCall, type PartListUnion, textOf } from "@burin/contract/messages/message";
 import { nestsDeeper } from "@burin/contract/messages/untrusted-json";
@@ -53,6 +54,8 @@ export interface SchedulerNeeds {
   readonly recordsReads?: boolean;
   /** Listeners that get each call and may decide about it. */
   readonly hooks?: CallHooks | undefined;
+  /** Aborts when the toolbox or session is closed: from then on every call is refused. */
+  readonly closing: AbortSignal;
 }
 
 type CallHooks = Pick<Hooks, "before" | "after">;
@@ -74,7 +77,11 @@ interface Work {
   /** Set when even the tool's name, kind and schema cannot be read. */
   readonly fault: ToolError | null;
   readonly report: (state: ToolCallState, description?: string) => ToolCall;
+  /** Aborts with the caller's signal, and when everything is closed. */
   readonly signal: AbortSignal;
+  /** The caller's own. */
+  readonly given: AbortSignal;
+  hasBegun: boolean;
 }
 
 /** See `Scheduler.run`. */
@@ -92,14 +99,19 @@ export class Scheduler {
    * Runs the calls of one reply. Neighbours that only read, fetch or delegate run in parallel, all others alone;
    * the answers keep the order of the calls. Every call is announced before the first one starts.
    */
-  async run(
-    calls: readonly FunctionCall[],
-    { signal, onCall, room = Number.POSITIVE_INFINITY }: Round,
-  ): Promise<AnsweredCall[]> {
+  run(calls: readonly FunctionCall[], round: Round): Promise<AnsweredCall[]> {
+    const { closing } = this.#needs;
+    allowListeners(round.signal);
+    allowListeners(closing);
+    return withEither([round.signal, closing], (either) => this.#run(calls, round, either));
+  }
+
+  async #run(calls: readonly FunctionCall[], round: Round, signal: AbortSignal): Promise<AnsweredCall[]> {
+    const { onCall, room = Number.POSITIVE_INFINITY } = round;
     allowListeners(signal);
     const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
     if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
-    const work = calls.map((call) => this.#prepare(call, signal, onCall));
+    const work = calls.map((call) => this.#prepare(call, { onCall, signal, given: round.signal }));
     for (const item of work) item.report({ status: "validating" });
     const bound = answerBounder(room, calls.length);
     const answers: AnsweredCall[] = [];
@@ -115,13 +127,15 @@ export class Scheduler {
     return recordsReads || hasEffect ? recorded?.() : undefined;
   }
 
-  #prepare(call: FunctionCall, signal: AbortSignal, onCall: OnCall): Work {
+  #prepare(call: FunctionCall, { onCall, ...signals }: Pick<Work, "signal" | "given"> & Round): Work {
     let description = "";
     const work: Work = {
       ...this.#found(call),
-      signal,
+      ...signals,
+      hasBegun: false,
       report: (state, newDescription) => {
         description = newDescription ?? description;
+        work.hasBegun ||= state.status === "executing";
         const { id: callId, name, args } = work.call;
         const snapshot: ToolCall = { callId, name, args, description, ...state };
         onCall(snapshot);
@@ -154,7 +168,7 @@ export class Scheduler {
   /** The only place that catches what a tool throws. */
   async #finalState(work: Work): Promise<FinalState> {
     try {
-      if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
+      if (work.signal.aborted) return stopped(work);
       if (work.fault !== null) return failed(work.fault);
       const { tool } = work;
       if (tool === undefined) {
@@ -166,7 +180,7 @@ export class Scheduler {
       if (invalid !== null) return invalid;
       return await (hooks ? this.#hooked(work, tool, hooks) : this.#valid(work, tool, NOT_HOOKED));
     } catch (error) {
-      if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
+      if (work.signal.aborted) return stopped(work);
       return failed(errorOf(error));
     }
   }
@@ -247,7 +261,7 @@ export class Scheduler {
     }
     const { confirmation, reason } = asked;
     if (decision === null) return needsApproval(tool, confirmation, reason);
-    if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
+    if (work.signal.aborted) return stopped(work);
     if (decision.outcome === "cancel") return declined(work.call, confirmation, decision.reason);
     if (decision.outcome === "edited" && !call.takesEdits) return failed(NOT_EDITABLE);
     const approved = { approval: decision, confirmation };
@@ -281,7 +295,13 @@ const TOO_DEEP: ToolError = {
   message: `The arguments are nested deeper than ${MOST_LEVELS} levels.`,
 };
 
-const INTERRUPTED = "interrupted before it was done";
+/** A call that was interrupted, or that came too late. */
+function stopped({ call, given, hasBegun }: Work): FinalState {
+  if (given.aborted || hasBegun) return cancelled(call, "interrupted before it was done");
+  return failed({ type: "closed", message: `${call.name} was not run: ${CLOSED}.` });
+}
+
+const CLOSED = "the toolbox or session that it belongs to is closed";
 
 const NOT_EDITABLE: ToolError = {
   type: "not_editable",

@@ -14,8 +14,17 @@ export function failedRun(error: unknown, { aborted }: AbortSignal): RunEnd {
   return ended("error", NOTHING, { type, message: messageOf(error) });
 }
 
+/** The end of a run that was interrupted before its turn came, or that a closed session refuses. */
+export function notRun(closing: AbortSignal): RunEnd {
+  if (!closing.aborted) return givenUp();
+  return ended("error", NOTHING, {
+    type: "closed",
+    message: "The prompt was not run: this session is closed.",
+  });
+}
+
 /** The end of a run that was interrupted before the agent had the prompt. */
-export function givenUp(): RunEnd {
+function givenUp(): RunEnd {
   return interrupted(NOTHING);
 }
 

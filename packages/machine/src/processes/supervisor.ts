@@ -30,6 +30,7 @@ export class Supervisor {
   readonly #inherited: string | undefined;
   readonly #running = new Set<Supervised>();
   #count = 0;
+  #hasEnded = false;
 
   constructor({ home, environment }: { readonly home: string; readonly environment: NodeJS.ProcessEnv }) {
     this.ledger = new ProcessLedger(home);
@@ -37,7 +38,18 @@ export class Supervisor {
   }
 
   /** Rejects when the program cannot be started. */
-  async start({ sandbox, terminal, ...request }: StartRequest): Promise<Supervised> {
+  async start(request: StartRequest): Promise<Supervised> {
+    if (this.#hasEnded) {
+      request.sandbox?.release();
+      throw new Error(ENDED);
+    }
+    const run = await this.#started(request);
+    if (!this.#hasEnded) return run;
+    await run.end();
+    throw new Error(ENDED);
+  }
+
+  async #started({ sandbox, terminal, ...request }: StartRequest): Promise<Supervised> {
     this.#count += 1;
     const runId = `${this.ledger.id}.${this.#count}`;
     const mark = this.#inherited ? `${this.#inherited} ${runId}` : runId;
@@ -62,11 +74,14 @@ export class Supervisor {
     }
   }
 
-  /** Ends all that still runs. Resolves to what could not be ended. */
+  /** Ends all that still runs, and whatever is just being started. Resolves to what could not be ended. */
   async end(): Promise<readonly ProcessEntry[]> {
+    this.#hasEnded = true;
     return (await Promise.all([...this.#running].map((run) => run.end()))).flat();
   }
 }
+
+const ENDED = "Nothing was run: this toolbox or session is closed.";
 
 interface Supervision {
   readonly runId: string;

@@ -30,6 +30,8 @@ import { LongOutputs } from "./long-outputs.ts";
 /** Readers are fast and harmless; each of the others may be a process. */
 const MOST_READING = 32;
 const MOST_OTHERS = 8;
+/** No client waits for it: the list of tools is sent again when a server has come. */
+const MOST_START_MS = 120_000;
 
 export interface CallManner {
   readonly signal: AbortSignal;
@@ -75,7 +77,7 @@ export class ServedTools {
   /** Starts the tool sources; returns their failures. */
   async discover(): Promise<readonly string[]> {
     const before = this.#names;
-    const failures = await this.#toolbox.ready();
+    const failures = await this.#toolbox.ready({ timeoutMs: MOST_START_MS });
     if (this.#names !== before) this.#changed("tools");
     return failures.map(({ source, message }) => `tools from ${source}: ${message}`);
   }
