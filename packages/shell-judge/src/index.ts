@@ -1,6 +1,7 @@
 export { APPROVAL_MODES, type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
 export type { CommandPlace } from "./command-place.ts";
 export { type CommandRequest, judgeCommand } from "./command-policy.ts";
+export { type NetworkNeeds, type NetworkSource, type NetworkUse, networkNeeds } from "./network-needs.ts";
 export type { GitUse, RepositoryFault } from "./programs/finding.ts";
 export {
   PROTECTED_IN_GIT,

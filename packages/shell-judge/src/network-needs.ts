@@ -1,0 +1,90 @@
+import { allCommandWords } from "./command-words.ts";
+import type { ShellCommand, ShellWord } from "./grammar/command-parts.ts";
+import { parseShellCommand } from "./grammar/parse-shell-command.ts";
+import { baseName } from "./programs/launches.ts";
+import { findNetworkRow } from "./programs/network-programs.ts";
+import type { NetworkRow } from "./programs/network-row.ts";
+import { type NetworkSource, readTargets } from "./programs/network-targets.ts";
+
+export type { NetworkSource } from "./programs/network-targets.ts";
+
+/** What one command of a line does on the network. */
+export interface NetworkUse {
+  readonly text: string;
+  /** false: it needs the network only if something is missing on this machine, as `cargo build` does. */
+  readonly isCertain: boolean;
+  /** In lower case, with a port where the words name one. Hosts of this machine are left out. */
+  readonly hosts: readonly string[];
+  readonly sources: readonly NetworkSource[];
+  /** Everything that it says goes through an HTTP proxy. */
+  readonly canUseProxy: boolean;
+  /** It is meant to send something, not only to fetch. */
+  readonly isSending: boolean;
+  readonly why: string;
+}
+
+/** What a command line needs of the network, as far as its words say it. */
+export interface NetworkNeeds {
+  readonly needs: boolean;
+  readonly hosts: readonly string[];
+  readonly sources: readonly NetworkSource[];
+  readonly canUseProxy: boolean;
+  /** One clause for the user; empty when it needs none. */
+  readonly why: string;
+  /** Also those that may need it. */
+  readonly uses: readonly NetworkUse[];
+}
+
+/** Says by the words of a command line alone which network it needs. Pure: it resolves no name and reads no settings. */
+export function networkNeeds(command: string, isBash = true): NetworkNeeds {
+  const uses: NetworkUse[] = [];
+  const line = withPlainAddresses(parseShellCommand(command, isBash));
+  for (const { words, part, isPossible, isText } of allCommandWords(line)) {
+    const use = isPossible || isText ? null : networkUse(words, part);
+    if (use !== null) uses.push(use);
+  }
+  const certain = uses.filter(({ isCertain }) => isCertain);
+  return {
+    needs: certain.length > 0,
+    hosts: [...new Set(certain.flatMap(({ hosts }) => hosts))],
+    sources: withoutRepeats(certain.flatMap(({ sources }) => sources)),
+    canUseProxy: certain.every(({ canUseProxy }) => canUseProxy),
+    why: [...new Set(certain.map(({ why }) => why))].join("; "),
+    uses,
+  };
+}
+
+/** No folder is called `https:`, so the `?` of an address matches no file. */
+function withPlainAddresses(line: ShellCommand): ShellCommand {
+  const plain = (word: ShellWord) => (word.value?.includes("://") ? { ...word, isGlob: false } : word);
+  return { ...line, commands: line.commands.map((one) => ({ ...one, words: one.words.map(plain) })) };
+}
+
+function networkUse(words: readonly (string | null)[], text: string): NetworkUse | null {
+  const [program] = words;
+  if (program === null || program === undefined) return null;
+  const found = findNetworkRow(words, baseName(program).toLowerCase());
+  if (found === null) return null;
+  const { row } = found;
+  const targets = readTargets(found);
+  if (targets === null) return null;
+  const { hosts, sources, isProxied } = targets;
+  return {
+    text,
+    hosts,
+    sources,
+    isCertain: row.isPossible !== true,
+    canUseProxy: isProxied && row.noProxy !== true,
+    isSending: row.isSending === true,
+    why: `\`${nameOf(row, found.words)}\` ${row.does}`,
+  };
+}
+
+function nameOf({ subcommands }: NetworkRow, words: readonly (string | null)[]): string {
+  const name = baseName(words[0] ?? "");
+  return subcommands === undefined || words[1] === undefined ? name : `${name} ${words[1]}`;
+}
+
+function withoutRepeats(sources: readonly NetworkSource[]): NetworkSource[] {
+  return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
+}

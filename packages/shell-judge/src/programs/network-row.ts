@@ -1,0 +1,59 @@
+/** What one way to call a program does on the network. Lists are words with spaces between. */
+export interface NetworkRow {
+  /** Names of programs that are called the same way. */
+  readonly programs: string;
+  /** The first word besides options must be one of these; `none` stands for none. */
+  readonly subcommands?: string;
+  /** Options that take the next word, before and behind the subcommand. */
+  readonly values?: string;
+  /** With one of these words it stays on this machine. */
+  readonly offline?: string;
+  /** Without one of these words it stays on this machine. */
+  readonly only?: string;
+  /**
+   * Where it goes: to a package manager's registry and the addresses among its words; to `hosts` and those; to the
+   * addresses of all its words; to the machine of the first one; to those that some words name as `host:path`; to a
+   * git remote; to the server of `hostOption`.
+   */
+  readonly goesTo:
+    | `registry ${string}`
+    | "hosts"
+    | "addresses"
+    | "machine"
+    | "files"
+    | "remote"
+    | "every remote"
+    | "submodules"
+    | "option"
+    | "unknown";
+  readonly hosts?: string;
+  /** Options whose value is a host or an address. */
+  readonly hostOption?: string;
+  /** Options that lead to addresses which these words do not show. */
+  readonly unseen?: string;
+  /** Any word but an address is a folder, not the name of a remote. */
+  readonly needsAddress?: boolean;
+  /** It speaks something else than HTTP, or has the network of another process. */
+  readonly noProxy?: boolean;
+  /** It goes there only if something is missing on this machine. */
+  readonly isPossible?: boolean;
+  readonly isSending?: boolean;
+  /** What follows the command in a sentence. */
+  readonly does: string;
+  readonly example: string;
+}
+
+/** A command that a row is about. */
+export interface NetworkCommand {
+  readonly row: NetworkRow;
+  /** The program, its subcommand, the others in order. */
+  readonly words: readonly (string | null)[];
+  /** Where git goes itself. */
+  readonly folder: string | null;
+}
+
+export const HELP = "--help --version -h";
+
+export function wordsIn(list: string): readonly string[] {
+  return list.match(/\S+/g) ?? [];
+}
