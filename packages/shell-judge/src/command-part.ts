@@ -156,7 +156,19 @@ function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] 
     ...folderFindings(command, reach),
     ...set.map(({ text }) => unknownFinding(`\`${text}\` sets a variable`)),
     ...command.redirections.flatMap((redirection) => redirectionFindings(redirection, reach)),
+    ...copiedFindings(command.redirections),
   ];
+}
+
+/** A descriptor that the command does not open itself may be one that Burin was started with. */
+function copiedFindings(redirections: readonly ShellRedirection[]): Finding[] {
+  const opened = new Set(["0", "1", "2"]);
+  return redirections.flatMap(({ text, kind, target }) => {
+    const copied = kind === "copy" ? /^\d+/.exec(target ?? "")?.[0] : undefined;
+    const isOpen = copied === undefined || opened.has(copied);
+    opened.add(/^\d+/.exec(text)?.[0] ?? "");
+    return isOpen ? [] : [unknownFinding(`what \`${text}\` names is known only when it runs`)];
+  });
 }
 
 function isHarmlessAssignment(

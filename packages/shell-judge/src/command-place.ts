@@ -46,7 +46,8 @@ interface TreeBelow {
 
 const ODD = "a name with spaces or special characters in it";
 
-const STREAMS = /^(?:-?|\/dev\/(?:null|stdin|stdout|stderr|fd\/\d+))$/;
+/** Any other descriptor may be one that Burin itself was started with. */
+const STREAMS = /^(?:-?|\/dev\/(?:null|stdin|stdout|stderr|fd\/(?:[012]|pipe)))$/;
 const MOST_FOLDERS = 64;
 /** No system opens a longer one; a line that goes deeper step by step may be anywhere. */
 const LONGEST_PATH = 4096;

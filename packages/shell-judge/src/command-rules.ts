@@ -2,6 +2,7 @@ import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Argument } from "./programs/finding.ts";
 import { gitSubcommand, mayBeAlias } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
+import { wordingsOf } from "./programs/same-commands.ts";
 import { type CommandPattern, commandPattern, type Rule, type Rules, SHELL_TOOL } from "./rules.ts";
 
 export interface CommandRule extends CommandPattern {
@@ -55,12 +56,19 @@ export function coveredWords(rule: CommandRule, command: readonly Argument[]): n
 export function mentions(rule: CommandRule, command: readonly (string | null)[]): "yes" | "maybe" | "no" {
   if (rule.isUnclear) return "maybe";
   if (rule.words.length === 0) return "yes";
-  const [name = "", ...wanted] = withoutGlobals(rule.words);
-  const [program, ...given] = withoutGlobals(command);
+  const [program, ...rest] = withoutGlobals(command);
   if (program === undefined) return "no";
   if (program === null) return "maybe";
-  const called = programName(program);
-  if (called !== programName(name)) return "no";
+  const answers = wordingsOf([programName(program), ...rest]).map((words) => mentionsSo(rule, words));
+  return answers.find((answer) => answer === "yes") ?? answers.find((answer) => answer === "maybe") ?? "no";
+}
+
+function mentionsSo(
+  rule: CommandRule,
+  [called, ...given]: readonly (string | null)[],
+): "yes" | "maybe" | "no" {
+  const [name = "", ...wanted] = withoutGlobals(rule.words);
+  if (typeof called !== "string" || called !== programName(name)) return "no";
   const meant = given.map((word) => plainOption(called, word));
   const options = wanted.map((word) => plainOption(called, word)).filter(isOption);
   const missing = options.some((option) => !isGiven(option, meant));

@@ -32,8 +32,8 @@ export const SHOWN: ReadonlySet<string> = setOf(
   "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL LC_CTYPE TZ TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV PIPESTATUS",
 );
 const SHOWN_PARAMETER = /^[?#$0!]$/;
-/** What a process substitution becomes: the name of a pipe. */
-const PIPE_NAME = "/dev/fd/63";
+/** Stands for the name of a pipe, which a process substitution becomes. No file has this name. */
+const PIPE_NAME = "/dev/fd/pipe";
 
 const MEANT_BY: Readonly<Partial<Record<WordPart["type"], string>>> = {
   AnsiCQuoted: "an ANSI-C quote",

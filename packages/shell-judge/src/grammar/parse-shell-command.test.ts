@@ -54,7 +54,7 @@ describe("parseShellCommand", () => {
         ["test", "b", "==", "c"],
       ],
     ],
-    ["diff <(a b) <(c)", [["diff", "/dev/fd/63", "/dev/fd/63"], ["a", "b"], ["c"]]],
+    ["diff <(a b) <(c)", [["diff", "/dev/fd/pipe", "/dev/fd/pipe"], ["a", "b"], ["c"]]],
     ["", []],
     ["# nothing", []],
   ])("P21 reads plain words: %j", (line, wanted) => {

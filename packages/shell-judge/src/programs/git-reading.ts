@@ -14,9 +14,9 @@ export interface GitReading extends OptionTable {
 /** Options of the reading subcommands that print, select or format, and do nothing else. */
 const LONG = `
   patch no-patch stat numstat shortstat dirstat name-only name-status summary raw oneline graph decorate
-  no-decorate decorate-refs= all branches tags remotes glob= since= until= after= before= author=
-  committer= grep= max-count= skip= format= pretty abbrev-commit no-abbrev-commit abbrev color no-color
-  word-diff word-diff-regex= color-words color-moved cached staged merge-base unified= minimal patience
+  no-decorate decorate-refs= all branches tags remotes glob= since=~ until=~ after=~ before=~ author=~
+  committer=~ grep=~ max-count= skip= format= pretty abbrev-commit no-abbrev-commit abbrev color no-color
+  word-diff word-diff-regex=~ color-words color-moved cached staged merge-base unified minimal patience
   histogram diff-algorithm= ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines
   ignore-cr-at-eol no-ext-diff no-textconv no-renames find-renames find-copies diff-filter= quiet
   exit-code check full-index binary text relative no-prefix src-prefix= dst-prefix= merges no-merges
@@ -28,8 +28,10 @@ const LONG = `
 
 const LOG: OptionTable = {
   flags: "puswbazRriEFPgcmvt",
-  values: "SGLnU",
-  attached: "MCBlX",
+  values: "nl",
+  texts: "SGL",
+  // Without a value behind it the next word is a file.
+  attached: "MCBXU",
   long: LONG,
   numbers: true,
 };
@@ -73,8 +75,8 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   },
   "ls-files": {
     flags: "cdmoiskutvfz",
-    values: "x",
-    long: "modified others ignored stage unmerged killed directory no-empty-directory cached deleted exclude= exclude-standard full-name error-unmatch eol deduplicate abbrev",
+    texts: "x",
+    long: "modified others ignored stage unmerged killed directory no-empty-directory cached deleted exclude=~ exclude-standard full-name error-unmatch eol deduplicate abbrev",
   },
   "ls-tree": {
     flags: "drtlz",
@@ -82,11 +84,11 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   },
   blame: {
     flags: "lstfnewpcbM",
-    values: "L",
+    texts: "L",
     attached: "C",
     long: "porcelain line-porcelain incremental show-email show-name show-number root date= abbrev since= reverse first-parent",
   },
-  annotate: { flags: "lt", values: "L" },
+  annotate: { flags: "lt", texts: "L" },
   describe: {
     long: "tags all always dirty long match= exclude= abbrev contains exact-match first-parent candidates= broken",
   },
@@ -104,8 +106,9 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   version: { long: "build-options" },
   grep: {
     flags: "inIwvEFGPlLchHopqzWar",
-    values: "eABCm",
-    long: `${LONG} ${GREP_LONG} regexp= context= after-context= before-context=`,
+    values: "ABCm",
+    texts: "e",
+    long: `${LONG} ${GREP_LONG} regexp=~ context= after-context= before-context=`,
     numbers: true,
     operands: "pattern then paths",
   },

@@ -190,12 +190,26 @@ function changing(words: readonly Argument[], reach: Reach): Finding[] {
       findings.push(launchFinding(`\`git ${name} ${word.value}\` can start or write something else`, index));
     }
     const path = word.value.startsWith("-") ? attachedValue(word) : word;
-    if (path !== null && !MESSAGE.test(words[index - 1]?.value ?? "")) {
-      findings.push(...pathFinding(path, index, reach));
+    if (path !== null && !takesText(name, words[index - 1]?.value ?? "")) {
+      findings.push(...pathFinding(withoutFileScheme(path), index, reach));
     }
   }
   return findings;
 }
 
-/** The word after it is text. */
-const MESSAGE = /^(?:-[a-zA-Z]*m|--message|--author|--date)$/;
+/** Subcommands for which `-m` brings a message; for others it means something else, and takes no word. */
+const WITH_MESSAGE = setOf("commit commit-tree merge tag notes stash");
+
+/** Whether the word after this one is text. */
+function takesText(subcommand: string, option: string): boolean {
+  if (/^-[a-zA-Z]*m$|^--message$/.test(option)) return WITH_MESSAGE.has(subcommand);
+  return /^--(?:author|date)$/.test(option) && subcommand === "commit";
+}
+
+/** The folder that an address of this machine names, `file://host/x` included. */
+function withoutFileScheme(word: Argument): Argument {
+  const path = /^(?:[\w-]+=)?file:(?:\/\/[^/]*)?(.*)$/is.exec(word.value)?.[1];
+  if (path === undefined) return word;
+  // Its letters may be written as `%2e`.
+  return { ...word, value: path.includes("%") ? "/" : path };
+}

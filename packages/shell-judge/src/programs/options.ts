@@ -12,13 +12,18 @@ import {
 export interface OptionTable {
   /** Letters without a value. */
   readonly flags?: string;
-  /** Letters with a value that is not a path. */
+  /** Letters with a value that is not a path, such as a number. What does not look like one is judged as a path. */
   readonly values?: string;
+  /** Letters with a value that is any text. */
+  readonly texts?: string;
   /** Letters that name a file to read. */
   readonly files?: string;
   /** Letters whose value, if any, is attached. */
   readonly attached?: string;
-  /** `name`, with a value attached or none, `name=` with a value, `name=@` with a path; `==` takes two words. */
+  /**
+   * `name`, with a value attached or none, `name=` with a value, `name=~` with any text, `name=@` with a path; `==`
+   * takes two words.
+   */
   readonly long?: string;
   /** Options, by name, that follow links in everything below a path. */
   readonly following?: readonly string[];
@@ -41,6 +46,7 @@ interface Given {
     /** How many words after it belong to it. */
     readonly takes?: number;
     readonly isPath?: boolean;
+    readonly isText?: boolean;
   }[];
   readonly isKnown: boolean;
 }
@@ -70,13 +76,12 @@ export function readOptions(words: readonly Argument[], table: OptionTable, reac
     }
     isEnded = word.value === "--";
     const { given, isKnown } = givenIn(word, table);
-    for (const { name, attached, takes = 0, isPath } of given) {
+    for (const option of given) {
+      const { name, attached, takes = 0 } = option;
       index += takes;
-      const value = takes > 0 ? words[index] : attached;
-      options.push({ name, value: value?.value, index });
-      if (takes > 1)
-        findings.push(...words.slice(index - 1, index + 1).flatMap((each) => manyFinding(each, index)));
-      if (mayBeFiles(value, isPath)) findings.push(...pathFinding(value, index, reach));
+      const values = takes > 0 ? words.slice(index - takes + 1, index + 1) : [];
+      options.push({ name, value: takes > 0 ? words[index]?.value : attached?.value, index });
+      findings.push(...valueFindings({ option, word, values }, index, reach));
     }
     const what = `\`${word.value}\` is not known to be a harmless option`;
     findings.push(...(isKnown ? [] : [launchFinding(what, index)]));
@@ -84,9 +89,34 @@ export function readOptions(words: readonly Argument[], table: OptionTable, reac
   return { options, operands, findings };
 }
 
-/** Of a value that may become several words, only the first is the value: the others are files to read. */
-function mayBeFiles(value: Argument | undefined, isPath = false): value is Argument {
-  return value !== undefined && (isPath || value.isMany === true);
+interface GivenValue {
+  readonly option: Given["given"][number];
+  readonly word: Argument;
+  /** The words after it that belong to it. */
+  readonly values: readonly Argument[];
+}
+
+function valueFindings({ option, word, values }: GivenValue, index: number, reach: Reach): Finding[] {
+  const { attached, takes = 0, isPath = false, isText } = option;
+  const value = takes > 0 ? values.at(-1) : attached;
+  const findings = takes > 1 ? values.flatMap((each) => manyFinding(each, index)) : [];
+  // Of a value that may become several words, only the first is the value: the others are files to read.
+  if (value !== undefined && (isPath || value.isMany === true)) {
+    findings.push(...pathFinding(value, index, reach));
+  } else if (takes === 1 && isText !== true) findings.push(...skippedFindings(value, index, reach));
+  // Some programs take the sign for a part of the value, and some do not.
+  if (isPath && /^-\w+=/.test(word.value)) {
+    const behind = word.value.slice(word.value.indexOf("=") + 1);
+    findings.push(...pathFinding({ ...word, value: behind }, index, reach));
+  }
+  return findings;
+}
+
+/** A word that counts as a value: another version of the program may take it for an option or a file. */
+function skippedFindings(word: Argument | undefined, index: number, reach: Reach): Finding[] {
+  if (word === undefined || /^[-+]?\d[\d,.:-]*[a-z%]?$/i.test(word.value)) return [];
+  if (!/^-./s.test(word.value)) return pathFinding(word, index, reach);
+  return [launchFinding(`\`${word.value}\` may be an option here, and not a value`, index)];
 }
 
 const LONG_OPTIONS = new WeakMap<OptionTable, ReadonlyMap<string, string>>();
@@ -109,11 +139,16 @@ function longOption({ value: text, isGlob }: Argument, table: OptionTable): Give
   if (known === undefined) return { given: [], isKnown: false };
   const attached = value === undefined ? undefined : { value, isGlob };
   const takes = attached === undefined ? known.replace(/[^=]/g, "").length : 0;
-  return { given: [{ name: `--${name}`, attached, takes, isPath: known.endsWith("=@") }], isKnown: true };
+  return {
+    given: [
+      { name: `--${name}`, attached, takes, isPath: known.endsWith("=@"), isText: /~$|==/.test(known) },
+    ],
+    isKnown: true,
+  };
 }
 
 function lettersIn({ value: text, isGlob }: Argument, table: OptionTable): Given {
-  const { flags = "", values = "", files = "", attached = "" } = table;
+  const { flags = "", values = "", texts = "", files = "", attached = "" } = table;
   const given: Given["given"] = [];
   for (let at = 1; at < text.length; at += 1) {
     const letter = text.charAt(at);
@@ -124,9 +159,16 @@ function lettersIn({ value: text, isGlob }: Argument, table: OptionTable): Given
     }
     const value = text.slice(at + 1);
     const isPath = files.includes(letter);
-    const takesValue = isPath || values.includes(letter);
+    const isText = texts.includes(letter);
+    const takesValue = isPath || isText || values.includes(letter);
     if (!takesValue && !attached.includes(letter)) return { given, isKnown: false };
-    given.push({ name, attached: { value, isGlob }, takes: takesValue && value === "" ? 1 : 0, isPath });
+    given.push({
+      name,
+      attached: { value, isGlob },
+      takes: takesValue && value === "" ? 1 : 0,
+      isPath,
+      isText,
+    });
     break;
   }
   return { given, isKnown: true };

@@ -21,6 +21,8 @@ interface TaskProgram {
   readonly words?: RegExp;
   /** Where most options write, load or send something: the only ones with which it does not. */
   readonly only?: RegExp;
+  /** The first word that is not an option is a script, and what follows belongs to that. */
+  readonly hasScript?: boolean;
 }
 
 const NPM: TaskProgram = {
@@ -44,6 +46,33 @@ const SQLITE: TaskProgram = {
   words:
     /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer|attach|vacuum\s+into|fsdir|zipfile|directory/i,
 };
+/** `-e CODE` and its like, in front of the script. Without a script it runs what it reads. */
+const interpreter = (only: RegExp): TaskProgram => ({ only, words: /^-$/, hasScript: true });
+const INTERPRETERS: Readonly<Record<string, TaskProgram>> = {
+  ...alike(
+    "node nodejs tsx",
+    interpreter(
+      /^--(?:test(?:-(?:name-pattern|skip-pattern|only|timeout|concurrency|force-exit|shard|update-snapshots))?|check|watch|watch-preserve-output|enable-source-maps|no-warnings|trace-warnings|trace-deprecation|unhandled-rejections|max-old-space-size|stack-trace-limit|throw-deprecation|pending-deprecation|preserve-symlinks|experimental-(?:strip-types|vm-modules|test-coverage|test-module-mocks|json-modules|default-type|transform-types)|conditions)(?:=.*)?$|^-[cC]$/,
+    ),
+  ),
+  ...alike("python python2 python3 pypy pypy3", interpreter(/^-[bBdEIOqsSuvP]+$|^-[WX]/)),
+  perl: interpreter(/^-[cwWtTu]+$/),
+  ruby: interpreter(/^-[cwvy]+$|^-W\d?$/),
+  php: interpreter(/^-[lnqsw]+$/),
+  ...alike(
+    "lua luajit Rscript R julia tclsh wish guile groovy scala elixir swipl octave escript",
+    interpreter(/^$/),
+  ),
+  ...alike("ts-node esno", { letters: "ep", long: "--eval --print --compiler --loader" }),
+};
+/** In such a place a file's name can be a command, another file's name, or a format that starts something. */
+const MAGICK: TaskProgram = {
+  words:
+    /^(?:[\w-]+:)?[|@]|^(?:clipboard|delegate|ephemeral|fd|ftp|gs|https?|ldap|magick-script|msl|mvg|pango|postscript|print|scan|screenshot|script|show|svg|text|url|vid|win|x):/i,
+  long: "-script -write -path -profile -remote -launch",
+};
+/** A colon in the name of an archive makes it one of another machine. */
+const ON_OTHER_MACHINE = /^(?:-\w*f|--file=)?[^/=-][^/=]*:|^--file=[^/]*:/;
 const TASKS: Readonly<Record<string, TaskProgram>> = {
   ...alike("npm pnpm yarn", NPM),
   bun: { letters: "Ccr", long: `${NPM.long} --preload --require --import --config --env-file` },
@@ -96,12 +125,29 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     long: "--preload --import --config --unstable",
   },
   tsc: { letters: "pb", long: "--project --outDir --outFile --build" },
+  ...INTERPRETERS,
+  ...alike(
+    "convert magick mogrify identify compare composite montage animate display import stream conjure",
+    MAGICK,
+  ),
+  ffmpeg: {
+    words: /^(?:async|cache|concat|concatf|crypto|data|fd|file|md5|pipe|subfile|tee|unix)[:,]/,
+    long: "-f",
+  },
+  cpio: { letters: "FOI", long: "--rsh-command --file", words: ON_OTHER_MACHINE },
+  mt: { letters: "f", words: ON_OTHER_MACHINE },
+  gnuplot: { letters: "e", words: /^[<|]/ },
   tar: {
+    words: ON_OTHER_MACHINE,
     letters: "IFgWCPT",
     long: "--files-from --to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --directory --absolute-names --listed-incremental",
   },
   split: { long: "--filter" },
-  rsync: { letters: "eTM", long: "--rsh --rsync-path --remote-option --files-from --temp-dir" },
+  rsync: {
+    words: /^(?:[^-/:][^/:]*|\[[\da-f:]+\]):|^rsync:/i,
+    letters: "eTM",
+    long: "--rsh --rsync-path --remote-option --files-from --temp-dir",
+  },
   zip: { long: "--unzip-command", words: /^-\w*TT/ },
   ssh: REMOTE,
   scp: { ...REMOTE, letters: "FSD" },
@@ -205,21 +251,30 @@ export const other: ProgramReader = (words, reach) => {
   if (deleting !== -1) {
     findings.push({ nature: "destructive", what: "`rm -r` deletes whole folders", upTo: deleting });
   }
+  return [...findings, ...taskFindings(words, reach)];
+};
+
+/** The words with which a program does another task than the one that its first words say. */
+function taskFindings(words: readonly Argument[], reach: Reach): Finding[] {
+  const findings: Finding[] = [];
+  const name = baseName(words[0]?.value ?? "");
   // `python -m pytest` does what `pytest` does.
   const isModule = /^python[\d.]*$/.test(name) && words[1]?.value === "-m";
   const own = isModule ? (words[2]?.value ?? "") : name;
-  const task = rowOf(TASKS, own.replace(/-[\d.]+$/, ""));
+  const task = rowOf(TASKS, own.replace(/-?[\d.]+$/, "")) ?? rowOf(TASKS, own);
   let isEnded = false;
+  let isOfScript = false;
   for (const [index, word] of withDash(words, own).entries()) {
     if (index < (isModule ? 3 : 1)) continue;
     if (word.value === "--") isEnded = true;
-    if (redirects(word.value, isEnded, task)) {
+    if (!isOfScript && redirects(word.value, isEnded, task)) {
       findings.push(launchFinding(`\`${name} ${word.value}\` can make it do something else`, index));
     }
     findings.push(...otherPath(word, index, reach));
+    isOfScript ||= task?.hasScript === true && !word.value.startsWith("-");
   }
   return findings;
-};
+}
 
 /** The letters in the first word of `tar` need none. */
 function withDash(words: readonly Argument[], name: string): readonly Argument[] {
@@ -241,8 +296,12 @@ function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
   return pathFinding(value, index, reach);
 }
 
+/** Perl, ImageMagick and others take such a file's name for a command. */
+const OPENS_A_PIPE = /^\s*\||\|\s*$/;
+
 function redirects(word: string, isEnded: boolean, task: TaskProgram = {}): boolean {
   const { letters = "", long = "", words, only } = task;
+  if (OPENS_A_PIPE.test(word)) return true;
   // After `--` there are no more options, but a setting of make is one there too.
   if (isEnded) return !word.startsWith("-") && words?.test(word) === true;
   if (

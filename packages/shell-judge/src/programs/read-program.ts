@@ -11,7 +11,7 @@ import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
 
 /** Reads and prints, unless the program text contains anything that could do more. */
 const awk: ProgramReader = (words, reach) => {
-  const { operands, findings, options } = readOptions(words, { values: "Fv" }, reach);
+  const { operands, findings, options } = readOptions(words, { texts: "Fv" }, reach);
   const [program, ...files] = operands;
   const reaching = reachesOut(program?.value ?? "")
     ? [launchFinding("the program of `awk` may write or start another one", program?.index ?? 0)]

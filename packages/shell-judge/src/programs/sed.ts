@@ -3,8 +3,8 @@ import { readOptions } from "./options.ts";
 
 const OPTIONS = {
   flags: "nErsuz",
-  values: "e",
-  long: "quiet silent regexp-extended expression= separate unbuffered null-data posix line-length= debug",
+  texts: "e",
+  long: "quiet silent regexp-extended expression=~ separate unbuffered null-data posix line-length= debug",
 };
 
 /** Reads and prints, unless the script or an option can write or start something. */

@@ -85,22 +85,23 @@ const GREP_LONG = `
   extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp
   line-regexp null-data no-messages invert-match version help byte-offset line-number line-buffered
   with-filename no-filename only-matching quiet silent text recursive dereference-recursive
-  files-without-match files-with-matches count initial-tab null color colour binary regexp= max-count=
-  label= binary-files= directories= devices= include= exclude= exclude-dir= before-context=
-  after-context= context= file=@ exclude-from=@ group-separator= no-group-separator`;
+  files-without-match files-with-matches count initial-tab null color colour binary regexp=~ max-count=
+  label= binary-files= directories= devices= include=~ exclude=~ exclude-dir=~ before-context=
+  after-context= context= file=@ exclude-from=@ group-separator=~ no-group-separator`;
 const GREP = listed("pattern then paths", {
   flags: "EFGPivwxzsVbnHhoqaIrRLlcTZUuy",
   following: ["-R", "--dereference-recursive"],
-  values: "emABCdD",
+  values: "mABCdD",
+  texts: "e",
   files: "f",
   long: GREP_LONG,
   numbers: true,
 });
 
 const RG_LONG = `
-  after-context= before-context= context= color= colors= encoding= engine= glob= iglob= max-columns=
-  max-count= max-depth= max-filesize= path-separator= regexp= replace= sort= sortr= threads= type=
-  type-not= context-separator= field-match-separator= regex-size-limit= dfa-size-limit= file=@
+  after-context= before-context= context= color= colors= encoding= engine= glob=~ iglob=~ max-columns=
+  max-count= max-depth= max-filesize= path-separator=~ regexp=~ replace=~ sort= sortr= threads= type=
+  type-not= context-separator=~ field-match-separator=~ regex-size-limit= dfa-size-limit= file=@
   ignore-file=@ binary block-buffered byte-offset case-sensitive column count count-matches crlf files
   files-with-matches files-without-match fixed-strings glob-case-insensitive heading no-heading follow
   no-follow hidden no-hidden ignore-case include-zero invert-match json line-buffered line-number
@@ -112,25 +113,27 @@ const RG_LONG = `
 const RG = listed("pattern then paths", {
   flags: "acFHiIlLnNoPpqsSuUvwx0.bV",
   following: ["-L", "--follow"],
-  values: "ABCEegMmrTtjd",
+  values: "ABCEMmTtjd",
+  texts: "egr",
   files: "f",
   long: RG_LONG,
 });
 
 const FD_LONG = `
   hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob regex
-  fixed-strings absolute-path full-path follow print0 max-depth= min-depth= exact-depth= exclude= type=
+  fixed-strings absolute-path full-path follow print0 max-depth= min-depth= exact-depth= exclude=~ type=
   extension= size= changed-within= changed-before= max-results= color= threads= prune quiet
-  one-file-system strip-cwd-prefix path-separator= show-errors version`;
+  one-file-system strip-cwd-prefix path-separator=~ show-errors version`;
 const FD = listed("pattern then paths", {
   flags: "HIusiFgapL01qV",
   following: ["-L", "--follow"],
-  values: "detESj",
+  values: "detSj",
+  texts: "E",
   long: FD_LONG,
 });
 
 const SORT_LONG = `
-  reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort ignore-case
+  reverse numeric-sort unique key= field-separator=~ human-numeric-sort version-sort ignore-case
   general-numeric-sort month-sort random-sort check stable zero-terminated dictionary-order
   ignore-leading-blanks ignore-nonprinting merge parallel= buffer-size=`;
 
@@ -229,14 +232,15 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   tr: listed("text", { flags: "cCdst", long: "complement delete squeeze-repeats truncate-set1" }),
   cut: listed("paths", {
     flags: "nsz",
-    values: "bcfd",
-    long: "bytes= characters= fields= delimiter= only-delimited output-delimiter= complement",
+    values: "bcf",
+    texts: "d",
+    long: "bytes= characters= fields= delimiter=~ only-delimited output-delimiter=~ complement",
   }),
-  paste: listed("paths", { flags: "sz", values: "d", long: "delimiters= serial zero-terminated" }),
+  paste: listed("paths", { flags: "sz", texts: "d", long: "delimiters=~ serial zero-terminated" }),
   ...alike("grep egrep fgrep", GREP),
   rg: RG,
   ...alike("fd fdfind", FD),
-  sort: listed("paths", { flags: "bdfghiMnRrVcCmsuz", values: "ktS", long: SORT_LONG }),
+  sort: listed("paths", { flags: "bdfghiMnRrVcCmsuz", values: "kS", texts: "t", long: SORT_LONG }),
   uniq: listed(
     "paths",
     {
