@@ -19,7 +19,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   entities: "packages/web/src/html/page-tree.ts",
   "eventsource-parser": "packages/models/src/replies/sse.ts",
   "fastest-levenshtein": "packages/contract/src/text/near-names.ts",
-  "ipaddr.js": "packages/web/src/judge-address.ts",
+  "ipaddr.js": "packages/machine/src/http/judge-address.ts",
   "jsonc-parser": [
     "packages/core/src/settings/",
     "packages/core/src/text/notebook-edit.ts",

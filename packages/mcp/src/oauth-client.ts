@@ -52,7 +52,7 @@ export function loginFetchIn(
 ): FetchLike {
   const reach: FetchLike = async (address, init) => {
     const url = new URL(address);
-    const { allowedAddresses, placeOf } = await import("@burin/web/guard-host");
+    const { allowedAddresses, placeOf } = await import("@burin/machine/http/guard-host");
     if (placeOf(url) === placeOf(server)) return httpFetchIn(environment)(url, init);
     const isProxied = Object.keys(await routeTo(url, environment)).length > 0;
     const isServerOutside = await allowedAddresses(server, { named: [] }, isProxied).then(

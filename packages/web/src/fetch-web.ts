@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
+import { allowedAddresses, type Guard, placeOf } from "@burin/machine/http/guard-host";
 import { routeTo } from "@burin/machine/http/http-request";
 import { WebError } from "@burin/machine/http/web-error";
 import { type Exchanged, type ExchangeLimits, exchange, isRedirect, withinTime } from "./exchange.ts";
-import { allowedAddresses, type Guard, placeOf } from "./guard-host.ts";
 
 export interface WebLimits extends ExchangeLimits {
   readonly mostHops: number;

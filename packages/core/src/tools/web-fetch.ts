@@ -11,11 +11,11 @@ import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
 import { failedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 import { randomName } from "@burin/machine/disk/random-name";
+import type { Resolve } from "@burin/machine/http/guard-host";
 import { WebError } from "@burin/machine/http/web-error";
 import type { PageFormat } from "@burin/machine/parsing/parse-aside";
 import { rawFileUrl } from "@burin/web/code-host";
 import type { WebLimits } from "@burin/web/fetch-web";
-import type { Resolve } from "@burin/web/guard-host";
 import { PageCache } from "@burin/web/page-cache";
 import type { Page } from "@burin/web/read-page";
 
@@ -130,7 +130,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     if (known) return known;
     const [{ fetchWeb }, { isNamed }, { readPage }] = await Promise.all([
       import("@burin/web/fetch-web"),
-      import("@burin/web/guard-host"),
+      import("@burin/machine/http/guard-host"),
       import("@burin/web/read-page"),
     ]);
     const { allowedHosts = [], resolve, limits = {}, environment } = this.#options;
@@ -186,8 +186,8 @@ function placesOf(text: string): URL[] {
 async function privatePlace(url: URL | undefined): Promise<string | null> {
   if (url === undefined) return null;
   const [{ plainHost, placeOf }, { reachOf }] = await Promise.all([
-    import("@burin/web/guard-host"),
-    import("@burin/web/judge-address"),
+    import("@burin/machine/http/guard-host"),
+    import("@burin/machine/http/judge-address"),
   ]);
   const host = plainHost(url);
   const isLocal = /(?:^|\.)localhost$/.test(host) || reachOf(host) === "private";

@@ -1,8 +1,8 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { innermost } from "@burin/machine/http/connection-fault";
-import { WebError } from "@burin/machine/http/web-error";
+import { innermost } from "./connection-fault.ts";
 import { reachOf } from "./judge-address.ts";
+import { WebError } from "./web-error.ts";
 
 /** All addresses of a host. Throws like `node:dns` when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
