@@ -12,6 +12,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "paths",
     "encodings",
     "http",
+    "egress",
     "parsing",
     "processes",
     "commands",

@@ -1,6 +1,16 @@
 export { APPROVAL_MODES, type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
 export type { CommandPlace } from "./command-place.ts";
 export { type CommandRequest, judgeCommand } from "./command-policy.ts";
+export {
+  type HostPlace,
+  type HostRules,
+  hostPatternFault,
+  hostPatternWarning,
+  hostPlaceText,
+  judgeHost,
+  namedPlaces,
+  readHostPlace,
+} from "./host-rules.ts";
 export { type NetworkNeeds, type NetworkSource, type NetworkUse, networkNeeds } from "./network-needs.ts";
 export type { GitUse, RepositoryFault } from "./programs/finding.ts";
 export {

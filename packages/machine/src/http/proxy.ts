@@ -39,6 +39,14 @@ export function routeTo(url: URL, environment: Environment): Route {
   };
 }
 
+/** Opens a connection to the place through the proxy that the environment names for it; null without one. */
+export function tunnelTo(url: URL, environment: Environment): (() => Promise<Socket>) | null {
+  const proxy = proxyFor(url, environment);
+  if (!proxy) return null;
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
+  return () => dialler(proxy)({ host: hostOf(url), port });
+}
+
 function proxyFor(url: URL, environment: Environment): URL | undefined {
   const read = (name: string): string => environment[name.toLowerCase()] || environment[name] || "";
   const address = read(url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") || read("ALL_PROXY");
