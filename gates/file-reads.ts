@@ -17,6 +17,8 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/machine/src/files/remove-file.ts": "opens what it removes",
   "packages/machine/src/search/file-searcher.ts": "opens what is searched, tens of thousands a second",
   "packages/machine/src/processes/process-table.ts": "reads the system's own files",
+  "packages/machine/src/processes/inherited-files.ts":
+    "reads the system's own files, and opens the empty one",
   "packages/machine/src/processes/process-ledger.ts": "opens folders that commands have left",
   "packages/machine/src/processes/terminal-process.ts": "reads what is left in a terminal that it has opened",
   "packages/machine/src/commands/command-output.ts": "makes files",

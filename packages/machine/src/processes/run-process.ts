@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { findHelper } from "./helper-program.ts";
+import { withoutInherited } from "./inherited-files.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
 
 /** Loaded with the first program: searches of small projects start none. */
@@ -43,14 +44,17 @@ export interface ChildEnd {
 export function startChild(request: ChildRequest): Promise<Child> {
   const output = request.writeEnd ?? ("pipe" as const);
   const input = request.hasInput ? ("pipe" as const) : ("ignore" as const);
-  const child = programs().spawn(request.program, request.args, {
-    cwd: request.cwd,
-    env: request.env,
-    stdio: [input, output, output, ...(request.hasControl ? (["pipe"] as const) : [])],
-    detached: !IS_WINDOWS,
-    windowsHide: true,
-    windowsVerbatimArguments: request.isVerbatim,
-  });
+  const own = [input, output, output, ...(request.hasControl ? (["pipe"] as const) : [])];
+  const child = withoutInherited(own, (stdio) =>
+    programs().spawn(request.program, request.args, {
+      cwd: request.cwd,
+      env: request.env,
+      stdio,
+      detached: !IS_WINDOWS,
+      windowsHide: true,
+      windowsVerbatimArguments: request.isVerbatim,
+    }),
+  );
   const ended = new Promise<ChildEnd>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
@@ -85,7 +89,9 @@ export function succeeds(
   if (program === null) return Promise.resolve(false);
   return new Promise((resolve) => {
     const limits = { timeout: MOST_SHORT_MS, killSignal: "SIGKILL" } as const;
-    const child = programs().spawn(program, args, { stdio: "ignore", windowsHide: true, ...limits });
+    const child = withoutInherited(["ignore", "ignore", "ignore"], (stdio) =>
+      programs().spawn(program, args, { stdio, windowsHide: true, ...limits }),
+    );
     child.on("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
   });

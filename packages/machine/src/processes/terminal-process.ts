@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 import { Readable, Writable } from "node:stream";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type * as NodePty from "@lydell/node-pty";
+import { findHelper } from "./helper-program.ts";
+import { findInherited } from "./inherited-files.ts";
 import { signalName } from "./process-table.ts";
 import type { Child, ChildEnd, ChildRequest } from "./run-process.ts";
 
@@ -13,7 +15,8 @@ const ROWS = 40;
 /** Starts a program in a pseudo-terminal, first in its own group and session. Rejects when it cannot be started. */
 export async function startInTerminal(request: ChildRequest): Promise<Child> {
   const { spawn } = loadPackage();
-  const terminal = spawn(request.program, [...request.args], {
+  const { program, args } = closingInherited(request);
+  const terminal = spawn(program, [...args], {
     name: "xterm-256color",
     cols: COLUMNS,
     rows: ROWS,
@@ -44,6 +47,22 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
     },
   });
   return { pid: terminal.pid, ended, streams: [output], control: null, input };
+}
+
+/** The package hands on every descriptor; of the shells, only bash closes one above 9. */
+function closingInherited({ program, args, env }: ChildRequest): Pick<ChildRequest, "program" | "args"> {
+  const inherited = findInherited();
+  if (inherited.length === 0) return { program, args };
+  const bash = findHelper("bash", env.PATH);
+  if (bash === null) {
+    const which = inherited.join(", ");
+    throw new WorkspaceError(
+      "io_error",
+      `Nothing was run: Burin was started with open files (descriptors ${which}), and without bash a command with a terminal would get them. Run it without "terminal".`,
+    );
+  }
+  const closing = inherited.map((descriptor) => `${descriptor}<&-`).join(" ");
+  return { program: bash, args: ["--norc", "-c", `exec ${closing}; exec "$@"`, "bash", program, ...args] };
 }
 
 /** What the package's terminals have beside what their type says. */

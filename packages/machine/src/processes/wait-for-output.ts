@@ -1,3 +1,5 @@
+import { withoutInherited } from "./inherited-files.ts";
+
 const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface ProgramOutput {
@@ -21,14 +23,17 @@ export function waitForOutput(
   args: readonly string[],
   { longestMs, ...place }: Waiting,
 ): ProgramOutput {
-  const done = process.getBuiltinModule("node:child_process").spawnSync(program, args, {
-    ...place,
-    timeout: longestMs,
-    killSignal: "SIGKILL",
-    maxBuffer: MOST_ANSWER_BYTES,
-    stdio: ["ignore", "pipe", "pipe"],
-    windowsHide: true,
-  });
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const done = withoutInherited(["ignore", "pipe", "pipe"], (stdio) =>
+    spawnSync(program, args, {
+      ...place,
+      timeout: longestMs,
+      killSignal: "SIGKILL",
+      maxBuffer: MOST_ANSWER_BYTES,
+      stdio,
+      windowsHide: true,
+    }),
+  );
   const output = done.stdout ?? Buffer.alloc(0);
   const { error, status, stderr } = done;
   if (error === undefined) return { output, fault: status === 0 ? null : String(stderr) || "it failed" };
