@@ -4,15 +4,15 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3440, // a third is the linear pattern matcher
+  contract: 3450, // a third is the linear pattern matcher
   "edit-match": 2630,
   "shell-judge": 5810, // two fifths are tables of programs
   machine: 12680, // files and paths 4,270, commands 2,940, sandbox and git 2,150, search 1,170
   models: 6495, // protocols and requests 2,380, failures and replies 1,500
   testing: 1240,
   web: 1850, // half is HTML to Markdown
-  mcp: 2460,
-  core: 14180, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  mcp: 2700,
+  core: 14220, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2300,
   fleet: 4000,
   cli: 13540, // the app is more than half

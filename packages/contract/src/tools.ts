@@ -74,7 +74,14 @@ export type Confirmation = { readonly title: string; readonly grants: readonly s
       readonly exception?: "network" | "unlimited";
     }
   | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
-  | { readonly kind: "mcp"; readonly server: string; readonly tool: string; readonly args: unknown }
+  | {
+      readonly kind: "mcp";
+      readonly server: string;
+      readonly tool: string;
+      readonly args: unknown;
+      /** How the tool differs from what was last allowed, line by line. */
+      readonly changes?: readonly string[];
+    }
   /** A tool that a discovery command declared; the command line runs it and gets the arguments as JSON on stdin. */
   | { readonly kind: "discovered"; readonly tool: string; readonly command: string; readonly args: unknown }
   | { readonly kind: "plan"; readonly plan: string }
@@ -153,6 +160,8 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   readonly description: string;
   readonly parameterSchema: JsonSchema;
   readonly kind: ToolKind;
+  /** Its source may declare it in another way by now, and is asked before a call of it is judged. */
+  readonly isOutdated?: boolean;
   /** What must be installed before the tool can be used, and how; until then the model does not see the tool. */
   readonly missing?: string | undefined;
   /**
@@ -248,6 +257,8 @@ export interface ToolSource {
   onLate?(): void;
   /** Resolves when tools that came from a cache are up to date; should not take long. */
   settle?(): Promise<void>;
+  /** Replaces tools that are outdated by those that the source declares now. Never rejects. */
+  renew?(): Promise<void>;
   /** Ends everything that the source has started. */
   close?(): Promise<void>;
 }

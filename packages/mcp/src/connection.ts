@@ -3,6 +3,7 @@ import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-js
 import { orElse } from "@burin/contract/or-else";
 import type { CallRequest } from "./discovered-mcp-tool.ts";
 import { McpError, reasonOf, unavailable } from "./mcp-error.ts";
+import type { OfferedTool } from "./offered-tools.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";
 
 const CALL_MS = 600_000;
@@ -15,21 +16,52 @@ const MOST_PAGES = 100;
 const MOST_ENTRIES = 20_000;
 const MOST_CHARACTERS = 32_000_000;
 const MOST_CURSOR_CHARACTERS = 10_000;
+/** Not every server reports that its tools have changed. */
+const LIST_COUNTS_MS = 60_000;
+/** How often a call asks for the list while the server reports that it has changed again. */
+const MOST_LOOKS = 3;
 
 /** Connections that open at the same time: hundreds of programs that start would let nothing else run. */
 const MOST_OPENING = 16;
 let opening = 0;
 const waiting: (() => void)[] = [];
 
+export interface ConnectionNeeds extends OpenNeeds {
+  /** Called with the server's list when a call found that it differs from what was judged. */
+  readonly onOtherTools: (list: readonly unknown[]) => void;
+}
+
+/** The tools of a server as it listed them on this connection; forgotten when it reports a change. */
+interface LiveList {
+  readonly open: OpenClient;
+  readonly askedAt: number;
+  readonly tools: Promise<unknown[]>;
+}
+
 /** The connection to one server: opened when it is first needed, and again after it broke. */
 export class McpConnection {
-  readonly #needs: OpenNeeds;
+  readonly #needs: ConnectionNeeds;
   readonly #closing = new AbortController();
   #open: Promise<OpenClient> | null = null;
   #up: OpenClient | null = null;
+  #live: LiveList | null = null;
 
-  constructor(needs: OpenNeeds) {
-    this.#needs = needs;
+  constructor(needs: ConnectionNeeds) {
+    const onToolsChanged = () => {
+      this.#live = null;
+      needs.onToolsChanged();
+    };
+    this.#needs = { ...needs, onToolsChanged };
+  }
+
+  get isUp(): boolean {
+    return this.#up !== null;
+  }
+
+  /** Whether the server has lately said what tools it has, and nothing since that they have changed. */
+  get hasLiveList(): boolean {
+    const live = this.#live;
+    return live !== null && live.open === this.#up && performance.now() - live.askedAt < LIST_COUNTS_MS;
   }
 
   /** Resolves when it is up. A caller that stops waiting does not stop the start. */
@@ -61,7 +93,18 @@ export class McpConnection {
   }
 
   async listTools(signal: AbortSignal): Promise<unknown[]> {
-    return this.#pages(await this.ready(signal), "tools", signal);
+    const open = await this.ready(signal);
+    return unlessAborted(this.#listAnew(open).tools, signal);
+  }
+
+  #listAnew(open: OpenClient): LiveList {
+    const tools = this.#pages(open, "tools", this.#closing.signal);
+    const live = { open, askedAt: performance.now(), tools };
+    tools.catch(() => {
+      if (this.#live === live) this.#live = null;
+    });
+    this.#live = live;
+    return live;
   }
 
   async list(what: "prompts" | "resources", signal: AbortSignal): Promise<unknown[]> {
@@ -143,16 +186,37 @@ export class McpConnection {
   async callTool(request: CallRequest): Promise<unknown> {
     for (let attempt = 0; ; attempt += 1) {
       const open = await this.#readyInTime(request.signal);
+      let isSent = false;
       try {
+        await this.#assertJudged(open, request);
+        isSent = true;
         return await this.#callOnce(open, request);
       } catch (error) {
         request.signal.throwIfAborted();
-        const loss = await this.#lossOf(open, error);
+        const loss = await this.#lossOf(open, isSent ? error : causeOf(error));
         if (loss === null) throw this.#inWords(error, request.tool);
-        if (attempt === 0 && (loss === "unsent" || request.mayRepeat)) continue;
+        if (attempt === 0 && (loss === "unsent" || !isSent || request.mayRepeat)) continue;
+        if (!isSent) throw this.#inWords(error, request.tool);
         throw this.#lostInWords(open, request.tool);
       }
     }
+  }
+
+  /** A call goes out only for the tool as it was judged: rejects with what the server says of it now. */
+  async #assertJudged(open: OpenClient, { judged, isLongAgo, signal }: CallRequest): Promise<void> {
+    if (judged === undefined) return;
+    let list: readonly unknown[] = [];
+    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+      const isKnown = this.hasLiveList && this.#live?.open === open && !(isLongAgo && looks === 0);
+      const live = isKnown && this.#live !== null ? this.#live : this.#listAnew(open);
+      list = await unlessAborted(live.tools, signal);
+      if (this.#live === live) break;
+    }
+    const { findChange } = await import("./tool-change.ts");
+    const change = findChange(judged, list);
+    if (change === null) return;
+    this.#needs.onOtherTools(list);
+    throw toolChanged(this.#needs.alias, judged, change);
   }
 
   #callOnce({ client }: OpenClient, request: CallRequest): Promise<unknown> {
@@ -200,6 +264,7 @@ export class McpConnection {
     return new McpError(
       "mcp_failed",
       `The MCP server "${alias}" failed at ${tool}: ${clean(reasonOf(error))}`,
+      { cause: error },
     );
   }
 
@@ -217,6 +282,24 @@ export class McpConnection {
     const open = await this.#open?.catch(() => null);
     await open?.client.close().catch(() => {});
   }
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof McpError ? error.cause : error;
+}
+
+function toolChanged(alias: string, { name }: OfferedTool, foreign: readonly string[]): McpError {
+  const how =
+    foreign.length === 0
+      ? `no longer offers its tool ${name} in a form that can be used`
+      : `describes its tool ${name} in another way than when this call was decided about`;
+  const next =
+    foreign.length === 0 ? "" : " If the call still fits, repeat it: it is then decided about again.";
+  return new McpError(
+    "mcp_tool_changed",
+    `The call was not made: the MCP server "${alias}" now ${how}.${next}`,
+    { foreign },
+  );
 }
 
 /** Of one that is nested too deeply to be written nobody knows how long it is; few lists have any. */

@@ -6,6 +6,7 @@ const SERVER = {
   ...{ alias: "notes", prefix: "notes__", isTrusted: false, hash: "0".repeat(32), approved: new Map() },
   connection: { callTool: () => Promise.reject(new Error("no server is here")) },
   onApproved: () => {},
+  isListCurrent: () => true,
 };
 
 /** The tool with this description, as the server's list offers it. */
@@ -30,7 +31,9 @@ function twins(): readonly OfferedTool[] {
 
 it("P21 P24 an always for a tool covers no other definition, also one whose hash begins like it", async () => {
   const tools = twins().map((tool) => new DiscoveredMCPTool(SERVER, tool));
-  const questions = await Promise.all(tools.map((tool) => tool.shouldConfirmExecute({})));
+  const questions = await Promise.all(
+    tools.map((tool) => tool.shouldConfirmExecute({}, new AbortController().signal)),
+  );
   const grants = questions.flatMap((question) => (question === false ? [] : question.grants));
   expect(grants).toHaveLength(2);
   expect(new Set(grants).size).toBe(2);

@@ -4,15 +4,17 @@ import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
 import { visibleText } from "@burin/contract/text/visible-text";
 import {
-  BaseTool,
+  type Approval,
   type Confirmation,
-  type OnUpdate,
+  type PreparedCall,
+  PreparingTool,
+  type RunContext,
   type ToolKind,
   type ToolResult,
 } from "@burin/contract/tools";
 import { hashOf } from "./definition.ts";
 import { McpError } from "./mcp-error.ts";
-import type { OfferedTool } from "./offered-tools.ts";
+import type { OfferedTool, ToolDefinition } from "./offered-tools.ts";
 import { declaredName } from "./tool-names.ts";
 
 export interface CallRequest {
@@ -20,6 +22,10 @@ export interface CallRequest {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly inputSchema: object;
+  /** The tool as it was decided about; without it the caller has just asked the server. */
+  readonly judged?: OfferedTool;
+  /** It was decided some time ago: the server is asked again what the tool is. */
+  readonly isLongAgo?: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CallProgress) => void;
   /** Whether it may run twice if the connection breaks. */
@@ -40,18 +46,29 @@ export interface McpToolServer {
   /** Changes when the settings name another program or address. */
   readonly hash: string;
   readonly connection: { callTool(request: CallRequest): Promise<unknown> };
-  /** By the server's own names: the definition that the user last approved, also in an earlier session. */
-  readonly approved: Map<string, string>;
+  /** By the server's own names: what the user last approved, also in an earlier session. */
+  readonly approved: Map<string, ApprovedTool>;
   onApproved(): void;
+  /** Whether the server's list that these tools are from is the one that counts now. */
+  isListCurrent(): boolean;
+}
+
+/** What the user approved. */
+export interface ApprovedTool {
+  /** The hash of tool and server. */
+  readonly definition: string;
+  /** Absent when it is too long to be stored, or is from an earlier version. */
+  readonly tool?: ToolDefinition;
 }
 
 type Params = Record<string, unknown>;
 
 const MOST_DESCRIPTION = 2000;
 const MOST_DISPLAY = 10_000;
+const MOST_APPROVED_CHARACTERS = 100_000;
 
 /** One tool of an MCP server, declared as `alias__tool`. */
-export class DiscoveredMCPTool extends BaseTool {
+export class DiscoveredMCPTool extends PreparingTool<Params> {
   readonly name: string;
   /** The server's own name, which a call may use as long as it is not ambiguous. */
   readonly plainName: string;
@@ -96,29 +113,53 @@ export class DiscoveredMCPTool extends BaseTool {
     return `${this.displayName}: ${args.length > 200 ? `${args.slice(0, 197)}...` : args}`;
   }
 
-  override shouldConfirmExecute(params: Params): Promise<Confirmation | false> {
-    if (this.#server.isTrusted) return Promise.resolve(false);
+  get isOutdated(): boolean {
+    return !this.#server.isListCurrent();
+  }
+
+  async prepare(params: Params): Promise<PreparedCall> {
+    return {
+      confirmation: this.#server.isTrusted ? false : await this.#question(params),
+      run: (approval, signal, context) => {
+        if (approval !== null) this.#remember();
+        return this.#call({ params, approval }, signal, context);
+      },
+    };
+  }
+
+  async #question(params: Params): Promise<Confirmation> {
     const { alias, approved } = this.#server;
-    const known = approved.get(this.plainName) ?? this.#definition;
-    const change = known === this.#definition ? "" : " It has changed since it was last allowed.";
-    return Promise.resolve({
+    const known = approved.get(this.plainName);
+    const isChanged = known !== undefined && known.definition !== this.#definition;
+    const title = `Run ${shownName(this.plainName)} of the MCP server ${shownName(alias)}?`;
+    const { describeChange } = await import("./tool-change.ts");
+    const changes = isChanged && known.tool ? describeChange(known.tool, this.#offered.definition) : [];
+    return {
       kind: "mcp",
-      title: `Run ${shownName(this.plainName)} of the MCP server ${shownName(alias)}?${change}`,
+      title: isChanged ? `${title} It has changed since it was last allowed.` : title,
       server: alias,
       tool: this.plainName,
       args: params,
+      ...(changes.length === 0 ? {} : { changes }),
       grants: [`${this.name}(${this.#definition})`],
-    });
+    };
   }
 
-  approvedByUser(): void {
+  #remember(): void {
     const { approved } = this.#server;
-    if (approved.get(this.plainName) === this.#definition) return;
-    approved.set(this.plainName, this.#definition);
+    const known = approved.get(this.plainName);
+    if (known?.definition === this.#definition && known.tool !== undefined) return;
+    const { definition: tool } = this.#offered;
+    const isShort = JSON.stringify(tool).length <= MOST_APPROVED_CHARACTERS;
+    approved.set(this.plainName, { definition: this.#definition, ...(isShort ? { tool } : {}) });
     this.#server.onApproved();
   }
 
-  async execute(params: Params, signal: AbortSignal, onUpdate: OnUpdate = () => {}): Promise<ToolResult> {
+  async #call(
+    { params, approval }: { readonly params: Params; readonly approval: Approval | null },
+    signal: AbortSignal,
+    { onUpdate = () => {} }: RunContext = {},
+  ): Promise<ToolResult> {
     const { isTrusted, connection } = this.#server;
     const { isReadOnly, isIdempotent, inputSchema } = this.#offered;
     try {
@@ -126,6 +167,9 @@ export class DiscoveredMCPTool extends BaseTool {
         tool: this.plainName,
         args: params,
         inputSchema,
+        judged: this.#offered,
+        // Nobody knows how long the user thought about the question.
+        isLongAgo: approval !== null,
         signal,
         onProgress: (progress) => onUpdate(progressText(progress)),
         mayRepeat: isTrusted && (isReadOnly || isIdempotent),
@@ -133,19 +177,29 @@ export class DiscoveredMCPTool extends BaseTool {
       return await this.#toolResult(result);
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
-      const message = visibleText(error.message);
-      return { llmContent: message, returnDisplay: message, error: { type: error.code, message } };
+      return this.#failure(error);
     }
+  }
+
+  #failure({ code, message: text, foreign }: McpError): ToolResult {
+    const message = visibleText(text);
+    const shown = [message, ...foreign].join("\n");
+    const forModel = foreign.length === 0 ? [] : [this.#marked(foreign.join("\n"))];
+    const llmContent = [message, ...forModel].join("\n");
+    return { llmContent, returnDisplay: shown, error: { type: code, message: shown } };
+  }
+
+  /** Words of the server, between marks that it cannot know. */
+  #marked(text: string): string {
+    const { randomBytes } = process.getBuiltinModule("node:crypto");
+    const source = `MCP server ${shownName(this.serverName)}`;
+    return untrustedFromServer(text, source, randomBytes(6).toString("hex"));
   }
 
   async #toolResult(result: unknown): Promise<ToolResult> {
     const { readCallResult } = await import("./result-parts.ts");
     const { parts, isError } = readCallResult(result);
-    const { randomBytes } = process.getBuiltinModule("node:crypto");
-    const source = `MCP server ${shownName(this.serverName)}`;
-    const llmContent = parts.map((part) =>
-      typeof part === "string" ? untrustedFromServer(part, source, randomBytes(6).toString("hex")) : part,
-    );
+    const llmContent = parts.map((part) => (typeof part === "string" ? this.#marked(part) : part));
     const display = parts.map(displayText).join("\n");
     const shown = keepHeadAndTail(display, MOST_DISPLAY, "the model has more of it");
     if (!isError) return { llmContent, returnDisplay: shown };

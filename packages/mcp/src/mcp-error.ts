@@ -7,16 +7,24 @@ export type McpErrorCode =
   | "mcp_needs_login"
   | "mcp_connection_lost"
   | "mcp_timeout"
+  | "mcp_tool_changed"
   | "mcp_failed";
 
 /** A failure of a server, with a message for the model and the user. */
 export class McpError extends Error {
   override readonly name = "McpError";
   readonly code: McpErrorCode;
+  /** Lines in the server's own words, which the model gets between marks. */
+  readonly foreign: readonly string[];
 
-  constructor(code: McpErrorCode, message: string) {
-    super(message);
+  constructor(
+    code: McpErrorCode,
+    message: string,
+    { foreign = [], cause }: { readonly foreign?: readonly string[]; readonly cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? {} : { cause });
     this.code = code;
+    this.foreign = foreign;
   }
 }
 

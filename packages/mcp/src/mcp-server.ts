@@ -8,7 +8,7 @@ import { makeFolders } from "@burin/machine/disk/make-folders";
 import { readText } from "@burin/machine/disk/regular-file";
 import { McpConnection } from "./connection.ts";
 import { definitionHash } from "./definition.ts";
-import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
+import { type ApprovedTool, DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
 import type { McpLogin } from "./mcp-door.ts";
 import { isWanted, readTools } from "./offered-tools.ts";
 import type { OpenNeeds } from "./open-client.ts";
@@ -37,7 +37,7 @@ export class McpServer implements ToolSource {
   readonly connection: McpConnection;
   readonly #needs: McpServerNeeds;
   readonly #cache: ListCache;
-  readonly #forTools: McpToolServer;
+  readonly #forTools: Omit<McpToolServer, "isListCurrent">;
   readonly #closing = new AbortController();
   #onTools: (tools: readonly DiscoveredMCPTool[]) => void = () => {};
   #raw: readonly unknown[] | null;
@@ -63,7 +63,11 @@ export class McpServer implements ToolSource {
     this.alias = alias;
     this.name = `mcp:${alias}`;
     this.prefix = prefix;
-    this.connection = new McpConnection({ ...this.#needs, onToolsChanged: () => this.#relistSoon() });
+    this.connection = new McpConnection({
+      ...this.#needs,
+      onToolsChanged: () => this.#relistSoon(),
+      onOtherTools: (list) => this.#onTools(this.#keep(list)),
+    });
     const hash = definitionHash(definition);
     this.#cache = new ListCache(home, hash);
     const { tools, approved, wasLate = false } = this.#cache.read();
@@ -132,13 +136,23 @@ export class McpServer implements ToolSource {
   #listed(isUrgent: boolean): Promise<readonly DiscoveredMCPTool[]> {
     const listing = wait(isUrgent ? 0 : START_DELAY_MS, this.#hurry.signal).then(async () => {
       this.#closing.signal.throwIfAborted();
-      const raw = await this.connection.listTools(this.#closing.signal);
-      this.#raw = raw;
-      await this.#save();
-      return this.#toolsOf(raw);
+      return this.#keep(await this.connection.listTools(this.#closing.signal));
     });
     this.#listing = listing;
     return listing;
+  }
+
+  /** Remembers the server's answer; the tools in it are those that count from now on. */
+  #keep(raw: readonly unknown[]): readonly DiscoveredMCPTool[] {
+    this.#raw = raw;
+    void this.#save();
+    return this.#toolsOf(raw);
+  }
+
+  /** Asks the server again if it could have other tools by now. One that is not up is asked with the call. */
+  async renew(): Promise<void> {
+    await this.settle();
+    if (this.connection.isUp && !this.connection.hasLiveList) await this.#refresh(true);
   }
 
   /** The same without delay, for a caller that waits for it. */
@@ -172,7 +186,9 @@ export class McpServer implements ToolSource {
     }
     if (refused.length > 5) this.#needs.report(`${refused.length - 5} more of its tools were left out`);
     const wanted = offered.filter(({ name }) => isWanted(name, this.#needs.definition));
-    return wanted.map((tool) => new DiscoveredMCPTool(this.#forTools, tool));
+    const isListCurrent = () => this.#raw === raw && this.connection.hasLiveList;
+    const server = { ...this.#forTools, isListCurrent };
+    return wanted.map((tool) => new DiscoveredMCPTool(server, tool));
   }
 
   #relistSoon(): void {
@@ -207,8 +223,8 @@ export class McpServer implements ToolSource {
 export interface KnownServer {
   /** The server's own list; null when it never sent one. It is checked again when it is read. */
   readonly tools: readonly unknown[] | null;
-  /** By the server's names: the definition that the user last approved. */
-  readonly approved: Readonly<Record<string, string>>;
+  /** By the server's names: what the user last approved. */
+  readonly approved: Readonly<Record<string, ApprovedTool>>;
   /** It was waited for once and was too slow, and has never come since. */
   readonly wasLate?: boolean;
 }
@@ -230,10 +246,13 @@ export class ListCache {
     try {
       const value: unknown = JSON.parse(readText(this.#path, 4 * MOST_CHARACTERS) ?? "");
       if (!isRecord(value)) return NOTHING;
-      const approved = isRecord(value.approved) ? Object.entries(value.approved) : [];
-      const texts = approved.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+      const stored = isRecord(value.approved) ? Object.entries(value.approved) : [];
+      const approved = stored.flatMap(([name, one]) => {
+        const known = readApproved(one);
+        return known === null ? [] : [[name, known] as const];
+      });
       const tools = Array.isArray(value.tools) ? value.tools : null;
-      return { tools, approved: Object.fromEntries(texts), wasLate: value.wasLate === true };
+      return { tools, approved: Object.fromEntries(approved), wasLate: value.wasLate === true };
     } catch {
       return NOTHING;
     }
@@ -255,4 +274,12 @@ export class ListCache {
   written(): Promise<void> {
     return this.#writing;
   }
+}
+
+/** Earlier versions stored only the hash. */
+function readApproved(value: unknown): ApprovedTool | null {
+  if (typeof value === "string") return { definition: value };
+  if (!isRecord(value) || typeof value.definition !== "string") return null;
+  const { definition, tool } = value;
+  return isRecord(tool) ? { definition, tool: { ...tool, name: String(tool.name) } } : { definition };
 }

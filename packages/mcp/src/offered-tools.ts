@@ -4,6 +4,16 @@ import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { hashOf } from "./definition.ts";
 
+/** What a server says of a tool: who allows the tool allows it with just this. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title?: unknown;
+  readonly description?: unknown;
+  readonly inputSchema?: unknown;
+  readonly outputSchema?: unknown;
+  readonly annotations?: unknown;
+}
+
 /** A tool as its server describes it, without the parts that are not used. */
 export interface OfferedTool {
   readonly name: string;
@@ -12,7 +22,8 @@ export interface OfferedTool {
   readonly inputSchema: JsonSchema;
   readonly isReadOnly: boolean;
   readonly isIdempotent: boolean;
-  /** Changes with any change of the tool's description. */
+  readonly definition: ToolDefinition;
+  /** Changes with any change of the definition. */
   readonly hash: string;
 }
 
@@ -55,13 +66,14 @@ function readSafely(entry: unknown): OfferedTool | RefusedTool {
 
 function readTool(entry: unknown): OfferedTool | RefusedTool {
   if (!isRecord(entry)) return { name: "?", reason: "an entry of the list is not an object" };
-  const { name, title, description, inputSchema, annotations, execution } = entry;
+  const { name, title, description, inputSchema, outputSchema, annotations, execution } = entry;
   if (typeof name !== "string" || name === "") return { name: "?", reason: "it has no name" };
   const fault = schemaFault(inputSchema);
   if (fault !== null) return { name, reason: fault };
   if (isRecord(execution) && execution.taskSupport === "required")
     return { name, reason: "it can only be called as a task, which Burin does not support" };
   const hints = isRecord(annotations) ? annotations : {};
+  const definition = { name, title, description, inputSchema, outputSchema, annotations };
   return {
     name,
     ...(typeof title === "string" ? { title } : {}),
@@ -69,7 +81,8 @@ function readTool(entry: unknown): OfferedTool | RefusedTool {
     inputSchema: { type: "object", ...(inputSchema as JsonSchema | undefined) },
     isReadOnly: hints.readOnlyHint === true,
     isIdempotent: hints.idempotentHint === true,
-    hash: hashOf({ name, title, description, inputSchema, annotations }),
+    definition,
+    hash: hashOf(definition),
   };
 }
 

@@ -73,7 +73,10 @@ function contentOf(question: Confirmation) {
       return { target, text: [prompt, ...urls].join("\n") };
     }
     case "mcp":
-      return { target: [`${question.server}: ${question.tool}`], text: shownJson(question.args) };
+      return {
+        target: [`${question.server}: ${question.tool}`],
+        text: [...(question.changes ?? []), shownJson(question.args)].join("\n"),
+      };
     case "discovered":
       return { target: [question.command], text: shownJson(question.args) };
     case "plan":

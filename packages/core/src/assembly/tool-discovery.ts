@@ -157,8 +157,23 @@ export class ToolDiscovery {
     if (this.#running.get(source) === work && !signal.aborted) source.onLate?.();
   }
 
-  /** Resolves as soon as the registry has one of the names, all sources have answered, or it took too long. */
+  /** Waits until the sources of outdated tools with these names have said what they declare now, or it took too long. */
+  async #renew(names: readonly string[], signal: AbortSignal): Promise<void> {
+    const tools = names.map((name) => this.#registry.getTool(name));
+    const outdated = tools.map((tool) => (tool?.isOutdated ? this.#registry.sourceOf(tool.name) : undefined));
+    const sources = this.sources.filter(({ name }) => outdated.includes(name));
+    const work = Promise.allSettled(sources.map((source) => source.renew?.()));
+    if (sources.length > 0) await within(work, SERVER_WAIT_MS, signal);
+  }
+
+  /** Waits for tools that the registry does not have yet, and until those that are outdated are so no more. */
   async waitFor(names: readonly string[], signal: AbortSignal): Promise<void> {
+    await this.#arrival(names, signal);
+    await this.#renew(names, signal);
+  }
+
+  /** Resolves as soon as the registry has the names, all sources have answered, or it took too long. */
+  async #arrival(names: readonly string[], signal: AbortSignal): Promise<void> {
     const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
     if (this.#open === null || isThere()) return;
     const isMeant = ({ prefix }: ToolSource) =>

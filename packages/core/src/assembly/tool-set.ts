@@ -176,7 +176,14 @@ export class ToolSet {
       },
     });
     const subagent = { agent: name, parentCallId };
-    const runCalls = lazyCalls({ ...this.#flow, registry, judge, subagent });
+    const awaitTools = async (names: readonly string[], signal: AbortSignal) => {
+      await this.discovery.waitFor(
+        names.filter((name) => registry.getTool(name)),
+        signal,
+      );
+      registry.takeNewer(this.registry);
+    };
+    const runCalls = lazyCalls({ ...this.#flow, registry, judge, subagent, awaitTools });
     return { registry, runCalls, callIds, workspace };
   }
 

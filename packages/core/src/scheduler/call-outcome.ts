@@ -23,8 +23,14 @@ export function denied(tool: Named, reason: string, type = "denied"): FinalState
 
 export function needsApproval(tool: Named, confirmation: Confirmation, reason: string): FinalState {
   const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody can be asked.`;
-  return { ...failed({ type: "needs_approval", message }), confirmation };
+  const changes = confirmation.kind === "mcp" ? (confirmation.changes ?? []) : [];
+  const shown = changes.length === 0 ? message : [message, CHANGED, ...changes].join("\n");
+  const { llmContent } = failed({ type: "needs_approval", message });
+  const error = { type: "needs_approval", message: shown };
+  return { status: "error", llmContent, returnDisplay: shown, error, confirmation };
 }
+
+const CHANGED = "It has changed since it was last allowed:";
 
 export function failed(error: ToolError): FinalState & { readonly status: "error" } {
   return { status: "error", ...saidBy(error) };

@@ -2,6 +2,7 @@ import { withEither } from "@burin/contract/async/wait";
 import { coerceArguments } from "@burin/contract/messages/check-schema";
 import { type FunctionCall, type PartListUnion, textOf } from "@burin/contract/messages/message";
 import { nestsDeeper } from "@burin/contract/messages/untrusted-json";
+import { orElse } from "@burin/contract/or-else";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
@@ -46,7 +47,7 @@ export interface SchedulerNeeds {
   readonly subagent?: Asker;
   /** Called when the user answers "always"; resolves to what the user should know about it, or null. */
   readonly onGrant: (grants: readonly string[], scope: GrantScope) => Promise<string | null>;
-  /** Waits for tools with these names that may still be loading. Never rejects. */
+  /** Waits for tools with these names that may still be loading, or are outdated. Never rejects. */
   readonly awaitTools?: (names: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Resolves when all reported states are on the disk. Awaited before an effect (a failure stops it) and after. */
   readonly recorded?: (() => Promise<void>) | undefined;
@@ -109,8 +110,8 @@ export class Scheduler {
   async #run(calls: readonly FunctionCall[], round: Round, signal: AbortSignal): Promise<AnsweredCall[]> {
     const { onCall, room = Number.POSITIVE_INFINITY } = round;
     allowListeners(signal);
-    const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
-    if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
+    const awaited = calls.map((call) => call.name).filter((name) => !this.#hasCurrent(name));
+    if (awaited.length > 0) await this.#needs.awaitTools?.(awaited, signal);
     const work = calls.map((call) => this.#prepare(call, { onCall, signal, given: round.signal }));
     for (const item of work) item.report({ status: "validating" });
     const bound = answerBounder(room, calls.length);
@@ -119,6 +120,11 @@ export class Scheduler {
       answers.push(...(await Promise.all(group.map((item) => this.#answer(item, bound)))));
     }
     return answers;
+  }
+
+  #hasCurrent(name: string): boolean {
+    const tool = this.#needs.registry.getTool(name);
+    return tool !== undefined && orElse(true, () => tool.isOutdated !== true);
   }
 
   #recorded(tool: SoundTool | undefined): Promise<void> | undefined {

@@ -56,6 +56,15 @@ export class ToolRegistry {
     this.#tools.set(tool.name, { tool: tool as Tool, source, plainName: tool.plainName });
   }
 
+  /** Replaces each tool that is outdated by the one that the other registry has by that name. */
+  takeNewer(other: ToolRegistry): void {
+    for (const [name, known] of this.#tools) {
+      const newer = known.tool.isOutdated ? other.getTool(name) : undefined;
+      if (newer !== undefined && other.sourceOf(name) === known.source)
+        this.#tools.set(name, { ...known, tool: newer });
+    }
+  }
+
   /** Returns true when there was such a tool. */
   unregisterTool(name: string): boolean {
     return this.#tools.delete(name);

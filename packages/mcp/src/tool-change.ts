@@ -1,0 +1,64 @@
+import { isRecord, type JsonRecord, stableJson } from "@burin/contract/messages/untrusted-json";
+import { visibleText } from "@burin/contract/text/visible-text";
+import { type OfferedTool, readTools, type ToolDefinition } from "./offered-tools.ts";
+
+const MOST_LINES = 8;
+const MOST_SIDE = 160;
+/** What stands before the first difference, so that a reader finds the place. */
+const LEAD = 24;
+
+/** How the server's list differs from the tool that was judged; null when it offers exactly that. */
+export function findChange(judged: OfferedTool, list: readonly unknown[]): readonly string[] | null {
+  const named = list.filter((entry) => isRecord(entry) && entry.name === judged.name);
+  const [now] = readTools(named).offered;
+  if (now?.hash === judged.hash) return null;
+  return now === undefined ? [] : describeChange(judged.definition, now.definition);
+}
+
+/** One short line for each part that differs, safe to show. */
+export function describeChange(before: ToolDefinition, after: ToolDefinition): readonly string[] {
+  const [old, fresh] = [partsOf(before), partsOf(after)];
+  const names = [...new Set([...old.keys(), ...fresh.keys()])];
+  const lines = names.flatMap((name) => {
+    const [was, is] = [old.get(name), fresh.get(name)];
+    return was === is ? [] : [`${shorten(name)}: ${describePart(was, is)}`];
+  });
+  const more = lines.length - MOST_LINES;
+  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more differences`] : lines;
+}
+
+/** What is compared one by one. A text stands for itself, anything else for its JSON. */
+function partsOf(definition: ToolDefinition): Map<string, string> {
+  const { title, description, inputSchema, outputSchema, annotations } = definition;
+  const { properties, ...otherInput } = isRecord(inputSchema) ? inputSchema : { properties: undefined };
+  const inputs = isRecord(properties) ? properties : {};
+  const parts: JsonRecord = {
+    title,
+    description,
+    ...Object.fromEntries(Object.entries(inputs).map(([name, schema]) => [`input ${name}`, schema])),
+    "input schema": isRecord(inputSchema) ? otherInput : inputSchema,
+    "output schema": outputSchema,
+    annotations,
+  };
+  const known = Object.entries(parts).filter(([, value]) => value !== undefined);
+  return new Map(known.map(([name, value]) => [name, typeof value === "string" ? value : stableJson(value)]));
+}
+
+function describePart(before: string | undefined, after: string | undefined): string {
+  if (before === undefined) return `new, ${quote(after ?? "", 0)}`;
+  if (after === undefined) return `no longer there, was ${quote(before, 0)}`;
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same += 1;
+  const from = Math.max(same - LEAD, 0);
+  return `${quote(before, from)} is now ${quote(after, from)}`;
+}
+
+function quote(text: string, from: number): string {
+  const end = text.length > from + MOST_SIDE ? "..." : "";
+  const part = text.slice(from, from + MOST_SIDE).replace(/\s+/g, " ");
+  return `"${from > 0 ? "..." : ""}${visibleText(part)}${end}"`;
+}
+
+function shorten(name: string): string {
+  return visibleText(name.replace(/\s+/g, " ").slice(0, 80));
+}
