@@ -2,60 +2,12 @@ import { nearNames } from "@burin/core";
 import { hereFor } from "./commands/slash-commands.ts";
 import { OPTIONS, optionsHelp } from "./request/option-table.ts";
 import { ENVIRONMENT, FORMS, helpOn, type Usage } from "./request/usages.ts";
+import { ELSEWHERE, isCommandElsewhere } from "./request/words-elsewhere.ts";
 import { isSubcommand, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 import { fitRows } from "./terminal/styled-line.ts";
 
 const COLUMN = 31;
-
-/** Options and commands here, and what other agents call them. */
-const ELSEWHERE = Object.entries({
-  "-p": "--prompt --message",
-  "--version": "-V",
-  "--yes": "--yolo --dangerously-skip-permissions --dangerously-bypass-approvals-and-sandbox",
-  "--approval-mode": "--permission-mode --ask-for-approval -a",
-  "--approval-mode auto-edit": "--full-auto --auto-edit",
-  "--approval-mode plan": "--dry-run",
-  "--check": "--test-cmd",
-  "--deny": "--disallowedTools --disallowed-tools",
-  "--sandbox": "-s",
-  "--include-directories": "--add-dir",
-  "--json-schema": "--output-schema",
-  "--no-session": "--ephemeral",
-  "--output-format": "--format -o",
-  "--output-format stream-json (it has everything)":
-    "--verbose --debug -d --include-partial-messages --replay-user-messages",
-  "to leave it out (Burin needs no git, and commits nothing by itself)":
-    "--skip-git-repo-check --no-git --no-auto-commits",
-  "to leave it out (burin undo always works)": "--checkpointing",
-  "--root": "--cwd --cd -C --dir",
-  "--resume": "--session --session-id",
-  "--settings": "--config --profile",
-  "@FILE in the prompt": "--file --read --image",
-  'burin "prompt"': "-i --prompt-interactive",
-  'burin -p "prompt"': "exec run",
-  "burin -p < FILE": "--message-file",
-  "AGENTS.md, whose text is added to the system prompt": "--system-prompt --append-system-prompt",
-  "-m service/name": "--provider",
-  "export OPENAI_API_KEY=<key>": "--api-key --openai-api-key",
-  "export OPENAI_BASE_URL=<address>": "--base-url --openai-base-url --openai-api-base",
-  '"model": {"reasoning": "high"} (~/.burin/settings.json)':
-    "--effort --thinking --reasoning-effort --thinking-tokens",
-  '"tools": {"include": ["read_file"]} (~/.burin/settings.json)': "--tools --no-tools",
-  '"ui": {"vim": true} (~/.burin/settings.json)': "--vim",
-  "burin alone": "chat",
-  "burin alone (it asks for a service and its key) or export OPENAI_API_KEY=<key>": "auth login",
-  "~/.burin/settings.json": "config settings --fallback-model",
-  "burin mcp add": "--mcp-config",
-  "burin models": "--list-models",
-  "burin serve acp": "acp --acp --experimental-acp",
-  "burin serve mcp": "mcp-server",
-  "burin sessions list": "list --list-sessions",
-  "burin sessions rm": "--delete-session",
-  "burin plugins": "plugin extensions --list-extensions --plugin-dir",
-  "burin -c, or burin -r": "resume",
-  "npm i -g burin@latest": "update upgrade",
-});
 
 /** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
 export function helpText(topic: string | undefined, isTerminal: boolean): string {
@@ -90,8 +42,7 @@ function inColumn(form: string): string {
 export async function assertNoMistypedCommand([word = "", ...more]: readonly string[]): Promise<void> {
   const inApp = more.length === 0 && (await import("./commands/screen-commands.ts")).commandOf(word);
   const [near] = commandsLike(word);
-  // A prompt without quotes that begins with such a word, e.g. update, is longer.
-  const there = more.length < 2 && hereFor(word, ELSEWHERE);
+  const there = isCommandElsewhere(word, more) && hereFor(word, ELSEWHERE);
   const meant = there || (inApp && `/${inApp} in the app`) || (near && `burin ${near}`);
   if (!meant) return;
   const fault =

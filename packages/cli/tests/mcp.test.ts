@@ -117,6 +117,24 @@ describe("burin mcp", () => {
     },
   );
 
+  it("R24 one that does not work is added with one line that says so, and each start has one line of it", async () => {
+    const added = await run("mcp", "add", "broken", process.execPath, "/nope.mjs");
+    const why =
+      "The MCP server \"broken\" could not be started: it has ended. Its last output: Error: Cannot find module '/nope.mjs'";
+    expect(added).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `burin: added broken to ${settingsFile()}, but it does not work yet: ${why} Try it again with burin mcp test broken, or take it out with burin mcp remove broken.\n`,
+    });
+    expect((await run("mcp", "test", "broken")).stderr).toBe(`burin: ${why}\n`);
+    const env = await modelEnv({ text: "Hello" });
+    const { stdout, stderr } = await burin(["-p", "hi"], { cwd: root, env });
+    expect(stdout).toBe("Hello\n");
+    expect(stderr.split("\n").filter((line) => /nope|node:|^ /.test(line))).toEqual([
+      `burin: Tools from mcp:broken: ${why}`,
+    ]);
+  });
+
   it("R23 counts one tool as one", async () => {
     const one = await run("mcp", "add", "one", process.execPath, SERVER, "changed");
     expect(one.stdout).toMatch(/^one: 1 tool, 0 prompts, 0 resources\n/);

@@ -23,7 +23,12 @@ afterEach(async () => {
 
 /** The server as it ships, and where it is. */
 async function serve(...args: string[]): Promise<URL> {
-  const env = environmentIn(root, { BURIN_SERVE_TOKEN: TOKEN });
+  return (await saidAtStart(args, { BURIN_SERVE_TOKEN: TOKEN })).url;
+}
+
+/** What a server says when it has started. */
+async function saidAtStart(args: readonly string[], variables: Record<string, string>) {
+  const env = environmentIn(root, variables);
   const child = spawn(process.execPath, [BURIN, "serve", "mcp", "--http", ...args], {
     cwd: root,
     env,
@@ -39,7 +44,7 @@ async function serve(...args: string[]): Promise<URL> {
   for await (const chunk of child.stderr) {
     said += chunk;
     const [url] = /http:\/\/\S+\/mcp/.exec(said) ?? [];
-    if (url !== undefined) return new URL(url);
+    if (url !== undefined && said.endsWith("\n")) return { url: new URL(url), said };
   }
   throw new Error(said);
 }
@@ -309,5 +314,16 @@ describe("burin serve mcp --http", () => {
       execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).match(/^sleep 1021$/gm)?.length;
     await expect.poll(commands).toBe(1);
     kept.abort();
+  });
+
+  it("P19 prints a token that it has made, and never one that it was given", async () => {
+    const made = await saidAtStart([], {});
+    const [, token = ""] = /Authorization: Bearer (\S+)\n$/.exec(made.said) ?? [];
+    expect(await statusOf(made.url, { authorization: `Bearer ${token}` })).not.toBe(401);
+    const { url, said } = await saidAtStart([], { BURIN_SERVE_TOKEN: TOKEN });
+    expect(said).not.toContain(TOKEN);
+    expect(said).toContain("the token that was set");
+    expect(await statusOf(url, { authorization: `Bearer ${TOKEN}` })).not.toBe(401);
+    expect(await statusOf(url, { authorization: "Bearer <the" })).toBe(401);
   });
 });

@@ -1,9 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
+import { OPTIONS } from "../src/request/option-table.ts";
+import { ELSEWHERE, TAKES_ACTIONS } from "../src/request/words-elsewhere.ts";
+import { SUBCOMMANDS } from "../src/subcommands.ts";
 import { BURIN, burin } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
 
@@ -44,6 +47,23 @@ describe("a command line that cannot be meant", () => {
     ["hooks", "did you mean /hooks in the app?"],
     ["rewind", "did you mean /back in the app?"],
     ["acp", "did you mean burin serve acp?"],
+    ["config set model.name gpt-5", "did you mean ~/.burin/settings.json?"],
+    ["share", "did you mean /export in the app"],
+    ["schedule add nightly 0_3_*_*_* prompt", "did you mean cron, with burin -p"],
+    ["threads share 17", "did you mean burin sessions list?"],
+    ["logout", "to unset the variable with the key"],
+    ["apply", "did you mean burin undo"],
+    ["status", "did you mean burin doctor?"],
+    ["auth login openai now", "did you mean burin alone (it asks for a service and its key)"],
+    ["resume --last", "there is no option --last; did you mean -c?"],
+    ["--search -p hi", 'did you mean "web": {"search": {"provider": "tavily"}}'],
+    ["-w feature", "did you mean git worktree add DIR, and then --root DIR?"],
+    ["--worktree feature", "did you mean git worktree add DIR, and then --root DIR?"],
+    ["--allow-all-tools -p hi", "did you mean --yes?"],
+    ["--max-budget-usd 2 -p hi", "did you mean --budget?"],
+    ["--oss hi", "did you mean export OPENAI_BASE_URL="],
+    ["--fork hi", "--fork needs -c, or -r with an ID."],
+    ["--fork", "--fork needs -c, or -r with an ID."],
     ["--disallowedTools Bash -p hi", "did you mean --deny?"],
     ["--format json -p hi", "did you mean --output-format?"],
     ["--full-auto hi", "did you mean --approval-mode auto-edit?"],
@@ -56,6 +76,67 @@ describe("a command line that cannot be meant", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message.replace("{}", cwd));
     expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("P54 words that begin a prompt stay one: in quotes, after -p, and where they are many", async () => {
+    const cwd = temporaryFolder();
+    const prompts = [
+      ["config of the linter: what does it say?"],
+      ["share the code between both parsers"],
+      ["-p", "share"],
+      ["apply", "the", "same", "fix", "everywhere"],
+      ["update", "the", "list", "of", "users"],
+    ];
+    for (const words of prompts) {
+      const env = { ...(await modelEnv({ text: "Answer." })), HOME: cwd };
+      expect(await burin(words, { cwd, env })).toMatchObject({ code: 0, stdout: "Answer.\n" });
+    }
+  });
+
+  it.each([
+    ["/clear", "/clear belongs to the app: start burin and type it there."],
+    ["/new", "/new belongs to the app, which calls it /clear:"],
+    ["/compact the plan", "/compact belongs to the app"],
+    ["/clera", "there is no command /clera"],
+  ])("P54 a command of the app is not sent to a model: burin -p %j", async (prompt, words) => {
+    const cwd = temporaryFolder();
+    const env = { ...(await modelEnv()), HOME: cwd };
+    const { code, stdout, stderr } = await burin(["-p", prompt], { cwd, env });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(words);
+  });
+
+  it("P54 a command of a file wins over one of the app, and text behind a space is text", async () => {
+    const cwd = temporaryFolder();
+    await mkdir(join(cwd, ".burin/commands"), { recursive: true });
+    await writeFile(join(cwd, ".burin/commands/clear.md"), "Clear the table.\n");
+    for (const prompt of ["/clear", " /context"]) {
+      const env = { ...(await modelEnv({ text: "Answer." })), HOME: cwd, BURIN_HOME: join(cwd, ".burin") };
+      expect(await burin(["-p", prompt], { cwd, env })).toMatchObject({ code: 0, stdout: "Answer.\n" });
+    }
+  });
+
+  it("P54 every word of others leads to something that is here, and none is a word of ours", () => {
+    const commands = Object.keys(SUBCOMMANDS);
+    const options = new Set(OPTIONS.flatMap(({ long, short = long }) => [long, short]));
+    const own = new Set(Object.values(SUBCOMMANDS).flatMap(({ ownOptions = {} }) => Object.keys(ownOptions)));
+    const seen = new Set<string>();
+    for (const [here, names] of ELSEWHERE) {
+      for (const name of names.split(" ")) {
+        expect([name, commands.includes(name), options.has(name), seen.has(name)]).toEqual([
+          name,
+          false,
+          false,
+          false,
+        ]);
+        seen.add(name);
+      }
+      const [, command] = /\bburin ([a-z]+)\b/.exec(here) ?? [];
+      if (command !== undefined && command !== "alone") expect(commands).toContain(command);
+      for (const [long] of here.matchAll(/(?<!\S)--[a-z-]+/g))
+        expect([here, options.has(long) || own.has(long.slice(2))]).toEqual([here, true]);
+    }
+    for (const word of TAKES_ACTIONS) expect(seen).toContain(word);
   });
 
   it.each([

@@ -53,3 +53,31 @@ export function reasonOf(error: unknown): string {
   const hint = /^spawn .+ .+ ENOENT$/s.test(message) ? '; its arguments belong in "args"' : "";
   return messageOf(message) + hint;
 }
+
+/** From the plainest sign of an error to the weakest. The plain one is the last of a trace, others are the first of a report. */
+const SIGNS = [
+  /(?:^|[\s[(])(?:[\w.]*(?:Error|Exception)(?: \[\w+\])?|error|fatal|panic)\]?: ?\S/i,
+  /\b(?:not found|no such|cannot|can't|could not|unable|denied|refused|required|missing|failed|invalid|usage)\b/i,
+] as const;
+/** Where a failure happened in a program's own code, and what runtimes and package managers add to every failure. */
+const BESIDE =
+  /^\s*(?:at |\^+\s*$|[}\])]+,?;?\s*$|File "|Node\.js v\d|node:internal|(?:npm (?:error|ERR!) )?A complete log|Note that you|goroutine \d|Traceback |throw |stack backtrace|note: run with)/;
+
+/** The one line of a program's last output that says why it failed; empty where it wrote nothing. */
+export function tellingLine(output: string): string {
+  const lines = output.split(/[\r\n]+/).filter((line) => line.trim() !== "");
+  const telling = lines.filter((line) => !BESIDE.test(line));
+  const [plain, weak] = SIGNS;
+  const line =
+    telling.findLast((one) => plain.test(one)) ??
+    telling.find((one) => weak.test(one)) ??
+    telling.at(-1) ??
+    lines.at(-1);
+  return shortened(line?.trim() ?? "");
+}
+
+const LONGEST_LINE = 300;
+
+function shortened(line: string): string {
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE - 1)}…` : line;
+}

@@ -23,7 +23,7 @@ import {
 import { answerRequests, type ClientSide } from "./client-requests.ts";
 import { CredentialStore } from "./credentials.ts";
 import { expandEach, expandVariables } from "./definition.ts";
-import { McpError, needsLogin, reasonOf, unavailable } from "./mcp-error.ts";
+import { McpError, needsLogin, reasonOf, tellingLine, unavailable } from "./mcp-error.ts";
 import { type OAuthNeeds, type OAuthSettings, withLogin } from "./oauth-client.ts";
 import {
   ANSWER_LOST,
@@ -94,8 +94,8 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   if (fault instanceof UnauthorizedError || (fault instanceof SdkHttpError && fault.status === 401)) {
     throw needsLogin(alias);
   }
-  const words = lastWordsOf(last);
-  const said = words === "" ? "" : ` Its last output: ${words}`;
+  const line = tellingLine(needs.clean(lastWordsOf(last)));
+  const said = line === "" ? "" : ` Its last output: ${line}`;
   const lacks = definition.type === "stdio" ? "started" : "reached";
   const why = `The MCP server "${alias}" could not be ${lacks}: ${reasonOf(fault)}.${said}`;
   throw unavailable(needs.clean(why));

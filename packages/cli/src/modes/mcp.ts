@@ -48,14 +48,32 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
     );
   }
   await changeSettings(file, ["mcpServers", alias], definition);
-  output.note(`burin: added ${alias} to ${file}.`);
+  const added = `burin: added ${alias} to ${file}`;
   if (isProject) {
+    output.note(`${added}.`);
     output.note("burin: servers of a project only start in a trusted folder. Run: burin trust");
     return EXIT.done;
   }
   // Its tools are then known from the first session on, and problems are reported now.
   const { settings } = await openSettings(options);
-  return tried({ alias, settings, options }, { output, signal }, true);
+  const server = { alias, settings, options };
+  try {
+    await withServer(server, async (door) => {
+      const offered = await door.test(alias, signal);
+      output.note(`${added}.`);
+      tellOffer(alias, offered, output);
+    });
+    return EXIT.done;
+  } catch (error) {
+    // A login is the next step, and no failure. What fails may only need a key, or a network that is there later.
+    const needsLogin = error instanceof Error && "code" in error && error.code === "mcp_needs_login";
+    const way = needsLogin
+      ? ""
+      : ` Try it again with burin mcp test ${alias}, or take it out with burin mcp remove ${alias}.`;
+    const but = needsLogin ? "." : ", but it does not work yet:";
+    output.note(visible(`${added}${but} ${messageOf(error)}${way}`));
+    return needsLogin ? EXIT.done : EXIT.failed;
+  }
 }
 
 function definitionOf(target: string, args: readonly string[], own: Own): Record<string, unknown> {
@@ -173,29 +191,26 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
   return code;
 }
 
-/** For a server that was just added a login is the next step, and no failure. */
-function tried(server: NamedServer, { output, signal }: Io, isNew = false): Promise<ExitCode> {
-  return withServer(server, output, async (door) => {
-    const report = await door.test(server.alias, signal).catch((error) => {
-      if (!isNew || error.code !== "mcp_needs_login") throw error;
-      output.note(noteText(error.message));
-    });
-    if (!report) return;
-    const { tools, prompts, resources, faults } = report;
-    const offered = [
-      counted(tools.length, "tool"),
-      counted(prompts, "prompt"),
-      counted(resources, "resource"),
-    ];
-    output.out(lines(`${server.alias}: ${offered.join(", ")}`, ...tools.map((name) => `  ${name}`)));
-    for (const fault of faults) output.note(`burin: ${visible(fault)}`);
-  });
+async function tried(server: NamedServer, { output, signal }: Io): Promise<ExitCode> {
+  return reported(output, () =>
+    withServer(server, async (door) =>
+      tellOffer(server.alias, await door.test(server.alias, signal), output),
+    ),
+  );
+}
+
+type Offer = Awaited<ReturnType<McpDoor["test"]>>;
+
+function tellOffer(alias: string, { tools, prompts, resources, faults }: Offer, output: Output): void {
+  const offered = [counted(tools.length, "tool"), counted(prompts, "prompt"), counted(resources, "resource")];
+  output.out(lines(`${alias}: ${offered.join(", ")}`, ...tools.map((name) => `  ${name}`)));
+  for (const fault of faults) output.note(`burin: ${visible(fault)}`);
 }
 
 async function login({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const alias = oneWord(words, "login");
   const { settings } = await openSettings(options);
-  return withServer({ alias, settings, options }, output, async (door) => {
+  const logIn = async (door: McpDoor): Promise<void> => {
     const final = finalUrl(() =>
       output.note("burin: that is not the final URL of this login. Paste all of it."),
     );
@@ -218,7 +233,8 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
     } finally {
       final.close();
     }
-  });
+  };
+  return reported(output, () => withServer({ alias, settings, options }, logIn));
 }
 
 /** The final URL of a login, when the user pastes it; never resolves when there is no input. */
@@ -249,22 +265,25 @@ interface NamedServer {
   readonly options: CommonOptions;
 }
 
-/** Does something with one server alone, and tells what failed. Throws UsageError when there is none of that name. */
+/** Does something with one server alone. Throws UsageError when there is none of that name. */
 async function withServer(
   { alias, settings, options: { root } }: NamedServer,
-  output: Output,
   work: (door: McpDoor) => Promise<void>,
-): Promise<ExitCode> {
+): Promise<void> {
   const server = serverIn(settings, alias);
-  return withDoor({ root, settings: { ...settings, mcpServers: { [alias]: server } } }, async (door) => {
-    try {
-      await work(door);
-      return EXIT.done;
-    } catch (error) {
-      output.note(noteText(messageOf(error)));
-      return EXIT.failed;
-    }
-  });
+  await withDoor({ root, settings: { ...settings, mcpServers: { [alias]: server } } }, work);
+}
+
+/** Tells what failed in the work with a server. */
+async function reported(output: Output, work: () => Promise<void>): Promise<ExitCode> {
+  try {
+    await work();
+    return EXIT.done;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    output.note(noteText(messageOf(error)));
+    return EXIT.failed;
+  }
 }
 
 async function withDoor<T>(place: Place, work: (door: McpDoor) => Promise<T>): Promise<T> {

@@ -90,11 +90,11 @@ function inputOf(values: OptionValues) {
 function sessionChoice(values: OptionValues): SessionChoice {
   const id = textOf(values.resume);
   const isFork = values.fork === true;
-  const isResumed = id !== undefined || values.continue === true || isFork;
-  const against = values.park ? "--park" : isResumed ? "-c, -r or --fork" : null;
+  const isResumed = id !== undefined || values.continue === true;
+  const against = values.park ? "--park" : isResumed ? "-c or -r" : null;
   if (values["no-session"] && against !== null)
     throw new UsageError(`--no-session keeps no record, so it cannot be combined with ${against}.`);
-  if (id === "" && isFork) throw new UsageError("--fork needs -c, or -r with an ID.");
+  if (isFork && (id === "" || !isResumed)) throw new UsageError("--fork needs -c, or -r with an ID.");
   if (id === "") return { kind: "choose" };
   if (isResumed) return { kind: "resume", isFork, id };
   return { kind: values["no-session"] ? "unrecorded" : "new" };

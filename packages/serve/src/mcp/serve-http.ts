@@ -46,10 +46,8 @@ export interface HttpOptions {
 }
 
 /** Serves clients on this computer that know the token, until the user interrupts. */
-export async function serveMcpOverHttp(
-  ground: Ground,
-  { port, token = randomBytes(24).toString("base64url") }: HttpOptions,
-): Promise<void> {
+export async function serveMcpOverHttp(ground: Ground, { port, token: given }: HttpOptions): Promise<void> {
+  const token = given ?? randomBytes(24).toString("base64url");
   /** The session that each connection was last used for. */
   const sockets = new Map<Socket, string | undefined>();
   const room = async (session: string | undefined) => {
@@ -87,8 +85,10 @@ export async function serveMcpOverHttp(
   await once(server, "listening");
   server.on("error", onerror);
   const { port: taken } = server.address() as AddressInfo;
+  // Who has set the token knows it, and what is printed may be kept in a log.
+  const shown = given === undefined ? token : "<the token that was set>";
   ground.note(
-    `MCP server at http://${HOST}:${taken}${PATH}; clients send this header: Authorization: Bearer ${token}`,
+    `MCP server at http://${HOST}:${taken}${PATH}; clients send this header: Authorization: Bearer ${shown}`,
   );
   await untilAborted(ground.signal);
   server.close();

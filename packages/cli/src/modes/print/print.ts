@@ -117,11 +117,20 @@ async function runPrompt(
 
 /** Reports a `/name` that is neither a command nor a path and means nothing to a model. Later prompts still run. */
 async function checkCommand(prompt: string, session: Session, { options, io }: Face): Promise<void> {
-  const { slashFault } = await import("../../commands/slash-commands.ts");
-  const fault = slashFault(prompt, await session.customCommands());
-  if (fault === null) return;
+  const { slashFault, slashName } = await import("../../commands/slash-commands.ts");
+  const unknown = slashFault(prompt, await session.customCommands());
+  if (unknown === null) return;
+  const fault = (await appFault(slashName(prompt) ?? "")) ?? unknown;
   if (!options.isStreamInput) throw new UsageError(fault);
   io.output.note(noteText(fault));
+}
+
+/** What is wrong with a `/name` here that is a command of the app, or is called so by another agent. */
+async function appFault(name: string): Promise<string | undefined> {
+  const command = (await import("../../commands/screen-commands.ts")).commandOf(name);
+  if (command === undefined) return undefined;
+  const known = command === name ? "" : `, which calls it /${command}`;
+  return `/${name} belongs to the app${known}: start burin and type it there. To send it as text, put a space before it.`;
 }
 
 let current: { readonly document: RunDocument; readonly session: Session; isTold: boolean } | null = null;
