@@ -31,7 +31,6 @@ const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
 const MODEL = /[\\/]print[\\/](?:find-model|text-report)\.ts$/;
 /** What both the record of a session and calls need: `burin call` has no session. */
 const SHARED = [
-  "core/src/assembly/load-ahead",
   ...["make-folders", "path-lock", "disk-looks"].map((file) => `machine/src/disk/${file}`),
   "machine/src/paths/paths",
   ...["at-exit", "child-environment", "process-table"].map((file) => `machine/src/processes/${file}`),
@@ -78,12 +77,7 @@ const LIBRARY_GROUPS = [
   ],
   [
     "shared",
-    ...[
-      "assembly/load-ahead",
-      "disk/make-folders",
-      "(?:disk/disk-looks|paths/paths|encodings/encodings)",
-      "text/near-names",
-    ],
+    ...["disk/make-folders", "(?:disk/disk-looks|paths/paths|encodings/encodings)", "text/near-names"],
     ...[
       "processes/helper-program",
       "files/(?:read-opened|media-kind)",

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 const conditions = ["@burin/source", "node"];
 const options = {
-  setupFiles: ["packages/testing/src/forget-broken-loads.ts", "packages/testing/src/remove-folders.ts"],
+  setupFiles: ["packages/testing/src/remove-folders.ts"],
   // No test may hang for ever; how fast one is, the benches say.
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -12,7 +12,6 @@ const options = {
 /** Each in a process of its own: tests of the command line and the fleet, and those that change their process. */
 const APART = [
   "packages/{cli,fleet}/tests/**/*.test.ts",
-  "packages/core/src/assembly/load-ahead.test.ts",
   "packages/core/src/tools/ignore-matrix.test.ts",
   "packages/core/tests/faults/faults.test.ts",
   "packages/core/tests/unwritable-home.test.ts",

@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/core/src/session/log/read-log.ts": "reads what regular-file.ts has opened",
   "packages/core/src/session/undo/undo-journal.ts": "reads what regular-file.ts has opened",
   "packages/core/src/session/log/clean-file.ts": "cleans files that Burin has made",
-  "packages/cli/src/kept-code.ts": "runs before anything of the core is loaded",
+  "packages/cli/src/main.ts": "runs before anything of the core is loaded",
   "packages/cli/src/modes/replay.ts": "copies a project for a replay",
   "packages/cli/src/modes/print/answer-schema.ts": "reads the file that the command line names",
   "packages/fleet/src/base-folders.ts": "copies folders that Burin has made",

@@ -66,7 +66,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "help.ts",
     "args.ts",
     "start.ts",
-    "kept-code.ts",
     "main.ts",
   ],
 };

@@ -1,5 +1,3 @@
-import { keepCompiledCode } from "./kept-code.ts";
-
 declare const BURIN_VERSION: string;
 
 // The version is printed before anything else is loaded: scripts and editors ask for it often.
@@ -20,6 +18,22 @@ function assureHome(): void {
   } catch {
     process.env.HOME = "/";
   }
+}
+
+/**
+ * Lets Node keep the code that V8 compiles under `~/.burin/cache`, so that the next start need not compile it again.
+ * Node has this since version 22; before, every start compiles. Without a `~/.burin` nothing is kept.
+ */
+function keepCompiledCode(): void {
+  const module = process.getBuiltinModule("node:module") as typeof import("node:module") & {
+    readonly enableCompileCache?: (folder: string) => unknown;
+  };
+  if (module.enableCompileCache === undefined) return;
+  const { existsSync } = process.getBuiltinModule("node:fs");
+  const { isAbsolute, join } = process.getBuiltinModule("node:path");
+  const home = process.env.BURIN_HOME || join(process.getBuiltinModule("node:os").homedir(), ".burin");
+  // With an empty HOME that would be a folder of the project, whose files must never run as Burin itself.
+  if (isAbsolute(home) && existsSync(home)) module.enableCompileCache(join(home, "cache"));
 }
 
 function unwritable({ message }: Error): void {

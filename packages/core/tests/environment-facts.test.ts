@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { createSession, openModel, resumeSession, type SettingsInput } from "@burin/core";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
@@ -92,7 +92,7 @@ describe("the model", () => {
       const done = join(bin, "done");
       await mkdir(bin);
       const real = spawnSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).stdout.trim();
-      const script = `#!/bin/sh\n'${real}' "$@"\ncode=$?\ncase " $* " in *" status "*) : >'${done}';; esac\nexit $code\n`;
+      const script = `#!/bin/sh\n'${real}' "$@"\ncode=$?\ncase " $* " in *" status "*) echo asked >>'${done}';; esac\nexit $code\n`;
       await writeFile(join(bin, "git"), script, { mode: 0o755 });
       return { bin, done };
     }
@@ -118,6 +118,8 @@ describe("the model", () => {
       const session = createSession({ root, settings: quiet, environment, record: true, ...handed });
       for await (const _ of session.run("go"));
       await session.close();
+      // Beside the first request only: calls may have changed what git would say beside a later one.
+      if (isAsked) expect(await readFile(done, "utf8")).toBe("asked\n");
       const resumed = createSession({
         root,
         model: openModel({ provider: "openai", name: "m", baseUrl: server.baseUrl }),

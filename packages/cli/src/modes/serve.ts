@@ -2,13 +2,9 @@ import { type CommonOptions, readSettings, sessionOptions } from "../request/opt
 import { readPort } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { setInterruptBudget } from "../terminal/interrupt-budget.ts";
 import { noteText } from "../terminal/output.ts";
 
 declare const BURIN_VERSION: string;
-
-/** How much a function runs before V8 optimizes it: a sixth of the default, as calls repeat the same work. */
-const INTERRUPT_BUDGET = 10_000;
 
 /** Serves other programs: one over stdio until it disconnects, or several over HTTP until the user interrupts. */
 export async function run({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
@@ -22,7 +18,6 @@ export async function run({ words, options, own }: SubcommandRequest, io: Io): P
   }
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
   const ground = groundOf(options, io);
-  if (face === "mcp") setInterruptBudget(INTERRUPT_BUDGET);
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));
   else if (isHttp) await serveHttp(ground, own.port);
   else {

@@ -39,8 +39,8 @@ export interface AgentNeeds {
   readonly briefing?: Briefing | undefined;
   /** Shared with everything that spends on this agent's behalf. */
   readonly budget: Budget | undefined;
-  /** Called when a request has been sent; the signal aborts when its reply has ended. */
-  readonly onAway?: ((signal: AbortSignal) => void) | undefined;
+  /** Called when a request has been sent. */
+  readonly onRequestSent?: (() => unknown) | undefined;
   /** Returns, once, what has become known meanwhile and the model should know. */
   readonly news?: (() => string | null) | undefined;
   /** Work that runs in parallel to the loop; a run waits for it at its end. */
@@ -284,8 +284,7 @@ export class Agent {
     const { budget } = this.#needs;
     const model = this.model;
     const { note, cache } = this.#conversation;
-    const away = new AbortController();
-    const onSent = () => this.#needs.onAway?.(away.signal);
+    const onSent = () => this.#needs.onRequestSent?.();
     const plain = this.#request();
     const { length } = plain.history;
     // Counted after the first byte is sent, where that is early enough; by then the reply may stand behind it.
@@ -295,12 +294,7 @@ export class Agent {
     const told = (event: AgentEvent): AgentEvent =>
       note(event.type === "usage" ? { ...event, ...cache.counted(event.usage, sent) } : event);
     const asked = { model, request, note: told, ids: this.#needs.callIds, said };
-    let reply: Reply;
-    try {
-      reply = yield* readReply(asked, signal);
-    } finally {
-      away.abort();
-    }
+    const reply = yield* readReply(asked, signal);
     if (reply.usage) this.#size.learn(estimated(), reply.usage.inputTokens);
     if (reply.end.reason !== "error") {
       budget?.spend(reply.usage ?? estimatedUsage(estimated(), reply, this.#size), model.name);

@@ -118,7 +118,7 @@ export class Session {
         return this.#subagents;
       },
     });
-    const { registry, runCalls, callIds, workspace, discovery, onAway, hooks, gitNews } = this.#tools;
+    const { registry, runCalls, callIds, workspace, discovery, onRequestSent, hooks, gitNews } = this.#tools;
     this.registry = registry;
     this.commands = commandList(this.#tools.commands);
     this.tasks = background;
@@ -127,7 +127,7 @@ export class Session {
     const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing };
     const events = resume?.session.events(this.#kindOf);
     const waitsForUser = options.awaitsAnswers || options.park;
-    const joined = { model, small, conversation, background, onAway, waitsForUser, past: events };
+    const joined = { model, small, conversation, background, onRequestSent, waitsForUser, past: events };
     this.#agent = agentOf({ ...spending, ...joined, ...flow, news: () => gitNews?.take() ?? null });
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);

@@ -88,16 +88,10 @@ export class ToolSet {
   readonly spoken = { inputs: 0 };
   readonly judge: SchedulerNeeds["judge"];
   readonly runCalls: RunCalls;
-  /** Prepares for calls while a request is away. */
-  readonly onAway = async (signal: AbortSignal) => (await this.ahead()).during(signal);
-  readonly ahead = once(async () => {
-    const { LoadAhead } = await import("./load-ahead.ts");
-    const open = (options: ToolboxOptions, home: Home) => new ToolSet(options, home);
-    return new LoadAhead({ commands: this.commands, home: this.#home, first: this.#look, open });
-  });
   /** What only git knows about the folder; only for a session. */
   readonly gitNews: GitNews | undefined;
-  readonly #look = () => this.gitNews?.look(this.#closing.signal);
+  /** Asks git, beside the first request only: later, calls may have changed its answer. */
+  readonly onRequestSent = once(() => this.gitNews?.look(this.#closing.signal));
   readonly #closing = new AbortController();
   readonly #home: Home;
   readonly #grants: Grants;
@@ -125,7 +119,7 @@ export class ToolSet {
     const { roots } = this.workspace;
     if (parts.tellsGit) this.gitNews = new GitNews({ ...home, roots });
     // With a user at the screen, there is time before the first request, once the screen is drawn.
-    if (parts.awaitsAnswers) setTimeout(this.#look, IDLE_MS).unref();
+    if (parts.awaitsAnswers) setTimeout(this.onRequestSent, IDLE_MS).unref();
     this.current = new CurrentMode(options.approvalMode ?? "default", parts.onMode);
     this.commands = this.#openCommands();
     this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));

@@ -22,9 +22,6 @@ export interface RunOptions {
   readonly callId?: string;
 }
 
-/** A call that comes at once needs all the time for itself. */
-const QUIET_MS = 15;
-
 /** The tools behind the whole flow, with no model. */
 export class Toolbox {
   readonly registry: ToolRegistry;
@@ -33,9 +30,6 @@ export class Toolbox {
   /** The running commands, for the user. */
   readonly commands: CommandList;
   readonly #tools: ToolSet;
-  readonly #quiet: NodeJS.Timeout;
-  #running = 0;
-  #isClosed = false;
 
   constructor(options: ToolboxOptions) {
     const undoWriter = options.record ? `call-${newSessionId()}` : undefined;
@@ -48,8 +42,6 @@ export class Toolbox {
     this.run = this.run.bind(this);
     this.explain = this.explain.bind(this);
     this.close = this.close.bind(this);
-    // The call that needs the code will report why it cannot be loaded.
-    this.#quiet = setTimeout(() => this.#loadAhead().catch(() => {}), QUIET_MS).unref();
   }
 
   /** Takes one call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
@@ -59,21 +51,7 @@ export class Toolbox {
 
   /** The same, reporting each state of the call; resolves to the last one. */
   async run(name: string, args: FunctionCall["args"], options?: RunOptions): Promise<AnsweredCall> {
-    this.#running += 1;
-    try {
-      return await runOne(this.#tools, { name, args }, options);
-    } finally {
-      this.#running -= 1;
-    }
-  }
-
-  /** Step by step while no call runs, so that the next call of a waiting program need not wait for code. */
-  async #loadAhead(): Promise<void> {
-    if (this.#isClosed) return;
-    if (this.#running === 0) {
-      if (!(await (await this.#tools.ahead()).step())) return;
-    }
-    this.#quiet.refresh();
+    return runOne(this.#tools, { name, args }, options);
   }
 
   /** What would be decided about a shell command, and why; runs nothing. */
@@ -101,7 +79,6 @@ export class Toolbox {
 
   /** Ends all commands that still run, including those in the background. Must be called at the end. */
   close(): Promise<void> {
-    this.#isClosed = true;
     return this.#tools.close();
   }
 }

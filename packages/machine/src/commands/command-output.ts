@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf } from "@burin/contract/text/error-message";
 import { makeFolders } from "../disk/make-folders.ts";
-import { countNewlines, lendCounter, returnCounter } from "../encodings/newline-counter.ts";
+import { countNewlines } from "../encodings/newline-counter.ts";
 
 /** What a command has written so far, however long. */
 export interface OutputSoFar {
@@ -21,6 +21,8 @@ export interface OutputSoFar {
 /** The longest output that the model gets in full must fit; everything longer has its file. */
 const HEAD_BYTES = 30_000;
 const TAIL_BYTES = 64 * 1024;
+/** What is collected before it is written to the file. */
+const BUFFER_BYTES = 512 * 1024;
 
 /** A command that prints without end must not fill the disk. */
 const MOST_FILE_BYTES = 4 * 1024 ** 3;
@@ -88,7 +90,7 @@ class OutputFile {
   readonly #most: number;
   readonly #descriptor: number | null;
   /** Its buffer has the end of the output. */
-  readonly #counter = lendCounter();
+  readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   #filled = 0;
   /** Up to here the buffer is in the file. */
   #written = 0;
@@ -114,7 +116,7 @@ class OutputFile {
   }
 
   take(piece: Uint8Array): void {
-    const { buffer } = this.#counter;
+    const buffer = this.#buffer;
     if (this.#filled + piece.length > buffer.length) {
       this.flush();
       buffer.copyWithin(0, this.#filled - TAIL_BYTES, this.#filled);
@@ -123,13 +125,13 @@ class OutputFile {
     }
     buffer.set(piece, this.#filled);
     const end = this.#filled + piece.length;
-    this.newlines += this.#counter.count(this.#filled, end);
+    this.newlines += countNewlines(buffer, this.#filled, end);
     this.#filled = end;
     this.bytes += piece.length;
   }
 
   flush(): void {
-    const fresh = this.#counter.buffer.subarray(this.#written, this.#filled);
+    const fresh = this.#buffer.subarray(this.#written, this.#filled);
     this.#written = this.#filled;
     if (this.#descriptor === null || this.fault !== null) return;
     const kept = fresh.subarray(0, this.#most - (this.bytes - fresh.length));
@@ -144,7 +146,6 @@ class OutputFile {
   end(): void {
     this.flush();
     this.#lastTail = this.tail(TAIL_BYTES);
-    returnCounter(this.#counter);
     if (this.#descriptor === null) return;
     try {
       closeSync(this.#descriptor);
@@ -155,7 +156,7 @@ class OutputFile {
   }
 
   tail(most: number): Buffer {
-    const last = this.#lastTail ?? this.#counter.buffer.subarray(0, this.#filled);
+    const last = this.#lastTail ?? this.#buffer.subarray(0, this.#filled);
     return Buffer.from(last.subarray(Math.max(0, last.length - most)));
   }
 }

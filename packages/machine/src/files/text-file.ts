@@ -1,12 +1,7 @@
 import type { LineRange, TextLines } from "@burin/contract/machine/workspace";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { decodeBytes, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
-import {
-  countNewlines,
-  lendCounter,
-  type NewlineCounter,
-  returnCounter,
-} from "../encodings/newline-counter.ts";
+import { countNewlines } from "../encodings/newline-counter.ts";
 import { narrowEncoding, type TextFormat } from "../encodings/text-format.ts";
 import { fill, nextTurn } from "./read-opened.ts";
 import { hashOf, type ShownLines } from "./read-record.ts";
@@ -39,11 +34,13 @@ export async function readLines(
     return { lines: window.finish().lines, shown: null };
   }
   window.add(file.head, (from) => countNewlines(file.head, from));
-  const add = (bytes: Buffer, counter: NewlineCounter) =>
-    window.add(bytes, (from) => counter.count(from, bytes.length));
+  const add = (bytes: Buffer) => window.add(bytes, (from) => countNewlines(bytes, from));
   if (!file.isWhole) await eachPart(file, signal, add);
   return window.finish();
 }
+
+/** It stays in the processor's cache while it is read and counted. */
+const PART_BYTES = 512 * 1024;
 
 /** How long nothing else goes on meanwhile. */
 const SLICE_SECONDS = 0.008;
@@ -52,23 +49,19 @@ const SLICE_SECONDS = 0.008;
 async function eachPart(
   { descriptor }: StartedFile,
   signal: AbortSignal,
-  use: (bytes: Buffer, counter: NewlineCounter) => void,
+  use: (bytes: Buffer) => void,
 ): Promise<void> {
-  const counter = lendCounter();
+  const buffer = Buffer.allocUnsafe(PART_BYTES);
   let sliceEnd = 0;
-  try {
-    for (;;) {
-      if (process.uptime() > sliceEnd) {
-        await nextTurn();
-        signal.throwIfAborted();
-        sliceEnd = process.uptime() + SLICE_SECONDS;
-      }
-      const bytes = await fill(descriptor, counter.buffer);
-      if (bytes.length === 0) return;
-      use(bytes, counter);
+  for (;;) {
+    if (process.uptime() > sliceEnd) {
+      await nextTurn();
+      signal.throwIfAborted();
+      sliceEnd = process.uptime() + SLICE_SECONDS;
     }
-  } finally {
-    returnCounter(counter);
+    const bytes = await fill(descriptor, buffer);
+    if (bytes.length === 0) return;
+    use(bytes);
   }
 }
 

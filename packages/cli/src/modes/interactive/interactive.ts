@@ -3,18 +3,13 @@ import { languageIn, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
-import { setInterruptBudget } from "../../terminal/interrupt-budget.ts";
 import { Front } from "./front.ts";
-
-/** How much a function runs before V8 optimizes it. By default compiling is a third of a screen's work. */
-const INTERRUPT_BUDGET = 2_000_000;
 
 /** Keeps V8's space for new objects from growing: almost nothing that a screen creates lives long. */
 const NURSERY_GROWTH = 1;
 
 /** Opens the screen: first the prompt, which needs little, and then everything else. */
 export async function runInteractive(first: string, options: CommonOptions, io: Io): Promise<ExitCode> {
-  setInterruptBudget(INTERRUPT_BUDGET);
   setFlagsFromString(`--semi-space-growth-factor=${NURSERY_GROWTH}`);
   await useTexts(languageIn(process.env));
   const front = new Front(options);
