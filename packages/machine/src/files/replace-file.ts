@@ -123,6 +123,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     const notes = old === null ? [] : dressLike(descriptor, old);
     if (old === null && replacement.mode !== undefined) fchmodSync(descriptor, replacement.mode);
     await replacement.content.writeTo(descriptor);
+    if (old !== null) giveBackMode(descriptor, old);
     const synced = sync(descriptor);
     replacement.content.meanwhile?.();
     await synced;
@@ -191,6 +192,13 @@ function dressLike(descriptor: number, old: BigIntStats): string[] {
   if (old.nlink > 1n) notes.push(`its ${old.nlink - 1n} other hard link(s) keep the old content`);
   fchmodSync(descriptor, mode);
   return notes;
+}
+
+/** The kernel takes setuid and setgid from what anybody but root writes. Under another owner they would be other rights. */
+function giveBackMode(descriptor: number, old: BigIntStats): void {
+  const { uid, gid, mode } = fstatSync(descriptor, { bigint: true });
+  if (uid === old.uid && gid === old.gid && mode !== old.mode)
+    fchmodSync(descriptor, Number(old.mode & 0o7777n));
 }
 
 /** A hard link fails if the name exists already; a rename would replace it. */
