@@ -107,7 +107,7 @@ describe("burin call", () => {
   it.runIf(process.platform === "linux")(
     "R19 a command for which no more files can be opened fails in words",
     () => {
-      const limits = [22, 24, 26, 28].map((limit) => ["bash", "-c", `ulimit -n ${limit}; "$@"`, "bash"]);
+      const limits = [20, 22, 24, 26, 28].map((limit) => ["bash", "-c", `ulimit -n ${limit}; "$@"`, "bash"]);
       const ended = limits.map((prefix) => callBehind(prefix, "run_shell_command", { command: "true" }));
       expect(ended.map(({ stderr }) => stderr).join("")).toMatch(/EMFILE|too many open files/i);
       for (const { stderr } of ended) expect(stderr).not.toMatch(/iterable|unexpectedly|spawn/);

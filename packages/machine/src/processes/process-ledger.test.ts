@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
@@ -101,7 +101,10 @@ describe("a temporary folder", () => {
       } finally {
         fs.readdir = readdir;
         syncBuiltinESMExports();
-        for (const path of [folder, precious]) rmSync(path, { recursive: true, force: true });
+        for (const path of [folder, precious]) {
+          if (existsSync(path)) execFileSync("chmod", ["-R", "u+rwx", path]);
+          rmSync(path, { recursive: true, force: true });
+        }
       }
     },
   );
