@@ -1,4 +1,21 @@
+import type { Plugin } from "vitest/config";
 import { defineConfig } from "vitest/config";
+import { WaitingTests } from "./packages/testing/src/waiting-tests.ts";
+
+// Tests talk to servers of their own, and set the proxies that they try: those of this machine are not theirs.
+for (const name of Object.keys(process.env))
+  if (/^(?:https?|all|no)_proxy$/i.test(name)) delete process.env[name];
+
+const waiting = new WaitingTests();
+/** A plugin, because the reporters of a configuration count only where the command line names none. */
+const plugins: Plugin[] = [
+  {
+    name: "waiting-tests",
+    configureVitest({ vitest: { config } }) {
+      if (!config.reporters.includes(waiting)) config.reporters.push(waiting);
+    },
+  },
+];
 
 const conditions = ["@burin/source", "node"];
 const options = {
@@ -30,11 +47,13 @@ export default defineConfig({
     globalSetup: ["packages/cli/tests/build-once.ts"],
     projects: [
       {
+        plugins,
         resolve: { conditions },
         ssr: { resolve: { conditions } },
         test: { ...options, name: "apart", include: APART },
       },
       {
+        plugins,
         resolve: { conditions },
         ssr: { resolve: { conditions } },
         // One after another in the same four processes, which then load each module once: that is half of the work.

@@ -47,6 +47,12 @@ describe("nothing switched off", () => {
     ]);
   });
 
+  it.each(["skip", "only", "todo"])("finds the option %s", (name) => {
+    expect(faultsOf(`it("reads", { ${name}: true }, () => {});`)).toEqual([
+      `bench/a.mjs:1 has "${name}: true": say which program the test needs: needs.ts`,
+    ]);
+  });
+
   it("lets todoWrite, TodoList and prose be", () => {
     expect(faultsOf("const todoWrite = new TodoList();\n// only this, skip (nothing) else\n")).toEqual([]);
   });

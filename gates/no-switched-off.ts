@@ -8,6 +8,7 @@ const SWITCHES: readonly { readonly pattern: RegExp; readonly instead: string }[
     pattern: /\b(?:it|test|describe|suite)(?:\.\w+)*\.(?:skip|only|todo|fails)\b|\.(?:skip|only)\s*[(]/,
     instead: "every test runs, finish it or delete it",
   },
+  { pattern: /\b(?:ski[p]|onl[y]|tod[o]): true\b/, instead: "say which program the test needs: needs.ts" },
   { pattern: /\b(?:TOD[O]|FIXM[E])\b/, instead: "finish it, or open an issue" },
 ];
 

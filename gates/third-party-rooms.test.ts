@@ -89,7 +89,7 @@ describe("rooms of third-party packages", () => {
     "find a process started in %s",
     (path) => {
       const rooms =
-        "packages/machine/src/processes/run-process.ts or packages/machine/src/search/ or packages/cli/src/modes/interactive/edit-outside.ts or packages/cli/src/modes/interactive/images.ts or packages/testing/src/made-files.ts or packages/fleet/src/open-worker.ts or packages/fleet/src/run-command.ts";
+        "packages/machine/src/processes/run-process.ts or packages/machine/src/search/ or packages/cli/src/modes/interactive/edit-outside.ts or packages/cli/src/modes/interactive/images.ts or packages/testing/src/made-files.ts or packages/testing/src/programs.mjs or packages/fleet/src/open-worker.ts or packages/fleet/src/run-command.ts";
       expect(faultsOf({ [path]: 'import type { ChildProcess } from "node:child_process";' })).toEqual([
         `${path}:1 imports node:child_process: processes are started in ${rooms} only`,
       ]);

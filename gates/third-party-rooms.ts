@@ -33,7 +33,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   unbash: "packages/shell-judge/src/grammar/",
   unpdf: "packages/machine/src/parsing/pdf-text.ts",
   vitepress: "docs-site/theme/index.mjs",
-  vitest: "packages/testing/src/remove-folders.ts",
+  vitest: "packages/testing/src/",
   yaml: "packages/core/src/agent/definitions.ts",
 };
 
@@ -47,6 +47,8 @@ const PROCESS_ROOMS = [
   "packages/cli/src/modes/interactive/images.ts",
   // Repositories that tests look at; no face loads it.
   "packages/testing/src/made-files.ts",
+  // Asks whether programs that tests call work here.
+  "packages/testing/src/programs.mjs",
   // The same command once more, for a task that may take down the process that works on it.
   "packages/fleet/src/open-worker.ts",
   // Git's own commands at the end of each task.

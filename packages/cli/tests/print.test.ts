@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, historyOf } from "@burin/core";
 import type { FakeReply } from "@burin/core/testing";
+import { needs } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin, endOf, environmentIn, failed, type RunOptions } from "./burin.ts";
 import { modelEnv, server } from "./fake-model.ts";
@@ -24,7 +25,7 @@ function run(args: readonly string[], env: Record<string, string> = {}, more: Pa
 
 /** The lines that a prompt shows at a terminal. */
 async function atTerminal(env: Record<string, string>): Promise<string[]> {
-  const command = `${process.execPath} ${BURIN} -p go --no-session`;
+  const command = `"${process.execPath}" "${BURIN}" -p go --no-session`;
   const args = process.platform === "darwin" ? ["-q", "/dev/null", "sh", "-c", command] : ["-qec", command];
   const child = spawn("script", process.platform === "darwin" ? args : [...args, "/dev/null"], {
     cwd: root,
@@ -74,24 +75,35 @@ describe("burin -p", () => {
     expect(quiet).toEqual({ code: 0, stdout: "It says alpha.\n", stderr: "" });
   });
 
-  it("text: at a terminal the model's words come as they are written, each once", async () => {
-    const env = await modelEnv({ text: "I look.", calls: [reading()] }, { text: "It says \u001b[2Jalpha." });
-    expect((await atTerminal(env)).slice(0, 4)).toEqual([
-      "I look.",
-      "> Read a.txt",
-      "  Read 1 line.",
-      "It says \\x1b[2Jalpha.",
-    ]);
-  });
+  it(
+    "text: at a terminal the model's words come as they are written, each once",
+    needs("script"),
+    async () => {
+      const env = await modelEnv(
+        { text: "I look.", calls: [reading()] },
+        { text: "It says \u001b[2Jalpha." },
+      );
+      expect((await atTerminal(env)).slice(0, 4)).toEqual([
+        "I look.",
+        "> Read a.txt",
+        "  Read 1 line.",
+        "It says \\x1b[2Jalpha.",
+      ]);
+    },
+  );
 
-  it("P42 text: at a terminal what joins emoji and letters stays, also between two pieces of a reply", async () => {
-    const emoji = "\u{1f468}\u{1f3fd}\u200d\u{1f469}\u200d\u{1f467} \u2764\ufe0f\u200d\u{1f525}";
-    const persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
-    // A reply comes in pieces of seven characters: of seven such lines, each is cut elsewhere.
-    const lines = Array.from({ length: 7 }, (_, n) => `${"x".repeat(n)} ${emoji} ${persian}`);
-    const shown = await atTerminal(await modelEnv({ text: `${lines.join("\n")}\nrm\u200b -\u200drf` }));
-    expect(shown.slice(0, 8)).toEqual([...lines, "rm\\u{200b} -\\u{200d}rf"]);
-  });
+  it(
+    "P42 text: at a terminal what joins emoji and letters stays, also between two pieces of a reply",
+    needs("script"),
+    async () => {
+      const emoji = "\u{1f468}\u{1f3fd}\u200d\u{1f469}\u200d\u{1f467} \u2764\ufe0f\u200d\u{1f525}";
+      const persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
+      // A reply comes in pieces of seven characters: of seven such lines, each is cut elsewhere.
+      const lines = Array.from({ length: 7 }, (_, n) => `${"x".repeat(n)} ${emoji} ${persian}`);
+      const shown = await atTerminal(await modelEnv({ text: `${lines.join("\n")}\nrm\u200b -\u200drf` }));
+      expect(shown.slice(0, 8)).toEqual([...lines, "rm\\u{200b} -\\u{200d}rf"]);
+    },
+  );
 
   it("R37 text: what a tool shows of its result is shown, in short and without power over the terminal", async () => {
     const content = `${Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n")}\n\u001b]0;title\u0007`;

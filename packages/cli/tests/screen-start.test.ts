@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { startFakeModelServer } from "@burin/core/testing";
 import { portOf } from "@burin/testing/fake-model-server";
+import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
 import { running, ScreenRoom } from "./screen-room.ts";
@@ -236,7 +237,7 @@ describe("the end", () => {
     expect(screen.text()).not.toContain("? for keys");
   });
 
-  it("stays as it is when a command that runs is killed", async () => {
+  it("stays as it is when a command that runs is killed", needs("ps"), async () => {
     const terminal = await room.open([running("echo $$ > pid; sleep 60"), { text: "It was killed." }], {
       args: ["--approval-mode", "yolo"],
     });

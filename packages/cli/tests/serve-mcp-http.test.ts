@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { needs } from "@burin/testing/needs";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BURIN, environmentIn } from "./burin.ts";
@@ -23,12 +24,7 @@ afterEach(async () => {
 
 /** The server as it ships, and where it is. */
 async function serve(...args: string[]): Promise<URL> {
-  return (await saidAtStart(args, { BURIN_SERVE_TOKEN: TOKEN })).url;
-}
-
-/** What a server says when it has started. */
-async function saidAtStart(args: readonly string[], variables: Record<string, string>) {
-  const env = environmentIn(root, variables);
+  const env = environmentIn(root, { BURIN_SERVE_TOKEN: TOKEN });
   const child = spawn(process.execPath, [BURIN, "serve", "mcp", "--http", ...args], {
     cwd: root,
     env,
@@ -44,7 +40,7 @@ async function saidAtStart(args: readonly string[], variables: Record<string, st
   for await (const chunk of child.stderr) {
     said += chunk;
     const [url] = /http:\/\/\S+\/mcp/.exec(said) ?? [];
-    if (url !== undefined && said.endsWith("\n")) return { url: new URL(url), said };
+    if (url !== undefined) return new URL(url);
   }
   throw new Error(said);
 }
@@ -291,30 +287,36 @@ describe("burin serve mcp --http", () => {
     expect(Math.min(...(await Promise.all(lengths)))).toBeGreaterThan(4_000_000);
   });
 
-  it("P26 ends the commands of a client that ends its session, twice, and of no other", async () => {
-    const url = await serve("--yes");
-    const [one, two] = [await begin(url), await begin(url)];
-    const run = (session: object, name: string) => {
-      const params = {
-        name: "run_shell_command",
-        arguments: { command: `touch ${name}; sleep 1021; touch not-${name}` },
+  it(
+    "P26 ends the commands of a client that ends its session, twice, and of no other",
+    needs("ps"),
+    async () => {
+      const url = await serve("--yes");
+      const [one, two] = [await begin(url), await begin(url)];
+      const run = (session: object, name: string) => {
+        const params = {
+          name: "run_shell_command",
+          arguments: { command: `touch ${name}; sleep 1021; touch not-${name}` },
+        };
+        const ending = new AbortController();
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+        const init = { method: "POST", headers: { ...HEADERS, ...session }, body, signal: ending.signal };
+        void fetch(url, init).catch(() => {});
+        return ending;
       };
-      const ending = new AbortController();
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-      const init = { method: "POST", headers: { ...HEADERS, ...session }, body, signal: ending.signal };
-      void fetch(url, init).catch(() => {});
-      return ending;
-    };
-    run(one, "a");
-    const kept = run(two, "b");
-    await expect.poll(() => [existsSync(join(root, "a")), existsSync(join(root, "b"))]).toEqual([true, true]);
-    const end = () => fetch(url, { method: "DELETE", headers: { ...HEADERS, ...one } });
-    expect([(await end()).status, (await end()).status]).toEqual([200, 404]);
-    const commands = () =>
-      execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).match(/^sleep 1021$/gm)?.length;
-    await expect.poll(commands).toBe(1);
-    kept.abort();
-  });
+      run(one, "a");
+      const kept = run(two, "b");
+      await expect
+        .poll(() => [existsSync(join(root, "a")), existsSync(join(root, "b"))])
+        .toEqual([true, true]);
+      const end = () => fetch(url, { method: "DELETE", headers: { ...HEADERS, ...one } });
+      expect([(await end()).status, (await end()).status]).toEqual([200, 404]);
+      const commands = () =>
+        execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).match(/^sleep 1021$/gm)?.length;
+      await expect.poll(commands).toBe(1);
+      kept.abort();
+    },
+  );
 
   it("P19 prints a token that it has made, and never one that it was given", async () => {
     const made = await saidAtStart([], {});

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +8,7 @@ import {
   type Toolbox,
   type ToolboxOptions,
 } from "@burin/core";
+import { findProcess } from "@burin/machine/processes/process-table";
 import { afterEach, beforeEach } from "vitest";
 
 /** A folder for each test, of a file that has called `makeProjects`, with a Burin home beside it. */
@@ -82,11 +82,5 @@ export async function readWhenThere(file: string): Promise<string> {
 
 /** Those that still run; one that has ended and that nobody has looked after yet does not. */
 export function living(pids: readonly number[]): number[] {
-  return pids.filter((pid) => {
-    try {
-      return !execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).startsWith("Z");
-    } catch {
-      return false;
-    }
-  });
+  return pids.filter((pid) => findProcess(pid)?.isZombie === false);
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession, type SettingsInput, scriptedModel } from "@burin/core";
+import { isHere } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import {
   ADD,
@@ -226,7 +227,6 @@ describe("approval of discovered tools", () => {
 });
 
 describe("sandbox.discovered", () => {
-  const hasSandbox = process.platform === "linux" && existsSync("/usr/bin/bwrap");
   it("P53 both commands write inside the root and nowhere else; where there is no sandbox they do not run", async () => {
     const outside = join(project.top, "outside");
     const call = `import { writeFileSync } from "node:fs";
@@ -235,7 +235,7 @@ describe("sandbox.discovered", () => {
     const settings = await discovering([ADD], call);
     const box = toolbox({ ...settings, sandbox: { discovered: true } });
     const told = await complaints(box);
-    if (!hasSandbox) return expect(told).toContain("it is to run in the sandbox, and there is none");
+    if (!isHere("bwrap")) return expect(told).toContain("it must run in the sandbox, and there is none");
     expect(told).toBe("");
     expect((await box.call("add", { a: 1 })).llmContent).toMatch(/^ok /);
     expect(existsSync(join(project.root, "inside"))).toBe(true);

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { groupByNeeds, needs } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox } from "../src/index.ts";
 
@@ -181,12 +182,14 @@ const HARMLESS = [
 ];
 
 describe("names and words that a repository plants", () => {
-  it.each(ATTACKS)("P21 P53 %s: %j is real and asked about", async (_, written, make) => {
-    make();
-    const command = written.replaceAll("BASE", base);
-    expect(await verdictOf(command)).toBe("ask");
-    expect(isHarmful(command)).toBe(true);
-  });
+  const groups = groupByNeeds(ATTACKS, ([, command]) => command);
+  for (const [names, rows] of groups)
+    it.each(rows)("P21 P53 %s: %j is real and asked about", needs(...names), async (_, written, make) => {
+      make();
+      const command = written.replaceAll("BASE", base);
+      expect(await verdictOf(command)).toBe("ask");
+      expect(isHarmful(command)).toBe(true);
+    });
 
   it("P22 nothing of that is asked about where it is not planted", async () => {
     commit();

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { groupByNeeds, needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToolbox, type Toolbox } from "../src/index.ts";
 import { ATTACKS, EVERYDAY_RULES } from "./shell-attacks.ts";
@@ -36,16 +37,22 @@ describe("attacks on a shell with everyday rules in force", () => {
     expect(ATTACKS.length).toBeGreaterThanOrEqual(150);
   });
 
-  it.each(ATTACKS)("P21 P23 it is real (%s) and does not run unasked: %j", async (proof, written) => {
-    const command = written.replaceAll("ROOT", folder.root);
-    expect(folder.run(command)).toContain(proof);
-    const { verdict, reason } = await judged(command, "default");
-    expect(verdict, reason).toBe("ask");
-    expect(reason).not.toBe("");
-    expect((await judged(command, "auto-edit")).verdict).toBe("ask");
-    if (proof !== "secret") expect((await judged(command, "plan")).verdict).toBe("deny");
-    else expect((await judged(command, "plan")).verdict).not.toBe("allow");
-  });
+  const groups = groupByNeeds(ATTACKS, ([, command]) => command);
+  for (const [names, rows] of groups)
+    it.each(rows)(
+      "P21 P23 it is real (%s) and does not run unasked: %j",
+      needs(...names),
+      async (proof, written) => {
+        const command = written.replaceAll("ROOT", folder.root);
+        expect(folder.run(command)).toContain(proof);
+        const { verdict, reason } = await judged(command, "default");
+        expect(verdict, reason).toBe("ask");
+        expect(reason).not.toBe("");
+        expect((await judged(command, "auto-edit")).verdict).toBe("ask");
+        if (proof !== "secret") expect((await judged(command, "plan")).verdict).toBe("deny");
+        else expect((await judged(command, "plan")).verdict).not.toBe("allow");
+      },
+    );
 });
 
 describe("everyday commands", () => {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Confirmation, createToolbox, type Toolbox } from "../src/index.ts";
 
@@ -89,7 +90,7 @@ describe("a command with a terminal", () => {
     });
   }
 
-  it("P53 has the limits of the sandbox", async () => {
+  it("P53 has the limits of the sandbox", needs("bwrap"), async () => {
     const command = `touch inside; touch ${base}/../burin-terminal-escape /usr/local/burin-terminal-escape .vscode/x`;
     const { llmContent } = await toolbox("workspace-write").call("run_shell_command", {
       command,

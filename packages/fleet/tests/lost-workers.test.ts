@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answersIn, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
 
@@ -20,7 +21,7 @@ function isRunning(pid: number): boolean {
   return existsSync(stat) && !readFileSync(stat, "utf8").includes(") Z ");
 }
 
-describe("burin fleet, when workers are lost,", () => {
+describe("burin fleet, when workers are lost,", needs("PostgreSQL"), () => {
   it("goes on where a killed worker stopped, on another machine: no reply is asked for and no effect done twice", async () => {
     const ledger = join(room.folder, "ledger");
     room.replies.set("kill me", (messages) => {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
+import { needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answersIn, openRoom, query, type Reply, type Room, until } from "./fleet-room.mjs";
 
@@ -80,7 +81,7 @@ function statusOf(
 
 const kindsOf = ({ entries }: { entries: { kind: string }[] }) => entries.map(({ kind }) => kind);
 
-describe("burin fleet serve", () => {
+describe("burin fleet serve", needs("PostgreSQL"), () => {
   it("shows all runs with counts and cost, the tasks of one by state and words, and what happened in a task", async () => {
     const { runs, total, waiting } = await page.get("/api/runs");
     expect([total, waiting]).toEqual([1, 1]);

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answersIn, commands, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
 
@@ -19,7 +20,7 @@ afterAll(async () => {
   await room.close();
 });
 
-describe("burin fleet run, with a name that is used again,", () => {
+describe("burin fleet run, with a name that is used again,", needs("PostgreSQL"), () => {
   it("says what is new, what is gone and whose code has changed, and refuses a task that is another one now", async () => {
     const submit = async (...tasks: object[]) => {
       const file = await room.writeTasks(tasks);

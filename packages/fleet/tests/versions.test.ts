@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answersIn, installCopy, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
 
@@ -24,7 +25,7 @@ function nameOf({ soFar }: { readonly soFar: { readonly stderr: string } }): str
   return /worker (\S+):/.exec(soFar.stderr)?.[1] ?? "";
 }
 
-describe("burin fleet with workers of two versions", () => {
+describe("burin fleet with workers of two versions", needs("PostgreSQL"), () => {
   it("ends tasks on the version that began them, also when their worker is lost, and begins new ones on the new one", async () => {
     const [begun, go] = [join(room.folder, "begun"), join(room.folder, "go")];
     room.replies.set("slow", (messages) => {

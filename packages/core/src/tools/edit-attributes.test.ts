@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { madeFile } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { makeFolders, root } from "../../tests/folder.ts";
 import { createToolbox } from "../create-session.ts";
@@ -37,7 +38,7 @@ function dressOf(path: string) {
 }
 
 if (process.platform === "linux") {
-  describe("attributes of a replaced file", () => {
+  describe("attributes of a replaced file", needs("setfacl", "setfattr"), () => {
     it.each(["a.txt", "-n", "two\nlines", " 'q' $(x)*"])(
       "P49 an edit and a write keep them: %j",
       async (name) => {

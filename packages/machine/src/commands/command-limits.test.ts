@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { findProgram } from "../processes/shell-program.ts";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
 import { commandLimits } from "./command-limits.ts";
 
@@ -37,40 +37,43 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (p
 `;
 
 describe("a program that is to run in the sandbox", () => {
-  const hasSandbox = process.platform === "linux" && findProgram("bwrap") !== null;
-  for (const mode of hasSandbox ? (["workspace-write", "off"] as const) : []) {
-    it(`P53 with commands in ${mode}: it talks, writes in the root and nowhere else, and ends with its input`, async () => {
-      let guarded = 0;
-      const argv = [process.execPath, "-e", SERVER] as const;
-      const plan = await limits(mode, () => {
-        guarded += 1;
-        return () => {
-          guarded -= 1;
-        };
-      }).confined({
-        argv,
-        cwd: root,
-        network: false,
-        isAlone: true,
-      });
-      const child = spawn(plan.program, plan.args, { env: { ...process.env, ...plan.env } });
-      let told = "";
-      child.stdout.on("data", (text) => {
-        told += text;
-      });
-      const paths = [join(root, "a"), join(base, "b"), join(root, ".npmrc"), "/usr/local/burin-canary"];
-      child.stdin.end(`${paths.join("\n")}\n`);
-      const code = await new Promise((resolve) => child.once("close", resolve));
-      expect(guarded).toBe(1);
-      const taken = plan.release();
-      expect(told.trim().split("\n")).toEqual(["written", "written", "written", "EROFS"]);
-      // What it wrote beside the project lies in the temporary folder that it alone sees.
-      expect(existsSync(join(base, "b"))).toBe(false);
-      expect(code).toBe(0);
-      expect(existsSync(join(root, "a"))).toBe(true);
-      expect(taken.map(({ path }) => path)).toEqual([join(root, ".npmrc")]);
-      expect([guarded, existsSync(join(root, ".npmrc"))]).toEqual([0, false]);
-    });
+  for (const mode of ["workspace-write", "off"] as const) {
+    it(
+      `P53 with commands in ${mode}: it talks, writes in the root and nowhere else, and ends with its input`,
+      needs("bwrap"),
+      async () => {
+        let guarded = 0;
+        const argv = [process.execPath, "-e", SERVER] as const;
+        const plan = await limits(mode, () => {
+          guarded += 1;
+          return () => {
+            guarded -= 1;
+          };
+        }).confined({
+          argv,
+          cwd: root,
+          network: false,
+          isAlone: true,
+        });
+        const child = spawn(plan.program, plan.args, { env: { ...process.env, ...plan.env } });
+        let told = "";
+        child.stdout.on("data", (text) => {
+          told += text;
+        });
+        const paths = [join(root, "a"), join(base, "b"), join(root, ".npmrc"), "/usr/local/burin-canary"];
+        child.stdin.end(`${paths.join("\n")}\n`);
+        const code = await new Promise((resolve) => child.once("close", resolve));
+        expect(guarded).toBe(1);
+        const taken = plan.release();
+        expect(told.trim().split("\n")).toEqual(["written", "written", "written", "EROFS"]);
+        // What it wrote beside the project lies in the temporary folder that it alone sees.
+        expect(existsSync(join(base, "b"))).toBe(false);
+        expect(code).toBe(0);
+        expect(existsSync(join(root, "a"))).toBe(true);
+        expect(taken.map(({ path }) => path)).toEqual([join(root, ".npmrc")]);
+        expect([guarded, existsSync(join(root, ".npmrc"))]).toEqual([0, false]);
+      },
+    );
   }
 
   it("P53 is not started where there is no sandbox", async () => {

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process";
 import { closeSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
 import { expect, it } from "vitest";
 import { openTargetFolder } from "../paths/target-folder.ts";
 import { KeptAttributes } from "./file-attributes.ts";
 
 if (process.platform === "linux") {
-  it("P49 attributes that cannot be copied are a refusal", async () => {
+  it("P49 attributes that cannot be copied are a refusal", needs("setfattr"), async () => {
     const path = madeFile(temporaryFolder(), "a.txt", "one\n");
     execFileSync("setfattr", ["-n", "user.origin", "-v", "here", path]);
     const folder = await openTargetFolder(path, [dirname(path)]);

@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
-  chmodSync,
   cpSync,
   existsSync,
   linkSync,
@@ -12,8 +11,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxRoom } from "../../tests/sandbox-room.ts";
 import { takenInWords } from "../commands/command-report.ts";
 import { isVouchedFor, vouchFor, vouchForAll } from "./vouched-files.ts";
 
@@ -77,8 +77,7 @@ function copyProject(): void {
   }
   // All that git has planned to run by the time the canary sings.
   const canary = `#!/bin/sh\necho "$0 $*" >> '${base}/canary'\ncat >/dev/null 2>&1 </dev/null\n`;
-  writeFileSync(join(root, "canary.sh"), canary);
-  chmodSync(join(root, "canary.sh"), 0o755);
+  writeFileSync(join(root, "canary.sh"), canary, { mode: 0o755 });
 }
 
 /** What a user may type next, anywhere in the project. */
@@ -193,8 +192,8 @@ const NAMES: readonly (readonly [string, string])[] = [
   [".npmrc", "mkfifo .npmrc"],
 ];
 
-if (isSandboxHere) {
-  describe("what a command in the sandbox leaves for git", () => {
+if (process.platform === "linux") {
+  describe("what a command in the sandbox leaves for git", needs("bwrap"), () => {
     it.each(PLANTS)("P53 the user's next git command runs nothing of it: %s", async (_title, command) => {
       const { run: done, code } = await run(command);
       const taken = done.takenBack();
@@ -215,7 +214,7 @@ if (isSandboxHere) {
       },
     );
   });
-  describe("folders of git that a command makes look like a repository", () => {
+  describe("folders of git that a command makes look like a repository", needs("bwrap"), () => {
     const SINGS = `core.fsmonitor "touch $PWD/../canary; false"`;
     const elsewhere = `cp -r .git evil; git --git-dir=evil config ${SINGS}; echo $PWD/evil`;
     it.each([
@@ -232,7 +231,7 @@ if (isSandboxHere) {
     });
   });
 
-  describe("what the user's own configuration names in the project", () => {
+  describe("what the user's own configuration names in the project", needs("bwrap"), () => {
     it.each([
       ["a hooks folder", "core.hooksPath", "tools/hooks", "tools/hooks/pre-commit"],
       ["a hooks folder that is not there yet", "core.hooksPath", "later", "later/pre-commit"],
@@ -250,7 +249,7 @@ if (isSandboxHere) {
       expect((await run("echo x > tools/other && cat tools/other")).text).toBe("x\n");
     });
   });
-  describe("everyday git in the sandbox", () => {
+  describe("everyday git in the sandbox", needs("bwrap"), () => {
     it("P53 commits, branches, stashes, work trees, clones and submodules work, and stay whole", async () => {
       writeFileSync(join(root, "a.txt"), "changed\n");
       mkdirSync(join(base, "library/.husky"));
@@ -329,7 +328,7 @@ if (isSandboxHere) {
       expect(existsSync(join(root, "plain/.yarnrc"))).toBe(true);
     });
   });
-  describe("protected names that are not there", () => {
+  describe("protected names that are not there", needs("bwrap"), () => {
     it.each(NAMES)(
       "P53 %s is gone when the command has ended, and the user can be told: %s",
       async (name, command) => {

@@ -12,8 +12,9 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { portOf } from "@burin/testing/fake-model-server";
+import { groupByNeeds, needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxRoom } from "../../tests/sandbox-room.ts";
 import { findProcess, listProcesses } from "../processes/process-table.ts";
 import { membersOf } from "../processes/process-tree.ts";
 import { findProgram } from "../processes/shell-program.ts";
@@ -130,8 +131,8 @@ function state(): unknown {
   };
 }
 
-if (isSandboxHere) {
-  describe("the sandbox on Linux", () => {
+if (process.platform === "linux") {
+  describe("the sandbox on Linux", needs("bwrap"), () => {
     beforeEach(async () => {
       const { sandbox } = await room.commands.sandbox();
       if (sandbox === null) throw new Error("There is no working sandbox, so nothing was tried.");
@@ -140,26 +141,26 @@ if (isSandboxHere) {
     it("works here: bubblewrap is installed and may make namespaces", async () => {
       expect(await room.commands.sandbox()).toMatchObject({ sandbox: { mode: "workspace-write" } });
     });
-    it.each(ESCAPES)("P53 keeps in, whoever runs it: %s", async (_title, attempt) => {
-      prepareProject();
-      const before = state();
-      const given = await outside();
-      const line = `${given}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
-      expect((await run(line)).text).toBe("HELD\n");
-      expect(state()).toEqual(before);
-    });
+    for (const [names, rows] of groupByNeeds(ESCAPES, ([, attempt]) => attempt)) {
+      it.each(rows)("P53 keeps in, whoever runs it: %s", needs(...names), async (_title, attempt) => {
+        prepareProject();
+        const before = state();
+        const line = `${await outside()}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
+        expect((await run(line)).text).toBe("HELD\n");
+        expect(state()).toEqual(before);
+      });
 
-    it.each(ESCAPES)("P53 keeps in an ordinary user: %s", async (_title, attempt) => {
-      prepareProject();
-      const before = state();
-      const given = await outside();
-      const line = `${given}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
-      if (process.getuid?.() === 0) expect(await runAsNobody(line)).toEqual({ code: 0, text: "HELD\n" });
-      else expect((await run(line)).text).toBe("HELD\n");
-      expect(state()).toEqual(before);
-    });
+      it.each(rows)("P53 keeps in an ordinary user: %s", needs(...names), async (_title, attempt) => {
+        prepareProject();
+        const before = state();
+        const line = `${await outside()}(${attempt}) >/dev/null 2>&1 && echo ESCAPED || echo HELD`;
+        if (process.getuid?.() === 0) expect(await runAsNobody(line)).toEqual({ code: 0, text: "HELD\n" });
+        else expect((await run(line)).text).toBe("HELD\n");
+        expect(state()).toEqual(before);
+      });
+    }
 
-    it("the same attempts work without it, so that they prove something", async () => {
+    it("the same attempts work without it, so that they prove something", needs("python3"), async () => {
       prepareProject();
       const given = await outside();
       const working = [

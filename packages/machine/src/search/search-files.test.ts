@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { ENGINES, flat, REQUEST, removeTrees, search, tree } from "../../tests/searched-tree.ts";
 import { Access } from "../files/access.ts";
 import { NO_ACCESS_SETTINGS } from "../node-workspace.ts";
+import { commandLine, listProcesses } from "../processes/process-table.ts";
 import { type EngineMaker, gitGrep, namesFrom } from "./engine.ts";
 import { ripgrep } from "./ripgrep.ts";
 import { searchFiles } from "./search-files.ts";
@@ -199,6 +200,5 @@ describe("search engines in odd places", () => {
 });
 
 function sleepers(): number {
-  const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
-  return processes.split("\n").filter((line) => line.startsWith("sleep 31.4159")).length;
+  return listProcesses().filter((entry) => commandLine(entry).startsWith("sleep 31.4159")).length;
 }

@@ -1,0 +1,44 @@
+import { isNeededHere, PROGRAMS, type ProgramName } from "./programs.mjs";
+
+declare module "vitest" {
+  interface TaskMeta {
+    /** The programs that a test waits for, in keys of their own: a test also has those of its group. */
+    [waits: `waits for ${string}`]: true;
+  }
+}
+
+const faults = new Map<ProgramName, string | null>();
+
+/** Whether tests can use it here. */
+export function isHere(name: ProgramName): boolean {
+  if (!isNeededHere(name)) return false;
+  if (!faults.has(name)) faults.set(name, PROGRAMS[name].fault());
+  return faults.get(name) === null;
+}
+
+/**
+ * Options of a test or a group that calls these programs: where one does not work it is skipped, and counted at the
+ * end of the run (`waiting-tests.ts`).
+ */
+export function needs(...names: ProgramName[]) {
+  const lacking = names.filter((name) => !isHere(name));
+  const waits = lacking.filter(isNeededHere).map((name) => [`waits for ${name}`, true] as const);
+  return { skip: lacking.length > 0, meta: Object.fromEntries(waits) };
+}
+
+/** The rows whose command calls the same of these programs, so that each group of rows can say what it needs. */
+export function groupByNeeds<Row>(
+  rows: readonly Row[],
+  commandOf: (row: Row) => string,
+): [names: ProgramName[], rows: Row[]][] {
+  const groups = new Map<string, [ProgramName[], Row[]]>();
+  for (const row of rows) {
+    const words = new Set(commandOf(row).split(/[^\w-]+/));
+    const names = (Object.keys(PROGRAMS) as ProgramName[]).filter((name) => words.has(name));
+    const key = names.join();
+    const [, group] = groups.get(key) ?? [];
+    if (group === undefined) groups.set(key, [names, [row]]);
+    else group.push(row);
+  }
+  return [...groups.values()];
+}

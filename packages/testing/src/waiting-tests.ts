@@ -1,0 +1,27 @@
+import type { Reporter, TestModule } from "vitest/node";
+import { NEEDED_HERE, PROGRAMS, remediesFor } from "./programs.mjs";
+
+/** Set to `all`, it makes a failure of each test that waits: `.ci/run` does so. */
+const ASKED = "BURIN_TESTS";
+
+/** The last lines of a run: which program is missing, how many tests wait for it, and what installs it. */
+export class WaitingTests implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const waiting = modules.flatMap((module) => [...module.children.allTests("skipped")]);
+    const counts = NEEDED_HERE.map((name) => {
+      const count = waiting.filter((test) => `waits for ${name}` in test.meta()).length;
+      return { name, count };
+    }).filter(({ count }) => count > 0);
+    if (counts.length === 0) return;
+    const lines = counts.map(({ name, count }) => {
+      const tests = count === 1 ? "1 test waits" : `${count} tests wait`;
+      return `${name} ${PROGRAMS[name].fault()}: ${tests} for it.`;
+    });
+    if (process.env[ASKED] === "all") {
+      lines.push(`${ASKED} asks for all tests, so these count as failed.`);
+      process.exitCode = 1;
+    }
+    lines.push(...remediesFor(counts.map(({ name }) => name)));
+    process.stdout.write(`${lines.join("\n")}\n`);
+  }
+}
