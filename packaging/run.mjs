@@ -1,7 +1,8 @@
 // Looks at the packages from outside, as they were built last: packs each, checks what is in it, installs all into an
 // empty folder and uses them there, also with clients that keep no protocol (tests of packages/cli), the MCP suite and
-// other clients (conformance/), and follows the pages with them. With --all also under other versions of Node, Bun and
-// Deno, and with the optional packages. A folder behind it is where others.mjs has installed what it needs.
+// other clients (conformance/), and follows the pages with them; and the commands of README.md on a machine that lacks
+// what tests call (bare-machine.mjs). With --all also under other versions of Node, Bun and Deno, and with the optional
+// packages. A folder behind it is where others.mjs has installed what it needs.
 import { execFile, spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -18,6 +19,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
+import { bareMachine } from "./bare-machine.mjs";
 import { followPages } from "./follow-pages.mjs";
 import { emptyPackage, installOthers, npm, placesIn, RUNTIMES } from "./others.mjs";
 import { missingFiles } from "./try-installed.mjs";
@@ -54,6 +56,11 @@ try {
     () => areThere.then(() => conform(["clients.mjs"], user, others.newerNode)),
     () => use("node", [process.execPath], user),
     () => lookAround(user, packed),
+    ...(process.platform === "linux" ? bareMachine(false) : []).map(
+      ([what, work]) =>
+        () =>
+          check(what, work),
+    ),
     ...(isWhole ? elsewhere(others.runtimes, areThere, user) : []),
     ...(isWhole ? [() => weigh(packed)] : []),
   ]);
