@@ -24,7 +24,12 @@ afterEach(async () => {
 
 /** The server as it ships, and where it is. */
 async function serve(...args: string[]): Promise<URL> {
-  const env = environmentIn(root, { BURIN_SERVE_TOKEN: TOKEN });
+  return (await saidAtStart(args, { BURIN_SERVE_TOKEN: TOKEN })).url;
+}
+
+/** What a server says when it has started. */
+async function saidAtStart(args: readonly string[], variables: Record<string, string>) {
+  const env = environmentIn(root, variables);
   const child = spawn(process.execPath, [BURIN, "serve", "mcp", "--http", ...args], {
     cwd: root,
     env,
@@ -40,7 +45,7 @@ async function serve(...args: string[]): Promise<URL> {
   for await (const chunk of child.stderr) {
     said += chunk;
     const [url] = /http:\/\/\S+\/mcp/.exec(said) ?? [];
-    if (url !== undefined) return new URL(url);
+    if (url !== undefined && said.endsWith("\n")) return { url: new URL(url), said };
   }
   throw new Error(said);
 }
