@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CommandsOptions } from "../src/commands/command-request.ts";
 import { type Commands, openCommands } from "../src/commands/commands.ts";
 import type { SandboxMode } from "../src/sandbox/sandbox.ts";
 
@@ -24,21 +25,30 @@ export class SandboxRoom {
   }
 
   /** Close what was open before. */
-  open(sandbox: SandboxMode = "workspace-write", network = false): Commands {
+  open(
+    sandbox: SandboxMode = "workspace-write",
+    network = false,
+    egress?: NonNullable<CommandsOptions["egress"]>,
+  ): Commands {
     this.commands = openCommands({
       roots: [this.root],
       home: this.home,
       environment: { ...process.env, OPENAI_API_KEY: "canary-key" },
       sandbox,
       network,
+      ...(egress && { egress }),
       passEnvironment: [],
       secretEnvironment: [],
     });
     return this.commands;
   }
 
-  async run(command: string, exception: "none" | "network" | "unlimited" = "none"): Promise<Ran> {
-    const run = await this.commands.start({ command, directory: this.root, exception });
+  async run(
+    command: string,
+    exception: "none" | "network" | "unlimited" = "none",
+    hosts: readonly string[] = [],
+  ): Promise<Ran> {
+    const run = await this.commands.start({ command, directory: this.root, exception, hosts });
     const { exitCode: code } = await run.shellEnded;
     return { code, text: run.output.soFar().head.toString(), run };
   }

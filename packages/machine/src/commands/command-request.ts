@@ -1,3 +1,4 @@
+import type { SessionEgressOptions } from "../egress/session-egress.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
 import type { TakenBack } from "../sandbox/taken-back.ts";
@@ -13,6 +14,8 @@ export interface CommandsOptions {
   /** Folders that commands in the sandbox cannot see, except for roots in them. */
   readonly hide?: readonly string[];
   readonly network: boolean;
+  /** Which hosts commands reach when they may use the network; without it, all hosts. */
+  readonly egress?: Pick<SessionEgressOptions, "rules" | "ask" | "resolve">;
   /** Variables that commands get although they look like secrets. */
   readonly passEnvironment: readonly string[];
   /** Variables that are secret although their names do not say so. */
@@ -30,6 +33,8 @@ export interface CommandRequest {
   /** What the sandbox allows for this one command. */
   readonly exception: "none" | "network" | "unlimited";
   readonly terminal?: boolean;
+  /** Hosts that the user allowed to this command. Given with `exception: "network"`, it reaches no others unasked. */
+  readonly hosts?: readonly string[];
   /** It was allowed because the command, or git in it, only reads: so it gets no chance to do more. */
   readonly reads?: "wholly" | "partly";
 }
@@ -63,6 +68,10 @@ export interface RunningCommand {
   members(): Awaitable<readonly ProcessEntry[]>;
   /** Files it created that would run code later, and that were moved out of the project. */
   takenBack(): Awaitable<readonly TakenBack[]>;
+  /** What the proxy of its network has refused to it, a sentence each. Absent without such a proxy. */
+  refusedHosts?(): Awaitable<readonly string[]>;
+  /** How long it has waited for the user to answer about hosts, in milliseconds. */
+  waitedMs?(): number;
   /** Types into its terminal. Returns false when it has none, or has ended. */
   type(text: string): Awaitable<boolean>;
   /** Resolves when a program that got input has been silent for a moment. */

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterTime } from "@burin/contract/async/wait";
+import type { EgressLease } from "../egress/session-egress.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { Child, ChildEnd } from "../processes/run-process.ts";
 import {
@@ -18,6 +19,8 @@ import { closePipe, closeQuietly, type OutputPipe, readPipe } from "./output-pip
 export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   /** null for a command with its own terminal. */
   readonly pipe: OutputPipe | null;
+  /** null without a proxy between it and the network. */
+  readonly egress?: EgressLease | null;
   /** Returns the file's path for the id of the run. */
   readonly outputFile: (id: string) => string;
 }
@@ -32,7 +35,7 @@ export class CommandRun implements RunningCommand {
   shellEnd: ShellEnd | null = null;
   onLetGo: () => void = () => {};
   onOutput: () => void = () => {};
-  readonly #plan: Pick<RunPlan, "sandbox" | "terminal">;
+  readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress">;
   readonly #process: Supervised;
   readonly #child: Child;
   readonly #sources: readonly Readable[];
@@ -43,11 +46,14 @@ export class CommandRun implements RunningCommand {
   #stopLimit = () => {};
 
   /** Rejects when the program cannot be started. */
-  static async start(supervisor: Supervisor, { pipe, outputFile, ...request }: RunPlan): Promise<CommandRun> {
+  static async start(
+    supervisor: Supervisor,
+    { pipe, outputFile, egress, ...request }: RunPlan,
+  ): Promise<CommandRun> {
     try {
       const started = await supervisor.start({ ...request, writeEnd: pipe?.writeEnd ?? null });
       if (pipe) closeQuietly(pipe.writeEnd);
-      return new CommandRun(started, { ...request, pipe, outputFile });
+      return new CommandRun(started, { ...request, pipe, outputFile, egress: egress ?? null });
     } catch (error) {
       closePipe(pipe);
       throw error;
@@ -71,6 +77,14 @@ export class CommandRun implements RunningCommand {
 
   takenBack(): readonly TakenBack[] {
     return this.#process.takenBack();
+  }
+
+  refusedHosts(): readonly string[] {
+    return (this.#plan.egress?.refusals ?? []).map(({ reason }) => reason);
+  }
+
+  waitedMs(): number {
+    return this.#plan.egress?.waitedMs() ?? 0;
   }
 
   #take(bytes: Uint8Array): void {
@@ -113,7 +127,7 @@ export class CommandRun implements RunningCommand {
   /** Without a report, and with an error of bubblewrap itself, the command never ran. */
   #isSandboxFault({ exitCode }: ChildEnd): boolean {
     if (!this.#isReported || this.#keptInside !== null || exitCode !== 1) return false;
-    return this.output.soFar().head.toString("latin1", 0, 7) === "bwrap: ";
+    return /^(?:bwrap|nsenter): /.test(this.output.soFar().head.toString("latin1", 0, 9));
   }
 
   /** Everything that could write has ended, so the rest is already in the pipe. */

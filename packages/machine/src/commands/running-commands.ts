@@ -3,6 +3,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { randomName } from "../disk/random-name.ts";
+import { type EgressLease, SessionEgress } from "../egress/session-egress.ts";
 import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-programs.ts";
 import { endAtExit } from "../processes/at-exit.ts";
 import { childEnvironment, codePaths } from "../processes/child-environment.ts";
@@ -45,6 +46,7 @@ export class RunningCommands {
   #count = 0;
   #kept = 0;
   #session: Session | null = null;
+  #egress: SessionEgress | null = null;
   readonly #limits: ReturnType<typeof commandLimits>;
   #cleaned: Promise<number> | null = null;
   #cleanedAt = 0;
@@ -136,14 +138,15 @@ export class RunningCommands {
     const shell = this.#inShell(request.command, request.directory);
     const taking = terminal ? null : pipes.take();
     const limits = this.#limitsOf(request, [shell.program, ...shell.args]);
-    const [pipe, sandbox] = await Promise.all([taking, limits]).catch(async (error) => {
+    const [pipe, { sandbox, egress }] = await Promise.all([taking, limits]).catch(async (error) => {
       closePipe(await taking);
       throw error;
     });
     const endVouching = request.exception === "unlimited" ? vouchForAll() : () => {};
     const run = await CommandRun.start(this.#supervisor, {
       ...shell,
-      env: { ...shell.env, ...this.#looking(request, sandbox !== null) },
+      env: { ...shell.env, ...egress?.env, ...this.#looking(request, sandbox !== null) },
+      egress,
       pipe,
       terminal,
       outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
@@ -175,12 +178,39 @@ export class RunningCommands {
     return { ...gitLooking({ isSandboxed }), ...paths };
   }
 
-  async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<SandboxPlan | null> {
+  async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<Limited> {
     const { directory, exception, terminal: hasTerminal = false } = request;
-    if (exception === "unlimited") return null;
-    const network = exception === "network" || (this.#options.network && request.reads !== "wholly");
-    const wrapped = { argv, cwd: directory, network, isAlone: hasTerminal, hasTerminal };
-    return this.#limits.plan(wrapped, this.#isReadOnly(request));
+    if (exception === "unlimited") return { sandbox: null, egress: null };
+    const isReadOnly = this.#isReadOnly(request);
+    const egress = await this.#lease(request, isReadOnly);
+    const network =
+      egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
+    const within = egress === null ? {} : { within: egress.within };
+    const wrapped = { argv, cwd: directory, network, ...within, isAlone: hasTerminal, hasTerminal };
+    try {
+      const sandbox = await this.#limits.plan(wrapped, isReadOnly);
+      if (egress === null || sandbox === null) return { sandbox, egress };
+      const release = () => {
+        egress.close();
+        return sandbox.release();
+      };
+      return { sandbox: { ...sandbox, release }, egress };
+    } catch (error) {
+      egress?.close();
+      throw error;
+    }
+  }
+
+  /** The way to the hosts that are allowed; null for a command with no network, and for one with all of it. */
+  async #lease(request: CommandRequest, isReadOnly: boolean): Promise<EgressLease | null> {
+    const { egress, environment, network } = this.#options;
+    const { command, exception, hosts = [], reads } = request;
+    if (egress === undefined || network || reads === "wholly" || !hasEgress()) return null;
+    const mayAsk = exception === "network";
+    if (!mayAsk && (await egress.rules()).allow.length === 0) return null;
+    if ((await this.#limits.state(isReadOnly)).sandbox === null) return null;
+    this.#egress ??= new SessionEgress({ ...egress, environment });
+    return this.#egress.lease({ command, hosts, mayAsk });
   }
 
   #openSession(): Session {
@@ -227,6 +257,8 @@ export class RunningCommands {
     left.push(...(await this.#supervisor.end()));
     this.#running.clear();
     await Promise.all(this.#cleanings.splice(0));
+    this.#egress?.close();
+    this.#egress = null;
     const session = this.#session;
     let isRemoved = true;
     this.#session = null;
@@ -241,6 +273,16 @@ export class RunningCommands {
     if (left.length === 0 && isRemoved) this.#supervisor.ledger.close();
     return left;
   }
+}
+
+interface Limited {
+  readonly sandbox: SandboxPlan | null;
+  readonly egress: EgressLease | null;
+}
+
+/** Whether this system lets commands reach some hosts and not others. */
+export function hasEgress(): boolean {
+  return process.platform === "linux";
 }
 
 interface Running extends BackgroundCommand<CommandRun> {

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { messageOf } from "@burin/contract/text/error-message";
 import { type HostPlace, hostPlaceText, readHostPlace } from "@burin/shell-judge";
 import { forwardRequest } from "./forward-request.ts";
-import { type Onward, openOnward } from "./open-onward.ts";
+import { type Onward, openOnward, PrivatePlace } from "./open-onward.ts";
 import {
   type EgressRefusal,
   RefusedConnection,
@@ -21,7 +21,9 @@ export interface EgressOptions {
   /** Returns the name of the client that has this login; null when nobody has. */
   readonly clientOf: (user: string, password: string) => string | null;
   /** `host:port` on this machine, in a private network or on another port that the user has named. */
-  readonly named?: () => readonly string[];
+  readonly named?: (client: string) => readonly string[];
+  /** Whether the user wants a place that turned out to be in a private network. Without it, such a place is refused. */
+  readonly judgePrivate?: (place: HostPlace, client: string, signal: AbortSignal) => Promise<boolean>;
   readonly onRefusal?: (refusal: EgressRefusal) => void;
   /** Names the proxy that leads out of this network. */
   readonly environment: NodeJS.ProcessEnv;
@@ -243,17 +245,25 @@ export class EgressProxy {
 
   /** Judges the place, and only then looks it up. Throws a RefusedConnection. */
   async #open(place: HostPlace, client: string, signal: AbortSignal): Promise<Onward> {
-    const named = this.#options.named?.() ?? [];
+    const named = this.#options.named?.(client) ?? [];
     const text = hostPlaceText(place);
     const isNamed = named.includes(text);
     if (!isNamed && place.isAddress) throw refusedPlace(place, "is an address without a name");
-    if (!isNamed && place.port !== 443 && place.port !== 80)
+    if (!isNamed && place.port !== 443 && place.port !== 80) {
       throw refusedPlace(place, "is on another port than 443 and 80");
+    }
     const fault = await this.#options.judge(place, client, signal);
     if (fault !== null) throw new RefusedConnection(403, fault);
     signal.throwIfAborted();
-    const { environment, resolve } = this.#options;
-    return openOnward(place, { environment, resolve, named, dialMs: this.#limits.dialMs });
+    const { environment, resolve, judgePrivate } = this.#options;
+    const needs = { environment, resolve, dialMs: this.#limits.dialMs };
+    try {
+      return await openOnward(place, { ...needs, named });
+    } catch (error) {
+      if (!(error instanceof PrivatePlace) || !(await judgePrivate?.(place, client, signal))) throw error;
+      signal.throwIfAborted();
+      return openOnward(place, { ...needs, named: [...named, text] });
+    }
   }
 
   #refuse(place: string, client: string | null, error: unknown): EgressRefusal {

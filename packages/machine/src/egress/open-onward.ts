@@ -38,11 +38,19 @@ export async function openOnward(place: HostPlace, needs: OnwardNeeds): Promise<
   };
 }
 
+/** The place is on this machine or in its network; only the user can know whether that is meant. */
+export class PrivatePlace extends RefusedConnection {
+  constructor(place: HostPlace) {
+    const { status, message } = refusedPlace(place, "is on this machine or in a private network");
+    super(status, message);
+  }
+}
+
 function asRefusal(place: HostPlace, error: unknown): unknown {
   if (!(error instanceof WebError)) return error;
   switch (error.type) {
     case "private_address":
-      return refusedPlace(place, "is on this machine or in a private network");
+      return new PrivatePlace(place);
     case "forbidden_address":
       return new RefusedConnection(403, error.message.replace("fetched", "reached"));
     default:

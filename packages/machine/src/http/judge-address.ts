@@ -10,8 +10,10 @@ type Address = ReturnType<typeof ipaddr.parse>;
 
 const PRIVATE_RANGES = new Set(["loopback", "private", "uniqueLocal", "carrierGradeNat"]);
 
-/** Some networks answer every lookup with such an address and forward the connection. */
-const STAND_INS = ipaddr.parseCIDR("198.18.0.0/15");
+/** Some networks answer lookups with such an address and forward the connection. No other host is at one. */
+const STAND_INS = ["198.18.0.0/15", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"].map((range) =>
+  ipaddr.parseCIDR(range),
+);
 
 /** Cloud metadata services; not all of them are in special ranges. */
 const METADATA = new Set(
@@ -38,7 +40,7 @@ export function reachOf(text: string): Reach {
   if (PRIVATE_RANGES.has(range)) return "private";
   if (address.kind() === "ipv4") {
     if (range === "unicast") return "public";
-    return matches(address, STAND_INS) ? "private" : "never";
+    return STAND_INS.some((range) => matches(address, range)) ? "private" : "never";
   }
   const isPublic =
     matches(address, GLOBAL_UNICAST) &&

@@ -1,3 +1,4 @@
+import type { Server as NetServer } from "node:net";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { findHelper } from "./helper-program.ts";
@@ -94,6 +95,44 @@ export function succeeds(
     );
     child.on("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
+  });
+}
+
+/** A listening socket that another process has made, and what the process said about it. */
+export interface HandedListener {
+  readonly listener: NetServer;
+  readonly message: unknown;
+  /** Lets the process end, which waits for that. */
+  letGo(): Promise<void>;
+}
+
+/** Starts a program of Node's that sends a listening socket to this process. Rejects when none comes. */
+export function receiveListener(program: string, args: readonly string[]): Promise<HandedListener> {
+  const child = programs().spawn(program, args, {
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    env: { ELECTRON_RUN_AS_NODE: "1" },
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let said = "";
+  child.stderr?.on("data", (piece: Buffer) => {
+    said = `${said}${piece}`.slice(-1000);
+  });
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => child.kill("SIGKILL"), MOST_SHORT_MS);
+    const fail = (why: string) => {
+      clearTimeout(late);
+      reject(new Error(`${program} made no listening socket: ${why}`));
+    };
+    child.once("error", ({ message }) => fail(message));
+    void ended.then(() => fail(said.trim() || "it ended"));
+    child.once("message", (message, listener) => {
+      clearTimeout(late);
+      const letGo = async () => {
+        if (child.connected) child.disconnect();
+        await ended;
+      };
+      resolve({ listener: listener as NetServer, message, letGo });
+    });
   });
 }
 

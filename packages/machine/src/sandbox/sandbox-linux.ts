@@ -58,7 +58,7 @@ export function linuxSandbox(
       // Last of what a full disk can refuse: nobody would end a guard without a command.
       const guard = begin();
       const args = [
-        ...spaces(command.network, isRoot),
+        ...spaces(command.network || command.within !== undefined, isRoot),
         // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
         // another session anyway.
         ...(command.hasTerminal ? [] : ["--new-session"]),
@@ -73,9 +73,10 @@ export function linuxSandbox(
         ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),
         ...command.argv,
       ];
+      const [first = program, ...rest] = [...(command.within ?? []), program, ...args];
       return {
-        program: filter === null ? program : "/bin/sh",
-        args: filter === null ? args : ["-c", WITH_FILTER, filter, program, ...args],
+        program: filter === null ? first : "/bin/sh",
+        args: filter === null ? rest : ["-c", WITH_FILTER, filter, first, ...rest],
         env: { TMPDIR: "/tmp", ...CACHES },
         hasControl: command.isAlone !== true,
         ...guard,
@@ -123,12 +124,12 @@ function places(
   ];
 }
 
-function spaces(network: boolean, isRoot: boolean): string[] {
+function spaces(keepsNetwork: boolean, isRoot: boolean): string[] {
   const rights = isRoot ? KEPT_RIGHTS.flatMap((right) => ["--cap-add", `CAP_${right}`]) : [];
   return [
     ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--die-with-parent", "--cap-drop", "ALL", ...rights],
-    ...(network ? [] : ["--unshare-net"]),
+    ...(keepsNetwork ? [] : ["--unshare-net"]),
   ];
 }
 

@@ -19,7 +19,10 @@ export interface SandboxLimits {
 export interface SandboxedCommand {
   readonly argv: readonly [program: string, ...args: string[]];
   readonly cwd: string;
+  /** It uses the network of this machine. */
   readonly network: boolean;
+  /** The words that start a program in another network namespace, in which it then stays. */
+  readonly within?: readonly string[];
   /** There is no listener on descriptor 3: the program ends by itself, and with it all it started. */
   readonly isAlone?: boolean;
   /** It has its own terminal, which it must keep. */
