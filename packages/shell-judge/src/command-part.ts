@@ -1,6 +1,5 @@
-import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { type CommandPlace, CommandReach } from "./command-place.ts";
-import { type CommandRule, coveredWords, coversEverything, ruleInWords } from "./command-rules.ts";
+import { type CommandRule, coveredWords, coversEverything, coversWriting } from "./command-rules.ts";
 import type {
   ShellAssignment,
   ShellCommand,
@@ -8,9 +7,9 @@ import type {
   ShellWord,
   SimpleCommand,
 } from "./grammar/command-parts.ts";
-import { SOME_COMMIT } from "./grammar/literal-word.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { printedNames } from "./handed-names.ts";
+import { isAlwaysAsked, isProtected, type Judged, partVerdict } from "./part-verdict.ts";
 import { TAKES_ANY_WORD, takesAnyText } from "./programs/any-text.ts";
 import { handedByFind } from "./programs/find.ts";
 import {
@@ -32,7 +31,7 @@ import {
 } from "./programs/launches.ts";
 import { readProgram } from "./programs/read-program.ts";
 import { attachedValue } from "./programs/simple-programs.ts";
-import { ruleText } from "./rules.ts";
+import { beyondWide, wideRowOf } from "./programs/wide-rules.ts";
 import { setOf } from "./tables.ts";
 import type { PartVerdict } from "./verdict.ts";
 
@@ -78,38 +77,19 @@ function judgeSimple(command: SimpleCommand, judging: Judging): Judged {
   const words = literalWords(command);
   const around = aroundFindings(command, judging.reach);
   const { findings, rule } = words === null ? judgeAnyText(command, judging) : judgeWords(words, judging);
-  const all = [...around, ...findings];
-  const judged = { words: around.length === 0 ? words : null };
+  const left = around.filter(({ writes }) => writes === undefined || !isWriteCovered(writes, judging));
+  const all = [...left, ...findings];
+  const judged = {
+    words: left.every(({ writes }) => writes !== undefined) ? words : null,
+    reach: judging.reach,
+  };
   if (everything !== undefined) return { ...judged, findings: all.filter(isAlwaysAsked), rule: everything };
   return { ...judged, findings: all, ...(rule && { rule }) };
 }
 
-function partVerdict(command: SimpleCommand, { findings, rule, words = null }: Judged): PartVerdict {
-  const { text } = command;
-  const first = findings.find(isProtected) ?? findings.find(isAlwaysAsked) ?? findings[0];
-  if (first === undefined) {
-    if (rule === undefined)
-      return { text, verdict: "allow", reason: "it only reads inside the root", isOnlyReading: true };
-    const reason = `${ruleInWords(rule)} covers it`;
-    return { text, verdict: "allow", reason, isOnlyReading: false, rule: rule.text };
-  }
-  const isOnlyReading = findings.every(({ nature }) => nature === "outside");
-  const asked = { text, verdict: "ask", reason: first.what, isOnlyReading } as const;
-  const isGrantable = (finding: Finding) => !isAlwaysAsked(finding) && finding.upTo < command.words.length;
-  const canBeGranted =
-    words !== null &&
-    findings.every(isGrantable) &&
-    !words.some(({ value, isGlob, below }) => isGlob || below !== undefined || value.includes(SOME_COMMIT));
-  if (!canBeGranted) return asked;
-  return { ...asked, grant: ruleText(words.map(({ value }) => quoteShellWord(value))) };
-}
-
-function isProtected({ nature }: Finding): boolean {
-  return nature === "protected";
-}
-
-function isAlwaysAsked({ nature }: Finding): boolean {
-  return nature === "protected" || nature === "destructive";
+function isWriteCovered(path: string, { allow, reach }: Judging): boolean {
+  const paths = reach.outside(path, false) === null ? reach.placesOf(path) : [];
+  return allow.some((rule) => coversWriting(rule, paths));
 }
 
 /** null when a word is known only at run time. */
@@ -192,7 +172,7 @@ function redirectionFindings(
   if (kind === "write") {
     if (/^\/dev\/(?:null|stdout|stderr)$/.test(target)) return [];
     const [finding] = protectedFindings(target, reach);
-    return [finding ?? unknownFinding(`\`${text}\` writes a file`)];
+    return [finding ?? { ...unknownFinding(`\`${text}\` writes a file`), writes: target }];
   }
   return pathFinding({ value: target, isGlob: isGlob === true }, 0, reach);
 }
@@ -220,13 +200,6 @@ function protectedFindings(path: string, reach: CommandReach, isGlob = false): F
   return what === null ? [] : [{ nature: "protected", what: reason, upTo: 0 }];
 }
 
-interface Judged {
-  readonly findings: readonly Finding[];
-  readonly rule?: CommandRule;
-  /** What a rule could spell out; null when more than words would run. */
-  readonly words?: readonly Argument[] | null;
-}
-
 /** The findings that no rule covers: a rule covers the words that it spells out, and what program it is. */
 function judgeWords(words: readonly Argument[], judging: Judging): Judged {
   if (words.length === 0) return { findings: [] };
@@ -246,11 +219,21 @@ function judgeWords(words: readonly Argument[], judging: Judging): Judged {
   for (const rule of judging.allow) {
     const spelled = coveredWords(rule, words);
     const isNeverExcused = rule.isGrant ? isAlwaysAsked : isProtected;
-    const left = findings.filter((finding) => isNeverExcused(finding) || finding.upTo >= spelled);
+    const kept = findings.filter((finding) => isNeverExcused(finding) || finding.upTo >= spelled);
+    const left = spelled === 0 ? kept : [...kept, ...beyondRule(rule, words, judging.reach)];
     const isBetter = best.rule === undefined || left.length < best.findings.length;
     if (spelled > 0 && isBetter) best = { findings: left, rule };
   }
   return best;
+}
+
+/** What a rule that ends in `*` does not cover although its first words are the same. */
+function beyondRule(rule: CommandRule, words: readonly Argument[], reach: CommandReach): Finding[] {
+  const { isGrant, isWide, address } = rule;
+  if (!isWide || (!isGrant && address === undefined)) return [];
+  const count = rule.words.length;
+  const found = wideRowOf(rule.words.concat(address ?? []));
+  return beyondWide({ row: found?.row, count, address }, words, reach);
 }
 
 function ownFindings(

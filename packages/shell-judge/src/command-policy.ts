@@ -1,11 +1,12 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { judgeParts } from "./command-part.ts";
-import type { CommandPlace } from "./command-place.ts";
+import { type CommandPlace, CommandReach } from "./command-place.ts";
 import {
   allowingRules,
   type CommandRule,
   commandRules,
   coversEverything,
+  coversWriting,
   mentions,
   ruleInWords,
   standsIn,
@@ -29,7 +30,7 @@ export interface CommandRequest {
 export function judgeCommand({ command, mode, rules, place }: CommandRequest): Verdict {
   if (place?.isOtherShell) return judgeUnread(command, mode, rules);
   const line = parseShellCommand(command, place?.isPosixShell !== true);
-  const denied = ruleThatMentions(commandRules(rules.deny), line);
+  const denied = ruleThatMentions(commandRules(rules.deny), line, place);
   if (denied?.isCertain) {
     const reason = `the rule deny ${denied.rule.text} forbids \`${denied.part}\``;
     return { verdict: "deny", reason, part: denied.part, rule: denied.rule.text };
@@ -40,7 +41,7 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   }
   const hidden = hiddenPath(line, rules.deny, place);
   if (hidden !== null) return hidden;
-  const asked = ruleThatMentions(commandRules(rules.ask), line);
+  const asked = ruleThatMentions(commandRules(rules.ask), line, place);
   if (asked !== null) return askedByRule("ask", asked);
   if (denied !== null) return askedByRule("deny", denied);
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
@@ -69,8 +70,14 @@ interface Mention {
   readonly isCertain: boolean;
 }
 
-function ruleThatMentions(rules: readonly CommandRule[], line: ShellCommand): Mention | null {
+function ruleThatMentions(
+  rules: readonly CommandRule[],
+  line: ShellCommand,
+  place: CommandPlace | undefined,
+): Mention | null {
   if (rules.length === 0) return null;
+  const written = ruleAboutWriting(rules, line, place);
+  if (written !== null) return written;
   let possible: Mention | null = null;
   for (const { words, part, isPossible, isText } of allCommandWords(line)) {
     for (const rule of rules) {
@@ -80,6 +87,24 @@ function ruleThatMentions(rules: readonly CommandRule[], line: ShellCommand): Me
     }
   }
   return possible;
+}
+
+function ruleAboutWriting(
+  rules: readonly CommandRule[],
+  line: ShellCommand,
+  place: CommandPlace | undefined,
+): Mention | null {
+  const about = rules.filter(({ writes }) => writes !== undefined);
+  if (about.length === 0) return null;
+  const reach = new CommandReach(place);
+  for (const { text, redirections } of reach.inTurn(line.commands)) {
+    for (const { kind, target } of redirections) {
+      const paths = kind === "write" && target !== null ? reach.placesOf(target) : [];
+      const rule = about.find((one) => paths.some((path) => coversWriting(one, [path])));
+      if (rule !== undefined) return { rule, part: text, isCertain: true };
+    }
+  }
+  return null;
 }
 
 function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): Verdict {
@@ -113,9 +138,12 @@ function judgedByParts(
   if (problem !== undefined) return { verdict: "ask", reason: problem, grants: [], parts };
   if (first !== undefined) {
     // One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule.
-    const each = open.flatMap(({ grant }) => grant ?? []);
-    const grants = each.length < open.length ? [] : [...new Set(each)];
-    return { verdict: "ask", reason: needOf(first), part: first.text, grants, parts };
+    const each = open.flatMap(({ grants }) => grants ?? []);
+    const isWhole = each.length === open.length;
+    const exact = isWhole ? [...new Set(each.flatMap((grants) => grants.exact))] : [];
+    const wide = isWhole ? [...new Set(each.flatMap((grants) => grants.wide))] : [];
+    const widths = exact.join() === wide.join() ? {} : { widths: { exact, wide } };
+    return { verdict: "ask", reason: needOf(first), part: first.text, grants: wide, ...widths, parts };
   }
   if (everything !== undefined) {
     return { verdict: "allow", reason: `${ruleInWords(everything)} covers it`, rule: everything.text, parts };

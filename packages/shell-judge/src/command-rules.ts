@@ -1,4 +1,5 @@
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { runsWhatItReads } from "./programs/bare-launchers.ts";
 import type { Argument } from "./programs/finding.ts";
 import { gitSubcommand, mayBeAlias } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
@@ -15,7 +16,8 @@ export interface CommandRule extends CommandPattern {
 
 /** The rules that allow commands, first those of the settings, then those of "always". */
 export function allowingRules({ allow, granted = [] }: Rules): CommandRule[] {
-  return [...commandRules(allow), ...commandRules(granted).map((rule) => ({ ...rule, isGrant: true }))];
+  const grants = commandRules(granted).filter(({ words }) => words.length === 0 || !runsWhatItReads(words));
+  return [...commandRules(allow), ...grants.map((rule) => ({ ...rule, isGrant: true }))];
 }
 
 export function commandRules(rules: readonly Rule[]): CommandRule[] {
@@ -23,7 +25,8 @@ export function commandRules(rules: readonly Rule[]): CommandRule[] {
     .filter(({ tool }) => globMatcher(tool, { caseSensitive: true })(SHELL_TOOL))
     .map(({ text, pattern = "" }) => {
       const read = commandPattern(pattern);
-      return { text, ...(read ?? { words: [], isExact: false }), isUnclear: read === null, isGrant: false };
+      const unclear = { words: [], isExact: false, isWide: false };
+      return { text, ...(read ?? unclear), isUnclear: read === null, isGrant: false };
     });
 }
 
@@ -33,8 +36,8 @@ export function ruleInWords({ text, isGrant }: CommandRule): string {
 }
 
 /** A rule for every command, whatever its words. */
-export function coversEverything({ words, isUnclear }: CommandRule): boolean {
-  return words.length === 0 && !isUnclear;
+export function coversEverything({ words, isUnclear, writes }: CommandRule): boolean {
+  return words.length === 0 && !isUnclear && writes === undefined;
 }
 
 /** An address, or a bare name that programs take for one. A rule that names an address is about no other. */
@@ -55,6 +58,7 @@ export function coveredWords(rule: CommandRule, command: readonly Argument[]): n
 /** Whether a deny or ask rule matches a command; `maybe` when a word is known only at run time. */
 export function mentions(rule: CommandRule, command: readonly (string | null)[]): "yes" | "maybe" | "no" {
   if (rule.isUnclear) return "maybe";
+  if (rule.writes !== undefined) return "no";
   if (rule.words.length === 0) return "yes";
   const [program, ...rest] = withoutGlobals(command);
   if (program === undefined) return "no";
@@ -77,6 +81,12 @@ function mentionsSo(
   if (plain === "no" && called === "git" && mayBeAlias(given[0] ?? "status")) return "maybe";
   if (plain === "no" || (missing && !given.includes(null))) return "no";
   return missing ? "maybe" : plain;
+}
+
+/** Whether a rule about written files is about this one; its paths are those from the root. */
+export function coversWriting({ writes }: CommandRule, paths: readonly string[]): boolean {
+  if (writes === undefined || paths.length === 0) return false;
+  return paths.every(globMatcher(writes, { caseSensitive: true }));
 }
 
 /** Behind these a command may begin in a text, whatever program reads it. */

@@ -12,6 +12,7 @@ export {
   readHostPlace,
 } from "./host-rules.ts";
 export { type NetworkNeeds, type NetworkSource, type NetworkUse, networkNeeds } from "./network-needs.ts";
+export { runsWhatItReads } from "./programs/bare-launchers.ts";
 export type { GitUse, RepositoryFault } from "./programs/finding.ts";
 export {
   PROTECTED_IN_GIT,
@@ -21,4 +22,4 @@ export {
   protectedPaths,
 } from "./protected-files.ts";
 export { parseRule, type Rule, type Rules, type RuleTarget, ruleCovers } from "./rules.ts";
-export type { PartVerdict, Verdict } from "./verdict.ts";
+export type { Grants, PartVerdict, Verdict } from "./verdict.ts";

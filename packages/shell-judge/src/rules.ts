@@ -10,13 +10,24 @@ export interface CommandPattern {
   readonly words: readonly string[];
   /** It ends in `;`: no more words may follow. */
   readonly isExact: boolean;
+  /** It ends in `*`. */
+  readonly isWide: boolean;
+  /** With what every address among the other words begins, as in `curl http://127.0.0.1:*`. */
+  readonly address?: string;
+  /** It is about the files that commands write by `>`: a pattern for their paths, as in `> src/**`. */
+  readonly writes?: string;
 }
 
-/** null when the pattern is more than one plain command. A `*` at its end changes nothing. */
+/** null when the pattern is more than one plain command. A `*` at its end changes nothing for a rule of the settings. */
 export function commandPattern(pattern: string): CommandPattern | null {
+  const writes = /^>\s*([\w*./@+-]+)$/.exec(pattern)?.[1];
+  if (writes !== undefined) return { words: [], isExact: false, isWide: false, writes };
   const isExact = /;\s*$/.test(pattern);
-  const words = splitShellWords(pattern.replace(/;\s*$/, "").replace(/(?:^|(?<!\s)\s+|:)\*$/, ""));
-  return words === null ? null : { words, isExact };
+  const [, start, address] = /^(\S.*?)\s+(https?:\/\/[^\s*'"]+)\*$/i.exec(pattern) ?? [];
+  const isWide = address !== undefined || /(?:^|[\s:])\*$/.test(pattern);
+  const plain = start ?? pattern.replace(/;\s*$/, "").replace(/(?:^|(?<!\s)\s+|:)\*$/, "");
+  const words = splitShellWords(plain);
+  return words === null ? null : { words, isExact, isWide, ...(address !== undefined && { address }) };
 }
 
 /** Returns what is wrong with a pattern for commands, or null. */
@@ -26,9 +37,9 @@ function commandPatternFault(pattern: string): string | null {
     : null;
 }
 
-/** A rule for these words, with any more after them. */
-export function ruleText(words: readonly string[]): string {
-  return `${SHELL_TOOL}(${words.join(" ")})`;
+/** A rule for these words, alone or with any more after them. */
+export function ruleText(words: readonly string[], isExact = false): string {
+  return `${SHELL_TOOL}(${words.join(" ")}${isExact ? ";" : ""})`;
 }
 
 /** `tool` or `tool(pattern)`, as written in settings, on the command line or in a grant. */

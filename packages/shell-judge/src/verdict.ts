@@ -1,5 +1,13 @@
 import type { CallContext } from "@burin/contract/tools";
 
+/** What "always" would store, by how wide it is. */
+export interface Grants {
+  /** For this very command, and this very file. */
+  readonly exact: readonly string[];
+  /** Also with other arguments that cannot widen it, and for the whole folder. The same where there are none. */
+  readonly wide: readonly string[];
+}
+
 /** The verdict on one simple command of a command line. */
 export interface PartVerdict {
   readonly text: string;
@@ -7,8 +15,8 @@ export interface PartVerdict {
   readonly reason: string;
   /** The rule that covers it, as written. */
   readonly rule?: string;
-  /** The rule that would cover it from now on; absent when none can. */
-  readonly grant?: string;
+  /** The rules that would cover it from now on, alone and with other arguments; absent when none can. */
+  readonly grants?: Grants;
   /** It only reads; if it is asked about, then only because of where. */
   readonly isOnlyReading: boolean;
 }
@@ -24,6 +32,8 @@ export interface Verdict {
   readonly rule?: string;
   /** For `ask`: the rules that "always" would store; empty when no rule can prevent this question. */
   readonly grants?: readonly string[];
+  /** The same by their width, where there is more than one. */
+  readonly widths?: Grants;
   /** For a command line that runs without a question: how much of it only reads, and is limited to that. */
   readonly reads?: CallContext["reads"];
   /** For a command line: every simple command in it. */

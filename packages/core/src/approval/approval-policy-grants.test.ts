@@ -20,12 +20,15 @@ function judged(command: string, { mode = "default", ...given }: Given = {}) {
 describe("grants", () => {
   it.each([
     ["git diff | head", []],
-    ["npm publish", ["npm publish"]],
-    ["git diff | tee x && ls && make all", ["tee x", "make all"]],
-    ["git commit -m 'it is; done'", ["git commit -m 'it is; done'"]],
-    ["cat /etc/hosts", ["cat /etc/hosts"]],
-    ["find . -delete", ["find . -delete"]],
-    ["sh -c 'touch x'", ["sh -c 'touch x'"]],
+    ["npm publish", ["npm publish;"]],
+    ["git diff | tee x && ls && make all", ["tee x;", "make *"]],
+    ["git commit -m 'it is; done'", ["git commit *"]],
+    ["git commit --amend -m 'it is; done'", ["git commit --amend -m 'it is; done';"]],
+    ["cat /etc/hosts", ["cat /etc/hosts;"]],
+    ["find . -delete", ["find . -delete;"]],
+    ["sh -c 'touch x'", ["sh -c 'touch x';"]],
+    ["make > out/log", ["make *", "> out/**"]],
+    ["make > log", ["make *", "> log"]],
   ])(
     "P22 always for %j stores the parts that were not allowed, and then it does not ask",
     (command, words) => {
@@ -66,7 +69,7 @@ describe("grants", () => {
 
   it.each([
     "echo $x",
-    "make > log",
+    "make > $x",
     "A=b make",
     "make &",
     "echo x > .env",

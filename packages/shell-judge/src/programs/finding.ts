@@ -31,6 +31,8 @@ export interface Finding {
   readonly what: string;
   /** The last word that a rule must spell out to cover this; `BEYOND_RULES` when words cannot. */
   readonly upTo: number;
+  /** The path of a file that the shell writes for it, which a rule of its own can cover. */
+  readonly writes?: string;
 }
 
 /** For what no words of a rule can cover: only a rule for every command does. */

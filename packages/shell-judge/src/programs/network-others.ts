@@ -1,6 +1,6 @@
 import { HELP, type NetworkRow } from "./network-row.ts";
 
-const CURL_VALUES = `-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --data --data-raw
+export const CURL_VALUES = `-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --data --data-raw
   --data-binary --data-urlencode --json --form --form-string --header --request --output --output-dir --user
   --user-agent --referer --cookie --cookie-jar --max-time --connect-timeout --retry --retry-delay --retry-max-time
   --cacert --capath --cert --key --proxy --range --upload-file --write-out --url-query --limit-rate --interface

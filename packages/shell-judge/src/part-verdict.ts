@@ -1,0 +1,80 @@
+import { quoteShellWord } from "@burin/contract/text/shell-words";
+import type { CommandReach } from "./command-place.ts";
+import { type CommandRule, ruleInWords } from "./command-rules.ts";
+import type { SimpleCommand } from "./grammar/command-parts.ts";
+import { SOME_COMMIT } from "./grammar/literal-word.ts";
+import { isBareLauncher } from "./programs/bare-launchers.ts";
+import type { Argument, Finding } from "./programs/finding.ts";
+import { wideWords } from "./programs/wide-rules.ts";
+import { ruleText } from "./rules.ts";
+import type { Grants, PartVerdict } from "./verdict.ts";
+
+/** What is left to ask about one command, and what covers the rest. */
+export interface Judged {
+  readonly findings: readonly Finding[];
+  readonly rule?: CommandRule;
+  /** What a rule could spell out; null when more than words would run. */
+  readonly words?: readonly Argument[] | null;
+  /** Where it would run. */
+  readonly reach?: CommandReach;
+}
+
+export function partVerdict(command: SimpleCommand, judged: Judged): PartVerdict {
+  const { findings, rule, words = null } = judged;
+  const { text } = command;
+  const first = findings.find(isProtected) ?? findings.find(isAlwaysAsked) ?? findings[0];
+  if (first === undefined) {
+    if (rule === undefined)
+      return { text, verdict: "allow", reason: "it only reads inside the root", isOnlyReading: true };
+    const reason = `${ruleInWords(rule)} covers it`;
+    return { text, verdict: "allow", reason, isOnlyReading: false, rule: rule.text };
+  }
+  const isOnlyReading = findings.every(({ nature }) => nature === "outside");
+  const asked = { text, verdict: "ask", reason: first.what, isOnlyReading } as const;
+  const isGrantable = (finding: Finding) =>
+    !isAlwaysAsked(finding) && (finding.writes !== undefined || finding.upTo < command.words.length);
+  if (words === null || !findings.every(isGrantable)) return asked;
+  const grants = grantsFor(words, judged);
+  return grants === null ? asked : { ...asked, grants };
+}
+
+/** What would cover the findings from now on; null when no rule can. */
+function grantsFor(words: readonly Argument[], { findings, reach }: Judged): Grants | null {
+  if (reach === undefined) return null;
+  const written = findings.flatMap(({ writes }) => writes ?? []).map((path) => writeGrants(path, reach));
+  const ofWrites = written.filter((grants) => grants !== null);
+  if (ofWrites.length < written.length) return null;
+  const isOnlyWriting = findings.every(({ writes }) => writes !== undefined);
+  const ofWords = isOnlyWriting ? { exact: [], wide: [] } : wordGrants(words, reach);
+  if (ofWords === null) return null;
+  const all = [ofWords, ...ofWrites];
+  return { exact: all.flatMap(({ exact }) => exact), wide: all.flatMap(({ wide }) => wide) };
+}
+
+function wordGrants(words: readonly Argument[], reach: CommandReach): Grants | null {
+  const isOpen = ({ value, isGlob, below }: Argument) =>
+    isGlob || below !== undefined || value.includes(SOME_COMMIT);
+  const values = words.map(({ value }) => value);
+  if (words.some(isOpen) || isBareLauncher(values)) return null;
+  const exact = [ruleText(values.map(quoteShellWord), true)];
+  const wide = wideWords(words, reach);
+  return { exact, wide: wide === null ? exact : [ruleText(wide)] };
+}
+
+/** For the file, and for all in its folder; not for all in the root, where the project's own settings are. */
+function writeGrants(path: string, reach: CommandReach): Grants | null {
+  const places = new Set(reach.outside(path, false) === null ? reach.placesOf(path) : []);
+  const [place] = places;
+  if (places.size !== 1 || place === undefined || !/^[\w./@+-]+$/.test(place)) return null;
+  const folder = place.slice(0, Math.max(place.lastIndexOf("/"), 0));
+  const exact = [ruleText([`> ${place}`])];
+  return { exact, wide: folder === "" ? exact : [ruleText([`> ${folder}/**`])] };
+}
+
+export function isProtected({ nature }: Finding): boolean {
+  return nature === "protected";
+}
+
+export function isAlwaysAsked({ nature }: Finding): boolean {
+  return nature === "protected" || nature === "destructive";
+}

@@ -1,0 +1,119 @@
+import { type Argument, type Finding, launchFinding, pathFinding, type Reach } from "./finding.ts";
+import { CURL_VALUES } from "./network-others.ts";
+import { wordsIn } from "./network-row.ts";
+import { type Options, readOptions } from "./options.ts";
+import { WIDE_COMMANDS, WIDENING, type WideCommand } from "./wide-commands.ts";
+
+const ROWS = WIDE_COMMANDS.map((row) => ({
+  row,
+  pattern: row.words.split(" ").map((word) => word.split("|")),
+}));
+const SCRIPT_NAME = /^\w[\w:.@/-]*$/;
+/** It has an ending, and is not above the folder. */
+const FILE = /^(?:\.\/)?(?!.*\.\.)\w[\w./@+-]*\.\w+$/;
+/** The programs of this machine: `http://localhost:3000/x`, in front of its port or path. */
+const OWN_ADDRESS = /^(https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]?)/i;
+
+/** The row about a command with these words, and how many of them the rule spells out. */
+export function wideRowOf(
+  words: readonly string[],
+): { readonly row: WideCommand; readonly count: number } | null {
+  const found = ROWS.find(({ pattern }) =>
+    pattern.every((names, at) => {
+      const word = words[at] ?? "";
+      if (names.includes("$file")) return FILE.test(word);
+      return names.includes("$") ? SCRIPT_NAME.test(word) : names.includes(word);
+    }),
+  );
+  return found === undefined ? null : { row: found.row, count: found.pattern.length };
+}
+
+/** The words of a rule for this command with other arguments; null when its table knows of none. */
+export function wideWords(words: readonly Argument[], reach: Reach): readonly string[] | null {
+  const values = words.map(({ value }) => value);
+  const found = wideRowOf(values);
+  if (found === null) return null;
+  const { row, count } = found;
+  const own =
+    row.operands === "addresses" ? values.map((value) => OWN_ADDRESS.exec(value)?.[1]).find(Boolean) : "";
+  if (own === undefined || beyondWide({ row, count, address: own }, words, reach).length > 0) return null;
+  const isHostAlone = own !== "" && !/[:/]$/.test(own.replace(/^https?:\/\//i, ""));
+  return [...values.slice(0, count), `${own}${isHostAlone ? "/" : ""}*`];
+}
+
+interface Width {
+  readonly row: WideCommand | undefined;
+  readonly count: number;
+  /** With what each address begins. */
+  readonly address?: string | undefined;
+}
+
+/** The words that make a command one of another kind than a wide rule covers. */
+export function beyondWide(
+  { row, count, address = "" }: Width,
+  words: readonly Argument[],
+  reach: Reach,
+): Finding[] {
+  if (row === undefined || row.operands === "addresses")
+    return address === "" ? [] : elsewhere(address, words, count);
+  const beyond = (what: string, index: number) =>
+    launchFinding(`\`${what}\` makes it more than the grant covers`, index);
+  const read = operandsOf(words, row, { count, reach });
+  const never = wordsIn(row.never ?? "");
+  return [
+    ...read.findings,
+    ...words.flatMap(({ value }, index) => {
+      const isWidening = row.options === undefined && WIDENING.test(value);
+      return index >= count && (isWidening || never.includes(value)) ? [beyond(value, index)] : [];
+    }),
+    ...read.operands.flatMap((operand) => {
+      const { value, index } = operand;
+      if (row.operands === "text" || index < count) return [];
+      if (row.operands === "paths") return pathFinding(operand, index, reach);
+      return row.operands === "names" && isName(operand) ? [] : [beyond(value, index)];
+    }),
+  ];
+}
+
+/** The name of a branch, a target or a service: neither an address nor a path that leaves the folder. */
+function isName({ value, isGlob, below }: Argument): boolean {
+  const isPlain = /^\w[\w.@/+~^#,%-]*$/.test(value) && !/(?:^|\/)\.\.(?:\/|$)/.test(value);
+  return isPlain && !isGlob && below === undefined;
+}
+
+function operandsOf(
+  words: readonly Argument[],
+  { options }: WideCommand,
+  { count, reach }: { readonly count: number; readonly reach: Reach },
+): Pick<Options, "operands" | "findings"> {
+  if (options === undefined) {
+    const operands = words.map((word, index) => ({ ...word, index }));
+    return { findings: [], operands: operands.filter(({ value }) => !value.startsWith("-")) };
+  }
+  // The words that the rule spells out are not read again.
+  const blank = words.map((word, index) =>
+    index > 0 && index < count ? { value: "", isGlob: false } : word,
+  );
+  return readOptions(blank, options, reach);
+}
+
+/** Addresses besides the one that the rule names, and words that a program could take for one. */
+function elsewhere(address: string, words: readonly Argument[], count: number): Finding[] {
+  const values = wordsIn(CURL_VALUES);
+  return words.flatMap(({ value, below }, index) => {
+    const before = words[index - 1]?.value ?? "";
+    const isValue = values.includes(before) || /^-\w*[HdXAm]$/.test(before);
+    if (index < count || value.startsWith("-") || isValue) return [];
+    // Names that match a pattern begin as the pattern does.
+    const isCovered = below === undefined && beginsWith(value, address);
+    return isCovered ? [] : [launchFinding(`\`${value}\` is not what the rule names`, index)];
+  });
+}
+
+/** Behind `http://host:` only a port may follow, so that the rest cannot be another host. */
+function beginsWith(value: string, address: string): boolean {
+  if (!value.startsWith(address)) return false;
+  const rest = value.slice(address.length);
+  if (/[\\\s{}]|\[|\.\.|%2e/i.test(rest)) return false;
+  return address.endsWith(":") ? /^\d{1,5}(?:[/?#].*)?$/.test(rest) : /\/\/[^/]+\//.test(address);
+}
