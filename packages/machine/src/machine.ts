@@ -8,6 +8,7 @@ import type {
 } from "./commands/command-request.ts";
 import type { WorkspaceSettings } from "./files/access.ts";
 import type { TreeBelow } from "./processes/command-surroundings.ts";
+import type { BegunWrite } from "./processes/process-ledger.ts";
 import type { ProcessEntry } from "./processes/process-table.ts";
 import type {
   ExchangeEnd,
@@ -43,6 +44,8 @@ export interface MachineCommands {
   sandbox(request?: CommandRequest): Promise<SandboxFact>;
   /** A new folder of this computer for files of a moment. Absent where its commands run on another one. */
   temporaryFolder?(): Promise<string>;
+  /** Called before each write in a folder of this computer; the next Burin removes what a crash leaves of it. */
+  beginWrite?(folder: string): Promise<BegunWrite>;
   /** Throws a WorkspaceError when the directory does not exist. */
   start(request: CommandRequest): Promise<RunningCommand>;
   /** Lets a command continue in the background. Resolves to its id. */

@@ -109,7 +109,8 @@ export class ToolSet {
       const { UndoJournal } = await import("../session/undo/undo-journal.ts");
       return new UndoJournal(given.folder, this.workspace.root, undoWriter ?? "").onChange;
     };
-    const access = { ...accessOf(given), ...(undoWriter ? { openJournal } : {}) };
+    const beginWrite = (folder: string) => this.commands.beginWrite?.(folder);
+    const access = { ...accessOf(given), beginWrite, ...(undoWriter ? { openJournal } : {}) };
     this.#openWorkspace = (own) =>
       machine.openFiles(given.root, options.includeDirectories ?? [], { ...access, ...own });
     this.workspace = this.#openWorkspace(reads ? { reads } : {});

@@ -21,6 +21,7 @@ export function openCommands(options: CommandsOptions) {
     return new RunningCommands(options, shell, outputFolder);
   };
   const open = () => (running ??= load());
+  let ledger: Promise<WriteLedger> | undefined;
   return {
     shell,
     outputFolder,
@@ -35,7 +36,33 @@ export function openCommands(options: CommandsOptions) {
       entriesOf(join(home, "running")).length > 0 ? (await open()).endLeftBehind() : 0,
     backgrounds: async () => (await running)?.backgrounds() ?? [],
     foreground: async () => (await running)?.foreground() ?? [],
-    close: async () => (await running)?.close() ?? [],
+    beginWrite: async (folder: string) => {
+      ledger ??= openWriteLedger(home);
+      return (await ledger).beginWrite(folder);
+    },
+    close: async () => {
+      (await ledger)?.close();
+      return (await running)?.close() ?? [];
+    },
+  };
+}
+
+type WriteLedger = Awaited<ReturnType<typeof openWriteLedger>>;
+
+/** For the files that are written; the ledger of commands is loaded with the first command. */
+export async function openWriteLedger(home: string) {
+  const [{ ProcessLedger }, { endAtExit }] = await Promise.all([
+    import("../processes/process-ledger.ts"),
+    import("../processes/at-exit.ts"),
+  ]);
+  const ledger = new ProcessLedger(home);
+  const forget = endAtExit(() => ledger.close());
+  return {
+    beginWrite: async (folder: string) => ledger.beginWrite(folder),
+    close: () => {
+      forget();
+      ledger.close();
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { type FolderRules, IgnoreRules, type IgnoreSettings } from "../ignore/ignore.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
 import type { ReadMemory } from "./read-record.ts";
-import type { OnChange } from "./replace-file.ts";
+import type { BeginWrite, OnChange } from "./replace-file.ts";
 
 export interface AccessSettings extends IgnoreSettings {
   /** Globs of paths, from a root, that no tool may open: the patterns of deny rules for reading. */
@@ -16,6 +16,8 @@ export interface AccessSettings extends IgnoreSettings {
 export interface WorkspaceSettings extends AccessSettings {
   /** Resolves to a listener for each change of a file; called with the first change. */
   readonly openJournal?: () => Promise<OnChange>;
+  /** Called before each write, so that what a crash leaves of it can be found. */
+  readonly beginWrite?: BeginWrite;
   /** What the model has seen in an earlier process, and sees now. */
   readonly reads?: ReadMemory;
 }

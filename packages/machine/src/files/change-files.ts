@@ -16,7 +16,14 @@ import type { Access } from "./access.ts";
 import { HeldFile, isTouched } from "./held-file.ts";
 import { readAll, sizeOfFile } from "./read-opened.ts";
 import { hashOf, type ReadRecord } from "./read-record.ts";
-import { changed, heldContent, type OnChange, replaceFile } from "./replace-file.ts";
+import {
+  type BeginWrite,
+  changed,
+  heldContent,
+  type OnChange,
+  type Replacement,
+  replaceFile,
+} from "./replace-file.ts";
 
 /** Overwriting holds both contents in memory; larger files are refused. */
 const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
@@ -36,16 +43,22 @@ export class FileChanges {
   readonly #access: Access;
   readonly #record: ReadRecord;
   readonly #onChange: OnChange | undefined;
+  readonly #beginWrite: BeginWrite | undefined;
   /** The content of the last versions, as long as somebody has the snapshot or the memory is not needed. */
   readonly #held = new Map<string, WeakRef<HeldFile>>();
   readonly #used = new WeakMap<FileSnapshot, HeldFile>();
   /** What was written last, if it is small: often it is changed once more. */
   #last: HeldFile | null = null;
 
-  constructor(access: Access, record: ReadRecord, onChange: OnChange | undefined) {
+  constructor(
+    access: Access,
+    record: ReadRecord,
+    { onChange, beginWrite }: Pick<Replacement, "onChange" | "beginWrite">,
+  ) {
     this.#access = access;
     this.#record = record;
     this.#onChange = onChange;
+    this.#beginWrite = beginWrite;
   }
 
   async snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot> {
@@ -103,7 +116,7 @@ export class FileChanges {
     const keep = this.#onChange;
     const onChange: OnChange | undefined =
       keep && ((pending) => keep({ ...pending, hashes: { present: current.hash, coming: whole } }));
-    const place = { file, real, roots, environment, onChange };
+    const place = { file, real, roots, environment, onChange, beginWrite: this.#beginWrite };
     const settled = (now: BigIntStats) => {
       if (bytes === undefined) return;
       this.#last = HeldFile.written({ realPath: real, bytes, stats: now }, { hash: whole, text });

@@ -37,13 +37,13 @@ export class NodeFiles {
   readonly changes: () => Promise<FileChanges>;
 
   constructor(roots: readonly string[], settings: WorkspaceSettings) {
-    const { openJournal, reads } = settings;
+    const { openJournal, reads, beginWrite } = settings;
     leaveOutFolders(roots);
     this.#access = new Access(roots, settings);
     this.#record = new ReadRecord(reads);
     this.changes = once(async () => {
       const [changing, onChange] = await Promise.all([import("./change-files.ts"), openJournal?.()]);
-      return new changing.FileChanges(this.#access, this.#record, onChange);
+      return new changing.FileChanges(this.#access, this.#record, { onChange, beginWrite });
     });
   }
 

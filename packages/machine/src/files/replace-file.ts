@@ -16,12 +16,14 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { orElse } from "@burin/contract/or-else";
 import { randomName } from "../disk/random-name.ts";
 import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
 import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "../paths/target-folder.ts";
+import type { BegunWrite } from "../processes/process-ledger.ts";
 import { vouchFor } from "../sandbox/vouched-files.ts";
 import { KeptAttributes } from "./file-attributes.ts";
 import { isTouched } from "./held-file.ts";
@@ -59,6 +61,9 @@ export interface PendingChange {
  */
 export type OnChange = (change: PendingChange) => { readonly note: string | null; forget(): void };
 
+/** Resolves to nothing where nobody looks after a crash. */
+export type BeginWrite = (folder: string) => Promise<BegunWrite> | undefined;
+
 export interface Replacement {
   /** The path as it was requested; only for messages. */
   readonly file: string;
@@ -71,6 +76,7 @@ export interface Replacement {
   /** For a file that does not exist. */
   readonly mode?: number | undefined;
   readonly onChange?: OnChange | undefined;
+  readonly beginWrite?: BeginWrite | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
@@ -114,9 +120,28 @@ export async function replaceFile(replacement: Replacement): Promise<readonly st
 async function replaceIn(folder: TargetFolder, replacement: Replacement): Promise<readonly string[]> {
   const target = folder.path(folder.name);
   const old = replacement.stats === null ? null : await lookAtOld(target, replacement.stats, replacement);
+  const begun = await replacement.beginWrite?.(dirname(replacement.real));
+  try {
+    return await writeBeside({ folder, old, name: begun?.name ?? `.burin-${randomName()}.tmp` }, replacement);
+  } finally {
+    begun?.end();
+  }
+}
+
+interface Beside {
+  readonly folder: TargetFolder;
+  /** The stats of the file to be replaced. */
+  readonly old: BigIntStats | null;
+  /** Of the file that is written beside it. */
+  readonly name: string;
+}
+
+async function writeBeside(
+  { folder, old, name }: Beside,
+  replacement: Replacement,
+): Promise<readonly string[]> {
+  const [target, temporary] = [folder.path(folder.name), folder.path(name)];
   const attributes = old && new KeptAttributes({ ...replacement, folder, stats: old });
-  const name = `.burin-${randomName()}.tmp`;
-  const temporary = folder.path(name);
   const descriptor = openSync(temporary, TO_FILL, old === null ? 0o666 : 0o600);
   let kept: ReturnType<OnChange> | undefined;
   try {

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
+import { tmpdir, uptime } from "node:os";
 import { basename, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -52,6 +52,12 @@ function orphaned(ledger: ProcessLedger, change: Record<string, unknown> = { sta
   const [first = "{}", ...rest] = readFileSync(path, "utf8").split("\n");
   writeFileSync(path, [JSON.stringify({ ...JSON.parse(first), ...change }), ...rest].join("\n"));
   return path;
+}
+
+/** As if nobody had written the file since this machine started. */
+function beforeThisBoot(path: string): void {
+  const then = Date.now() / 1000 - uptime() - 60;
+  utimesSync(path, then, then);
 }
 
 /** The system's administrator has every right, whatever a folder says. */
@@ -162,11 +168,65 @@ describe("the ledger of processes", () => {
     const ledger = new ProcessLedger(home);
     const pid = sleeper(`${ledger.id}.1`);
     ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
-    orphaned(ledger, { boot: "an earlier one" });
+    const path = orphaned(ledger, { boot: "an earlier one" });
+    beforeThisBoot(path);
     expect(await endLeftBehind(home)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     expect(readdirSync(join(home, "running"))).toEqual([]);
     process.kill(pid);
+  });
+
+  it("P3 P26 removes the files of writes that a crash ended, and nothing else in their folder", async () => {
+    const folder = temporaryFolder();
+    const [ledger, other] = [new ProcessLedger(home), new ProcessLedger(home)];
+    const { name } = ledger.beginWrite(folder);
+    const outside = join(temporaryFolder(), "outside");
+    const kept = [
+      "file.txt",
+      ".burin-0123456789abcdef.tmp",
+      other.beginWrite(folder).name,
+      `${ledger.beginWrite(folder).name}.txt`,
+    ];
+    for (const one of [name, ...kept]) writeFileSync(join(folder, one), "");
+    writeFileSync(outside, "");
+    const [link, directory] = [ledger.beginWrite(folder).name, ledger.beginWrite(folder).name];
+    symlinkSync(outside, join(folder, link));
+    mkdirSync(join(folder, directory));
+    orphaned(ledger);
+    await endLeftBehind(home);
+    expect(readdirSync(folder).sort()).toEqual([...kept, link, directory].sort());
+    expect(existsSync(outside)).toBe(true);
+    // The other one is not over, and this ledger has done its work.
+    expect(readdirSync(join(home, "running"))).toEqual([`${other.id}.jsonl`]);
+  });
+
+  it("P3 P26 what another machine may be writing on a shared disk stays, also its ledger", async () => {
+    const folder = temporaryFolder();
+    const ledger = new ProcessLedger(home);
+    const [old, fresh] = [ledger.beginWrite(folder).name, ledger.beginWrite(folder).name];
+    for (const one of [old, fresh]) writeFileSync(join(folder, one), "");
+    beforeThisBoot(join(folder, old));
+    const path = orphaned(ledger, { boot: "of another machine" });
+    await endLeftBehind(home);
+    expect(readdirSync(folder).sort()).toEqual([old, fresh].sort());
+    expect(existsSync(path)).toBe(true);
+    // What was last written before this machine started is from before that; a file in it may still be another's.
+    beforeThisBoot(path);
+    await endLeftBehind(home);
+    expect(readdirSync(folder)).toEqual([fresh]);
+  });
+
+  it("P3 P26 notes a folder once, and keeps the ledger while a write is not finished", () => {
+    const ledger = new ProcessLedger(home);
+    const path = join(home, "running", `${ledger.id}.jsonl`);
+    const writes = Array.from({ length: 50 }, () => ledger.beginWrite(home));
+    expect(new Set(writes.map(({ name }) => name)).size).toBe(50);
+    expect(readFileSync(path, "utf8").trim().split("\n")).toHaveLength(2);
+    ledger.close();
+    expect(existsSync(path)).toBe(true);
+    for (const { end } of writes) end();
+    ledger.close();
+    expect(existsSync(path)).toBe(false);
   });
 
   it("removes temporary folders that were left, but only its own", async () => {

@@ -1,11 +1,11 @@
-import { appendFileSync, constants, rmSync, utimesSync } from "node:fs";
+import { appendFileSync, constants, lstatSync, rmSync, unlinkSync, utimesSync } from "node:fs";
 import { chmod, open, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir, uptime } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { orElse } from "@burin/contract/or-else";
 import { appendLine } from "../disk/append-line.ts";
-import { realPlace } from "../disk/disk-looks.ts";
+import { entriesOf, realPlace } from "../disk/disk-looks.ts";
 import { makeFolders } from "../disk/make-folders.ts";
 import { randomName } from "../disk/random-name.ts";
 import { readText } from "../disk/regular-file.ts";
@@ -18,14 +18,19 @@ import { endTree, membersOf } from "./process-tree.ts";
 /** The start of the name of every temporary folder that a ledger may name. */
 export const TEMPORARY_PREFIX = "burin-run-";
 
+/** Around the id of a ledger, in the names of files that are not finished. */
+const WRITE_PREFIX = ".burin-";
+const WRITE_ENDING = ".tmp";
+
 const BEAT_MS = 2000;
 /** One line for each process of one run. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** A process that was started, or a temporary folder that was created. */
+/** A process that was started, a temporary folder that was created, or a folder in which files are replaced. */
 type Note =
   | { readonly pid: number; readonly started: string }
   | { readonly temporary: string }
+  | { readonly writes: string }
   | GuardNote
   | { readonly guardDone: number };
 
@@ -41,8 +46,17 @@ interface GuardNote {
   readonly places: readonly (readonly [key: string, kind: Place["kind"], target?: string | null])[];
 }
 
+/** A file that is being written, in the folder of the file that it will replace. */
+export interface BegunWrite {
+  readonly name: string;
+  /** Call when it has its own name, or is gone. */
+  end(): void;
+}
+
 interface Owner extends NotedProcess {
   readonly owner: string;
+  /** Absent in ledgers of earlier versions. */
+  readonly host?: string;
 }
 
 /** What this Burin has started, on disk while it runs, so that the next one can end what a crash left. */
@@ -54,6 +68,8 @@ export class ProcessLedger {
   #guards = 0;
   #beat: NodeJS.Timeout | null = null;
   readonly #guarded = new Set<number>();
+  readonly #written = new Set<string>();
+  readonly #unfinished = new Set<string>();
 
   constructor(home: string) {
     this.#path = join(home, "running", `${this.id}.jsonl`);
@@ -68,6 +84,20 @@ export class ProcessLedger {
       if (!this.#isOpen) this.#begin();
       if (note !== undefined) appendLine(this.#path, note);
     });
+  }
+
+  /**
+   * Call before a file in this folder is replaced: one note for each folder, however many files. By the name of its
+   * temporary file a Burin that finds this ledger after a crash knows it.
+   */
+  beginWrite(folder: string): BegunWrite {
+    if (!this.#written.has(folder)) {
+      this.#written.add(folder);
+      this.note({ writes: folder });
+    }
+    const name = `${WRITE_PREFIX}${this.id}-${randomName(4)}${WRITE_ENDING}`;
+    this.#unfinished.add(name);
+    return { name, end: () => void this.#unfinished.delete(name) };
   }
 
   /** Call when a command begins; call the returned function when it has been checked. */
@@ -94,15 +124,17 @@ export class ProcessLedger {
   #begin(): void {
     makeFolders(dirname(this.#path));
     const started = findProcess(process.pid)?.started ?? "";
-    const owner: Owner = { owner: this.id, pid: process.pid, started, ...thisSystem() };
+    const owner: Owner = { owner: this.id, pid: process.pid, started, host: hostname(), ...thisSystem() };
     appendLine(this.#path, owner);
     this.#isOpen = true;
   }
 
   /** Call when everything that was noted has ended. What cannot be removed, the next Burin removes. */
   close(): void {
-    if (this.#isOpen) orElse(undefined, () => rmSync(this.#path, { force: true }));
+    if (!this.#isOpen || this.#unfinished.size > 0) return;
+    orElse(undefined, () => rmSync(this.#path, { force: true }));
     this.#isOpen = false;
+    this.#written.clear();
   }
 }
 
@@ -122,7 +154,7 @@ async function settle(path: string): Promise<number> {
   const lines = read.filter(isRecord) as unknown as (Note | Owner)[];
   const owner = lines.find((line) => "owner" in line);
   if (owner === undefined || `${owner.owner}.jsonl` !== basename(path)) return 0;
-  if (mayRun(owner)) return 0;
+  if (mayRun(owner) || isElsewhere(owner, lastBeat)) return 0;
   let ended = 0;
   if (owner.boot === thisSystem().boot) {
     const known = lines.flatMap((line) =>
@@ -140,9 +172,37 @@ async function settle(path: string): Promise<number> {
     if ("guard" in line) {
       if (!done.has(line.guard)) await lookAfter(line, dirname(dirname(path)), lastBeat);
     } else if ("temporary" in line) await removeTemporary(line.temporary, dirname(dirname(path)));
+    else if ("writes" in line) removeWrites(line.writes, owner);
   }
   await rm(path, { force: true });
   return ended;
+}
+
+/**
+ * Whether a Burin on another machine, which shares the disk, may have this ledger: no process of an earlier boot can
+ * have written since this machine started.
+ */
+function isElsewhere({ boot, host }: Owner, lastBeat: number): boolean {
+  const here = thisSystem().boot;
+  if (here === "") return host !== undefined && host !== hostname();
+  return boot !== here && lastBeat >= bootTime();
+}
+
+function bootTime(): number {
+  return Date.now() - uptime() * 1000;
+}
+
+/** Only regular files whose names hold the id of the crashed Burin, and that nobody has written since. */
+function removeWrites(folder: string, { owner, boot }: Owner): void {
+  const isOurs = (name: string) => name.startsWith(`${WRITE_PREFIX}${owner}-`) && name.endsWith(WRITE_ENDING);
+  const end = boot === thisSystem().boot ? Number.POSITIVE_INFINITY : bootTime();
+  for (const { name } of entriesOf(folder)) {
+    if (!isOurs(name)) continue;
+    orElse(undefined, () => {
+      const stats = lstatSync(join(folder, name));
+      if (stats.isFile() && stats.mtimeMs < end) unlinkSync(join(folder, name));
+    });
+  }
 }
 
 async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promise<void> {

@@ -7,7 +7,12 @@ import { openRegular, readBytes } from "@burin/machine/disk/regular-file";
 import { asWorkspaceError, codeOf } from "@burin/machine/disk/system-error";
 import { hashOf } from "@burin/machine/files/read-record";
 import { removeFile } from "@burin/machine/files/remove-file";
-import { type NewContent, type OnChange, replaceFile } from "@burin/machine/files/replace-file";
+import {
+  type BeginWrite,
+  type NewContent,
+  type OnChange,
+  replaceFile,
+} from "@burin/machine/files/replace-file";
 import { isWithin } from "@burin/machine/paths/paths";
 import { mergeTexts } from "./merge-texts.ts";
 import {
@@ -23,6 +28,7 @@ export interface UndoPlace {
   readonly folder: string;
   readonly root: string;
   readonly onChange: OnChange;
+  readonly beginWrite?: BeginWrite;
 }
 
 export interface FileOutcome {
@@ -132,7 +138,9 @@ async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
   const { change, place, now } = step;
   const stats = now === null ? null : lstatSync(change.file, { bigint: true });
   const content = { writeTo, isOf: isOf(step) };
-  await replaceFile({ ...target(step), stats, content, onChange: place.onChange, mode: change.before?.mode });
+  const { onChange, beginWrite } = place;
+  const mode = change.before?.mode;
+  await replaceFile({ ...target(step), stats, content, onChange, beginWrite, mode });
 }
 
 /** For files that are, or were when kept, small enough to be merged. */

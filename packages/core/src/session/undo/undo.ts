@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
+import { openWriteLedger } from "@burin/machine/commands/commands";
 import { lockPath } from "@burin/machine/disk/path-lock";
 import { readText } from "@burin/machine/disk/regular-file";
 import { codeOf } from "@burin/machine/disk/system-error";
@@ -67,8 +68,11 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   const chosen = readOperations(home, root, (operations) => chosenFrom(operations, options));
   const id = newChangeId(undoFolder(home, root));
   const journal = new UndoJournal(home, root, `undo-${id}`);
-  const place: UndoPlace = { folder: undoFolder(home, root), root, onChange: journal.onChange };
-  const { files, of } = await takeBackAll(chosen, place);
+  const ledger = await openWriteLedger(home);
+  const { beginWrite } = ledger;
+  const { onChange } = journal;
+  const place: UndoPlace = { folder: undoFolder(home, root), root, onChange, beginWrite };
+  const { files, of } = await takeBackAll(chosen, place).finally(ledger.close);
   const result = { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
   try {
     if (of.length > 0) journal.append({ type: "undo", id, at: new Date().toISOString(), of });
