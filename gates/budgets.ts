@@ -13,9 +13,9 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   web: 1850, // half is HTML to Markdown
   mcp: 2730,
   core: 14220, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
-  serve: 2300,
-  fleet: 4000,
-  cli: 13630, // the app is more than half
+  serve: 2310,
+  fleet: 4050,
+  cli: 13650, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

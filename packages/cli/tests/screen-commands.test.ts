@@ -18,7 +18,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   back: "Go back to which prompt?",
   changes: "This session has changed no file.",
   clear: /^\s*> Ask anything/,
-  compact: "The conversation was shortened to a summary:",
+  compact: "The conversation stays as it is (",
   context: "descriptions of tools (about)",
   copy: "7 characters copied.",
   cost: "tokens sent",
@@ -161,7 +161,7 @@ describe("a command", () => {
 
   it("/compact has the model go on with a summary", async () => {
     const terminal = await room.open([
-      { text: "Known." },
+      { text: `${"A long answer. ".repeat(200)}Known.` },
       { text: "What was summed up." },
       { text: "On it." },
     ]);
@@ -173,6 +173,27 @@ describe("a command", () => {
     expect(messages).not.toContain("Known.");
   });
 
+  it("P5 /compact WORDS says what the summary keeps, and one that would be longer leaves all as it is", async () => {
+    const terminal = await room.open([
+      { text: "Known." },
+      { text: `${"A long answer. ".repeat(200)}Known too.` },
+      { text: "The names." },
+      { text: "On it." },
+    ]);
+    await terminal.enter("the old question\r", "Known.", "? for keys");
+    await terminal.enter(
+      "/compact \r",
+      "The conversation stays as it is (",
+      "would not be shorter",
+      "? for keys",
+    );
+    await terminal.enter("more\r", "Known too.", "? for keys");
+    expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("Known.");
+    await terminal.enter("/compact keep the names\r", "was shortened to a summary:", "? for keys");
+    expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("keep the names");
+    expect(room.server.requests).toHaveLength(3);
+  });
+
   it("/tasks ends what runs in the background", async () => {
     const sleeping = { name: "run_shell_command", args: { command: "sleep 600", is_background: true } };
     const terminal = await room.open([{ calls: [sleeping] }, { text: "It sleeps." }], {
@@ -180,8 +201,33 @@ describe("a command", () => {
     });
     await terminal.enter("sleep\r", "It sleeps.", "? for keys");
     await terminal.enter("/tasks \r", "› bg_1  sleep 600");
-    await terminal.enter("\r", "bg_1 was ended.");
+    await terminal.enter("\r", "e ends it");
+    await terminal.enter("e", "End bg_1 with all that it has started?");
+    await terminal.enter("y", "bg_1 was ended.");
     await terminal.enter("/tasks \r", "Nothing runs in the background.");
+  });
+
+  it("P44 /tasks shows what a command writes, and no key but e and then y ends it", async () => {
+    const command = "echo first; while [ ! -e go ]; do sleep 0.1; done; seq 100; echo second; sleep 600";
+    const watching = { name: "run_shell_command", args: { command, is_background: true } };
+    const terminal = await room.open([{ calls: [watching] }, { text: "It works." }], {
+      args: ["--approval-mode", "yolo"],
+    });
+    await terminal.enter("watch\r", "It works.", "? for keys");
+    await terminal.enter("/tasks \r", "› bg_1  echo first");
+    await terminal.enter("\r", /│ first\n│ e ends it/);
+    await writeFile(join(room.root, "go"), "");
+    await terminal.shows(/│ 100\n│ second\n│ e ends it/);
+    await terminal.enter("\u001b[5~", /│ [1-9]\d\n│ e ends it/);
+    for (const key of ["n", "\r", "\u001b", "x"]) {
+      await terminal.enter("e", "End bg_1 with all that it has started?");
+      await terminal.enter(key, "e ends it");
+    }
+    terminal.type("\r");
+    await terminal.until(() => !terminal.text().includes("e ends it"), "the prompt");
+    await terminal.enter("/tasks \r", "› bg_1  echo first");
+    await terminal.enter("\r", "second");
+    await terminal.enter("ey", "bg_1 was ended.");
   });
 
   it("/agents and /skills begin the next prompt with the chosen one", async () => {
@@ -303,7 +349,7 @@ describe("a command", () => {
     ["/stats", /^\/cost$[\s\S]*tokens sent/m],
     ["/plan", "fake-model · plan"],
     ["/models other-model", "other-model · default"],
-    ["/compress", "The conversation was shortened to a summary:"],
+    ["/compress", "The conversation stays as it is ("],
     ["/diff", "This session has changed no file."],
     ["/rewind", "Go back to which prompt?"],
     ["/config", '"mcpServers"'],

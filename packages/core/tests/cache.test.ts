@@ -78,7 +78,7 @@ describe("P29 what was cached before and is not read again", () => {
   ])("is told with its reason after %s", async (_what, reason, change) => {
     const summary = reason === "compaction" ? [{ text: "Short." }] : [];
     await serve([
-      { text: "a", usage: WRITTEN },
+      { text: "a ".repeat(500), usage: WRITTEN },
       { text: "b", usage: READ },
       ...summary,
       { text: "c", usage: LOST },

@@ -22,7 +22,11 @@ const read = (path: string): ScriptedCall => ({
 });
 
 async function play(calls: readonly ScriptedCall[] = [], settings: SettingsInput = {}) {
-  const script = [...calls.map((call) => ({ calls: [call] })), { text: "Done." }, { text: "Done." }];
+  const script = [
+    ...calls.map((call) => ({ calls: [call] })),
+    { text: "Done." },
+    { text: "Done. ".repeat(300) },
+  ];
   const session = createSession({
     root,
     model: scriptedModel(script),

@@ -2,9 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   BaseTool,
+  type ChatModel,
   createSession,
   createToolbox,
   type LogRecord,
+  type ModelRequest,
   type Question,
   resumeSession,
   type Session,
@@ -311,12 +313,49 @@ describe("what a session tells", () => {
     await run;
     expect(JSON.stringify(session.history)).toContain("They talked.");
     expect(JSON.stringify(session.history)).not.toContain("A long answer.");
-    expect(after).toEqual(session.contextFill);
+    expect(after).toEqual({ ...session.contextFill, isSummarized: true });
     expect((await eventsOf(session.run("second"))).at(-1)).toMatchObject({ result: "Two." });
     await session.close();
     await over;
     const types = typesOf(records);
     expect(types.indexOf("compaction")).toBeGreaterThan(types.indexOf("done"));
     expect(types.indexOf("compaction")).toBeLessThan(types.lastIndexOf("done"));
+  });
+
+  it("P5 the user's words go to the model that sums up, with the record", async () => {
+    const asked: ModelRequest[] = [];
+    const script = scriptedModel([{ text: "A long answer. ".repeat(200) }, { text: "The names." }]);
+    const model: ChatModel = {
+      ...script,
+      stream: (request, signal) => {
+        asked.push(request);
+        return script.stream(request, signal);
+      },
+    };
+    const session = createSession({ root, environment: { BURIN_HOME: home }, model });
+    await eventsOf(session.run("first"));
+    await session.compact(undefined, "keep all names of functions");
+    expect(asked.at(-1)?.system).toContain("keep all names of functions");
+    expect(asked[0]?.system).not.toContain("keep all names of functions");
+    await session.close();
+  });
+
+  it.each([
+    ["is too short for one, and no model is asked", [{ text: "Yes." }]],
+    [
+      "would get a longer one",
+      [{ text: "An answer. ".repeat(60) }, { text: "Much more of it. ".repeat(200) }],
+    ],
+  ])("P5 a history stays as it is where it %s", async (_what, script) => {
+    const session = open(script);
+    const { records, over } = following(session);
+    await eventsOf(session.run("first"));
+    const before = structuredClone(session.history);
+    const { tokens } = session.contextFill;
+    expect(await session.compact()).toEqual({ ...session.contextFill, isSummarized: false });
+    expect([session.history, session.contextFill.tokens]).toEqual([before, tokens]);
+    await session.close();
+    await over;
+    expect(typesOf(records)).not.toContain("compaction");
   });
 });

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 /** A session with two prompts behind it that is then shortened. `small` is what the small model answers. */
 async function compacted(small: FakeReply, ...more: FakeReply[]) {
-  const server = await startFakeModelServer([{ text: "one" }, { text: "two" }, small, ...more]);
+  const server = await startFakeModelServer([{ text: "one ".repeat(300) }, { text: "two" }, small, ...more]);
   closing.push(() => server.close());
   const settings = { model: { name: "large", baseUrl: server.baseUrl, small: "little", retries: 0 } };
   const environment = { BURIN_HOME: join(temporaryFolder(), "home") };

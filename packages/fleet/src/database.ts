@@ -12,6 +12,8 @@ import { quote, runOwn } from "./run-command.ts";
 
 const MOST_URL_BYTES = 10_000;
 const MOST_OPTIONS_BYTES = 10_000;
+/** Written when a database has been made. */
+const URL_FILE = "url";
 const RESTART_MS = 1000;
 /** The lock that all commands that use the server share. */
 const USER_KEY = 7_261_903_120;
@@ -31,6 +33,12 @@ export async function openDatabase(given: string | undefined, home: string): Pro
     throw new FleetError("the database must be named as postgresql://user:password@host/name");
   await (await reach(given)).end();
   return { url: given, name: `the database ${withoutPassword(given)}`, close: async () => {} };
+}
+
+/** Whether there is a database of the user's own, running or not. */
+export function hasDatabase(home: string): boolean {
+  const folder = join(home, "fleet", "database");
+  return existsSync(placeOf(folder).data) && existsSync(join(folder, URL_FILE));
 }
 
 async function openOwn(folder: string): Promise<Database> {
@@ -113,7 +121,7 @@ class OwnServer {
   async start(): Promise<string> {
     const { folder, data } = this.#places;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const file = join(folder, "url");
+    const file = join(folder, URL_FILE);
     const known = existsSync(data) && existsSync(file) ? readText(file, MOST_URL_BYTES) : null;
     const url = known ?? (await this.#create(file));
     const client = (await reach(url).catch(ifItRuns)) ?? (await this.#startAt(url));

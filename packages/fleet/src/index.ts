@@ -1,11 +1,21 @@
 import { helperPath, nearNames } from "@burin/core";
-import { openDatabase } from "./database.ts";
+import { hasDatabase, openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { hearFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
 import { readRun } from "./run.ts";
 import { TaskError } from "./task.ts";
-import { answerTask, cancel, logs, lookBy, questions, results, retry, status } from "./task-commands.ts";
+import {
+  answerTask,
+  cancel,
+  logs,
+  lookBy,
+  NO_RUNS,
+  questions,
+  results,
+  retry,
+  status,
+} from "./task-commands.ts";
 import { isFullDisk } from "./when-it-passes.ts";
 
 export { FleetError, type FleetRequest, type Ground, TaskError };
@@ -17,16 +27,17 @@ type Work = (fleet: Fleet) => Promise<boolean>;
 type Read = (request: FleetRequest, ground: Ground) => Work | Promise<Work>;
 
 const ANY = Number.POSITIVE_INFINITY;
-const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: Read]>> = {
+/** Those that only look are in `task-commands.ts`: they have nothing to do before the first run. */
+const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: Read, looks?: "looks"]>> = {
   run: [1, readRun],
   worker: [0, () => runWorker],
-  status: [1, () => lookBy(status)],
-  results: [1, () => lookBy(results)],
-  logs: [1, () => lookBy(logs)],
-  cancel: [ANY, () => lookBy(cancel)],
-  retry: [ANY, () => lookBy(retry)],
-  questions: [1, () => lookBy(questions)],
-  answer: [ANY, () => lookBy(answerTask)],
+  status: [1, () => lookBy(status), "looks"],
+  results: [1, () => lookBy(results), "looks"],
+  logs: [1, () => lookBy(logs), "looks"],
+  cancel: [ANY, () => lookBy(cancel), "looks"],
+  retry: [ANY, () => lookBy(retry), "looks"],
+  questions: [1, () => lookBy(questions), "looks"],
+  answer: [ANY, () => lookBy(answerTask), "looks"],
   serve: [0, () => servePage],
 };
 
@@ -38,11 +49,12 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   const [name = "", ...words] = request.words;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new FleetError(unknownCommand(name));
-  const [mostWords, read] = command;
+  const [mostWords, read, looks] = command;
   if (words.length > mostWords)
     throw new FleetError(`burin fleet ${name} does not take "${words[mostWords]}"`);
   const own = { ...request, words };
   const work = await read(own, ground);
+  if (looks && request.database === undefined && !hasDatabase(ground.home)) throw new FleetError(NO_RUNS);
   const database = await openDatabase(request.database, ground.home);
   if (name === "run" || name === "worker") ground.note(`using ${database.name}`);
   try {

@@ -11,7 +11,16 @@ import { submit } from "./engine.ts";
 import { wholeFolder } from "./folder-changes.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { openWorker } from "./open-worker.ts";
-import { counted, countsOf, countWords, submissionsOf, type TaskState, tableOf, tasksOf } from "./states.ts";
+import {
+  counted,
+  countsOf,
+  countWords,
+  standingWords,
+  submissionsOf,
+  type TaskState,
+  tableOf,
+  tasksOf,
+} from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { openStore, type Store } from "./store.ts";
 import { nameFault, readTasks, type Source, type Task, TaskError } from "./task.ts";
@@ -185,11 +194,14 @@ async function follow(pool: Pool, run: string, { note, signal }: Ground): Promis
   let told = "";
   for (;;) {
     const counts = await whenItPasses(() => countsOf(pool, run), signal);
+    if (!counts.has("queued") && !counts.has("running")) {
+      const states = await whenItPasses(() => tasksOf(pool, run), signal);
+      note(standingWords(states));
+      return states;
+    }
     const line = countWords(counts);
     if (line !== told) note(line);
     told = line;
-    if (!counts.has("queued") && !counts.has("running"))
-      return whenItPasses(() => tasksOf(pool, run), signal);
     await pause(LOOK_MS, undefined, { signal });
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type TaskState, tableOf } from "./states.ts";
+import { standingWords, type TaskState, tableOf } from "./states.ts";
 
 it("shows a run of two hundred thousand tasks", () => {
   const states = Array.from({ length: 200_000 }, (_, at): TaskState => {
@@ -11,4 +11,24 @@ it("shows a run of two hundred thousand tasks", () => {
     "run.0       queued",
   ]);
   expect(lines).toHaveLength(200_002);
+});
+
+it("P44 says how the tasks of a run stand, and which one waits for an answer", () => {
+  const task = (id: string, state: TaskState["state"], status?: string): TaskState => {
+    const end = { status, result: "", turns: 0, tokens: 0 } as TaskState["end"];
+    return { id: `run.${id}`, state, createdAt: 0, ...(status && end && { end }) };
+  };
+  const done = Array.from({ length: 297 }, (_, at) => task(`d${at}`, "ended", "success"));
+  const failed = [task("f1", "ended", "error"), task("f2", "failed")];
+  const waits = task("T17", "ended", "waiting");
+  expect(standingWords([...done, ...failed, waits])).toBe(
+    "297 done · 2 failed · 1 waits for you: burin fleet answer run.T17 yes",
+  );
+  expect(standingWords([waits, task("T18", "ended", "waiting"), task("q", "queued")])).toBe(
+    "1 queued · 2 wait for you: burin fleet questions run",
+  );
+  expect(standingWords([task("c", "cancelled"), task("r", "running"), task("s", "ended", "set_aside")])).toBe(
+    "1 running · 1 failed · 1 cancelled",
+  );
+  expect(standingWords([])).toBe("no tasks");
 });

@@ -133,12 +133,38 @@ export function countsIn(
   return counts;
 }
 
+/** Of tasks whose ends have not been read. */
 export function countWords(counts: ReadonlyMap<State, number>): string {
   const parts = (["queued", "running", "ended", "cancelled", "failed"] as const).flatMap((state) => {
     const count = counts.get(state);
     return count === undefined ? [] : [`${count} ${state}`];
   });
-  return parts.length === 0 ? "no tasks" : parts.join(", ");
+  return parts.length === 0 ? "no tasks" : parts.join(" · ");
+}
+
+/** How tasks stand, and what those that wait wait for: `3 done · 1 waits for you: burin fleet answer run.b yes`. */
+export function standingWords(states: readonly TaskState[]): string {
+  const waiting = states.filter(isWaiting);
+  const endings = states.map((state) => standingOf(state));
+  const parts = (["queued", "running", "done", "failed", "cancelled"] as const).flatMap((standing) => {
+    const count = endings.filter((one) => one === standing).length;
+    return count === 0 ? [] : [`${count} ${standing}`];
+  });
+  const [first] = waiting;
+  if (waiting.length === 1) parts.push(`1 waits for you: burin fleet answer ${first?.id} yes`);
+  if (first !== undefined && waiting.length > 1)
+    parts.push(`${waiting.length} wait for you: burin fleet questions ${runOf(first.id)}`);
+  return parts.length === 0 ? "no tasks" : parts.join(" · ");
+}
+
+export function isWaiting({ end }: TaskState): boolean {
+  return end?.status === "waiting";
+}
+
+function standingOf(task: TaskState): Exclude<State, "ended"> | "done" | "waiting" {
+  if (task.state !== "ended") return task.state;
+  if (isWaiting(task)) return "waiting";
+  return task.end?.status === "success" ? "done" : "failed";
 }
 
 export function counted(count: number, one: string, many = `${one}s`): string {

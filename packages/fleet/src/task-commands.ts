@@ -8,11 +8,11 @@ import { type Fleet, FleetError } from "./ground.ts";
 import {
   counted,
   countOfOthers,
-  countsIn,
-  countWords,
   isOver,
+  isWaiting,
   lastRun,
   patchesOf,
+  standingWords,
   type TaskState,
   tableOf,
   tasksOf,
@@ -22,7 +22,7 @@ import { Store } from "./store.ts";
 import { whenItPasses } from "./when-it-passes.ts";
 
 const LOOK_MS = 500;
-const NO_RUNS = "there are no runs in this database yet: burin fleet run tasks.jsonl";
+export const NO_RUNS = "there are no runs yet: burin fleet run tasks.jsonl";
 
 /** A command that looks at tasks or changes them, and runs nothing. */
 export function lookBy(command: (fleet: Fleet, store: Store) => Promise<void>) {
@@ -56,7 +56,7 @@ export async function status(fleet: Fleet, { pool }: Store): Promise<void> {
   const states = await statesOf(fleet, pool);
   const { out } = fleet.ground;
   if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
-  else out(`${tableOf(states)}${countWords(countsIn(states))}\n`);
+  else out(`${tableOf(states)}${standingWords(states)}\n`);
   const left = await countOfOthers(pool, idsOf(states));
   if (left > 0)
     fleet.ground.note(`${counted(left, "task")} can run only on a worker of the submitting version of Burin`);
@@ -207,10 +207,6 @@ export async function answerTask(fleet: Fleet, { client, pool }: Store): Promise
 
 function idsOf(states: readonly TaskState[]): string[] {
   return states.map(({ id }) => id);
-}
-
-function isWaiting({ end }: TaskState): boolean {
-  return end?.status === "waiting";
 }
 
 function decisionOf(word: string | undefined, why: string): Decision | null {

@@ -77,6 +77,22 @@ describe("burin fleet run, with a name that is used again,", needs("PostgreSQL")
     expect(logged.stdout).toContain("model     done");
   });
 
+  it("P44 says at its end which task waits for an answer, by the command that gives it, and so does status", async () => {
+    room.replies.set("might I", (messages) =>
+      answersIn(messages).length === 0 ? shell("touch yes.txt") : { text: "thank you" },
+    );
+    const file = await room.writeTasks([
+      { id: "plain" },
+      { id: "asks", prompt: "might I", approvalMode: "default" },
+    ]);
+    const { code, stderr } = await room.fleet("run", file, "--run", "ends");
+    const words = "1 done · 1 waits for you: burin fleet answer ends.asks yes";
+    expect([code, stderr.trimEnd().split("\n").at(-1)]).toEqual([1, `burin: ${words}`]);
+    expect((await room.fleet("status", "ends")).stdout).toMatch(new RegExp(`^${words}$`, "m"));
+    expect((await room.fleet("answer", "ends.asks", "yes")).stderr).toContain("in the queue again");
+    expect((await room.fleet("run", file, "--run", "ends")).stderr).toMatch(/burin: 2 done\n$/);
+  });
+
   it("cancels a task that waits for an answer, takes no answer to it, and asks again when it is retried", async () => {
     room.replies.set("may I", (messages) =>
       answersIn(messages).length === 0 ? shell("touch yes.txt") : { text: "thank you" },

@@ -59,10 +59,24 @@ describe("burin fleet, asked wrongly,", needs("PostgreSQL"), () => {
     expect(existsSync(join(room.folder, "home/fleet"))).toBe(false);
   });
 
-  it("says that there are no runs, and which tarball or repository is none; a branch need not be the first one", async () => {
-    expect(await saidBy("status")).toBe(
-      "burin: there are no runs in this database yet: burin fleet run tasks.jsonl",
+  it.each([
+    "status",
+    "results",
+    "questions",
+    "logs a",
+    "answer a yes",
+    "cancel a",
+    "retry a",
+    "status one --json",
+  ])("P44 where nothing was ever run, burin fleet %s makes no database", async (line) => {
+    expect(await saidBy(...line.split(" "))).toBe(
+      "burin: there are no runs yet: burin fleet run tasks.jsonl",
     );
+    expect(existsSync(join(room.folder, "home/fleet"))).toBe(false);
+  });
+
+  it("says that there are no runs, and which tarball or repository is none; a branch need not be the first one", async () => {
+    expect(await saidBy("status")).toBe("burin: there are no runs yet: burin fleet run tasks.jsonl");
     const origin = join(room.folder, "origin");
     const git = (...args: string[]) =>
       execFileSync("git", ["-C", origin, "-c", "user.name=a", "-c", "user.email=a@b", ...args]);

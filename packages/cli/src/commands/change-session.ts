@@ -38,7 +38,7 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "clear", run: clear },
   { name: "undo", words: "[count]", run: undoLast },
   { name: "redo", run: (desk) => changeBack(desk, { redo: true }) },
-  { name: "compact", run: compact },
+  { name: "compact", words: "[words]", run: compact },
   { name: "rename", words: "[name]", isQuiet: true, run: rename },
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
 ];
@@ -216,9 +216,9 @@ async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | 
   }
 }
 
-async function compact(desk: CommandDesk): Promise<void> {
+async function compact(desk: CommandDesk, wish: string): Promise<void> {
   if (desk.session === null || desk.session.history.length === 0) desk.note(say("session.none"));
-  else await desk.work.compact();
+  else await desk.work.compact(wish);
 }
 
 function rename(desk: CommandDesk, words: string): void {

@@ -24,10 +24,11 @@ export interface CommandDesk {
     readonly milliseconds: number;
     /** Asks the model, and resolves when it is done. */
     submit(text: string): Promise<void>;
-    /** Replaces the conversation so far by a summary. */
-    compact(): Promise<void>;
+    /** Replaces the conversation so far by a summary that follows the wish, if that is shorter. */
+    compact(wish: string): Promise<void>;
   };
-  readonly view: { theme: ThemeName };
+  /** `soon` draws it again. */
+  readonly view: { theme: ThemeName; soon(): void };
   /** Shows a panel in place of the prompt; null removes it. */
   show(panel: Panel | null): void;
   /** Adds a line to the transcript that the model does not get. */

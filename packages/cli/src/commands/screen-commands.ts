@@ -6,6 +6,7 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
 import { reviewCommands } from "./review-changes.ts";
 import { describe, labelOf, showCommands } from "./show-session.ts";
+import { showTasks } from "./show-tasks.ts";
 import { hereFor } from "./slash-commands.ts";
 import { INIT, REVIEW, useAgent, useSkill } from "./words-for-models.ts";
 
@@ -66,21 +67,4 @@ async function showSkills(desk: CommandDesk): Promise<void> {
 
 function choicesOf(known: readonly { readonly name: string; readonly description: string }[] = []) {
   return known.map(({ name, description }) => ({ value: name, more: description }));
-}
-
-/** Ends the chosen task with everything that it has started. */
-async function showTasks(desk: CommandDesk): Promise<void> {
-  const { session } = desk;
-  const commands = ((await session?.commands.list()) ?? []).filter(({ state }) => state !== "ended");
-  const tasks = (session?.tasks.list() ?? []).filter(({ status }) => status === "running");
-  const choices = [
-    ...commands.map(({ id, command }) => ({ value: id, more: command })),
-    ...tasks.map(({ id, subagent, description: what }) => ({ value: id, more: `${subagent}: ${what}` })),
-  ];
-  const end = async (id: string): Promise<void> => {
-    const isEnded = (await session?.commands.end(id)) || (await session?.tasks.stop(id));
-    if (isEnded) desk.note(say("tasks.ended", { id }));
-  };
-  if (choices.length === 0) desk.note(say("tasks.none"));
-  else choose(desk, { title: say("tasks.title"), choices, chosen: (id) => void end(id) });
 }

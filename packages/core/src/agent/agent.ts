@@ -19,6 +19,11 @@ import { LoopGuard } from "./loop-guard.ts";
 import { estimatedUsage, type Reply, readReply } from "./reply.ts";
 import { ended, endingAfter, failureOf, interrupted, overBudget, Run, refusalIn } from "./run.ts";
 
+/** How full the window is after a compaction; `isSummarized` is false where a summary would not have been shorter. */
+export interface Compacted extends ContextFill {
+  readonly isSummarized: boolean;
+}
+
 /** More text that the model gets at the start, and again after a compaction. */
 export type Briefing = (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
 
@@ -114,11 +119,15 @@ export class Agent {
     this.#conversation.tell({ type: "model", model: model.name, window });
   }
 
-  /** Replaces the history by a summary. Must not be called during a run. */
-  async compact(signal: AbortSignal): Promise<ContextFill> {
-    for await (const event of this.#compactor.shorten(signal, true)) this.#conversation.tell(event);
+  /** Replaces the history by a summary that follows the wish, if that is shorter. Must not be called during a run. */
+  async compact(signal: AbortSignal, wish: string): Promise<Compacted> {
+    let isSummarized = false;
+    for await (const event of this.#compactor.shorten(signal, wish)) {
+      this.#conversation.tell(event);
+      isSummarized ||= event.type === "compaction";
+    }
     this.#conversation.tell({ type: "context_fill", ...this.contextFill });
-    return this.contextFill;
+    return { ...this.contextFill, isSummarized };
   }
 
   /**

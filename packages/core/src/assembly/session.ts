@@ -12,7 +12,7 @@ import type { FunctionCall, JsonSchema, Message, PartListUnion } from "@burin/co
 import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
-import type { Agent } from "../agent/agent.ts";
+import type { Agent, Compacted } from "../agent/agent.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
 import type { Budget } from "../agent/budget.ts";
 import { roomForAnswers } from "../agent/context-size.ts";
@@ -316,13 +316,13 @@ export class Session {
       : this.#tools.questions.answer(questionId, decision);
   }
 
-  /** Replaces the history by a summary of it, after earlier runs have ended. */
-  async compact(signal: AbortSignal = new AbortController().signal): Promise<ContextFill> {
+  /** Replaces the history by a summary of it that follows the wish, after earlier runs have ended; not by a longer one. */
+  async compact(signal: AbortSignal = new AbortController().signal, wish = ""): Promise<Compacted> {
     const closing = this.#closing.signal;
     const leave = await this.#turns.take(AbortSignal.any([signal, closing]), closing);
     if (leave === null) throw closing.aborted ? closing.reason : signal.reason;
     try {
-      return await this.#agent.compact(signal);
+      return await this.#agent.compact(signal, wish);
     } finally {
       leave();
     }

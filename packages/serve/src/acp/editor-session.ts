@@ -38,8 +38,13 @@ const MODE_TEXTS: Readonly<Record<ApprovalMode, string>> = {
   yolo: "Runs everything without asking.",
 };
 const OWN_COMMANDS: readonly AvailableCommand[] = [
-  { name: "compact", description: "Replace the conversation so far by a summary." },
+  {
+    name: "compact",
+    description: "Replace the conversation so far by a summary.",
+    input: { hint: "what the summary should keep" },
+  },
 ];
+const NOT_SHORTER = "The conversation stays as it is: a summary would not be shorter.";
 /** Separates attachments from the user's own text. */
 const ATTACHED = "\n\nWhat the editor has attached:\n\n";
 
@@ -133,7 +138,8 @@ export class EditorSession {
     this.#stops.add(stop);
     try {
       const all = AbortSignal.any([stop.signal, signal]);
-      return await (parts[0]?.text?.trim() === "/compact" ? this.#compact(all) : this.#run(parts, all));
+      const asked = /^\s*\/compact(?:\s+([\s\S]*))?$/.exec(parts[0]?.text ?? "");
+      return await (asked === null ? this.#run(parts, all) : this.#compact(all, asked[1]));
     } finally {
       this.#stops.delete(stop);
     }
@@ -159,9 +165,10 @@ export class EditorSession {
     return end.status === "limit" ? "max_turn_requests" : "end_turn";
   }
 
-  async #compact(signal: AbortSignal): Promise<StopReason> {
+  async #compact(signal: AbortSignal, wish?: string): Promise<StopReason> {
     try {
-      const { tokens, window } = await this.#session.compact(signal);
+      const { tokens, window, isSummarized } = await this.#session.compact(signal, wish);
+      if (!isSummarized && !signal.aborted) await this.#tell(said("agent_message_chunk", NOT_SHORTER));
       await this.#tell({ sessionUpdate: "usage_update", used: tokens, size: window });
       return "end_turn";
     } catch (error) {

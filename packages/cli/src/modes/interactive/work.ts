@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AgentEvent, PartListUnion, Session } from "@burin/core";
-import { say } from "../../locales/say.ts";
+import { grouped, say } from "../../locales/say.ts";
 import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
 import type { Waiting } from "./view.ts";
@@ -93,8 +93,11 @@ export class Work {
     view.now();
   }
 
-  compact(): Promise<void> {
-    return this.#during((session, signal) => session.compact(signal));
+  compact(wish: string): Promise<void> {
+    return this.#during(async (session, signal) => {
+      const { tokens, isSummarized } = await session.compact(signal, wish);
+      if (!isSummarized && !signal.aborted) this.#desk.note(say("compact.kept", { count: grouped(tokens) }));
+    });
   }
 
   #run(text: string): Promise<void> {

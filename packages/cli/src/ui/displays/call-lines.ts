@@ -42,8 +42,9 @@ interface Drawing {
 
 /** A call as one line, and below it the parts of its result that users usually want to see. */
 export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
-  const [sign, style] = MARKS[call.status];
-  const mark = look.isSpoken ? `${say(`call.${call.status}`)}:` : sign;
+  const outcome = outcomeOf(call);
+  const [sign, style] = MARKS[outcome];
+  const mark = look.isSpoken ? `${say(`call.${outcome}`)}:` : sign;
   const name = call.status === "error" ? call.name : inWords(call.name);
   const [what = ""] = (call.description || name).split("\n", 1);
   const more = [...summaryOf(call), ...timeOf(call, milliseconds)];
@@ -57,6 +58,12 @@ export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Li
   return [first, ...below].map((line) => cutLine(line, width));
 }
 
+/** A command that a signal ended, or that gave an exit code, has run, and did not do what it was for. */
+function outcomeOf(call: ShownCall): ToolCall["status"] {
+  if (call.status !== "success" || typeof call.returnDisplay !== "string" || call.isPlan) return call.status;
+  return partsOf(call.returnDisplay).fault === "" ? "success" : "error";
+}
+
 /** A call that waits for its turn, or was cancelled before it, has no description. */
 function inWords(name: string): string {
   const words = name.replace(/_+/g, " ").trim();
@@ -66,7 +73,7 @@ function inWords(name: string): string {
 export function callsInFull(calls: readonly ShownCall[], width: number): Line[] {
   if (calls.length === 0) return [[{ text: say("calls.none"), style: "dim" }]];
   return calls.flatMap((call, index) => {
-    const [mark, style] = MARKS[call.status];
+    const [mark, style] = MARKS[outcomeOf(call)];
     const head: Line = [{ text: `${mark} `, style }, span(call.description || call.name, "strong")];
     const rows = [head, ...wholeCall(call, width)].flatMap((line) => wrapLine(line, width, "  "));
     return index === 0 ? rows : [[], ...rows];

@@ -44,11 +44,11 @@ export class Compactor {
 
   /**
    * Each event must be in the history before the next one is requested. Ends early when the signal aborts.
-   * `isAll`: shortens as much as possible, even without need.
+   * `wish`: the user wants it, even without need, with these words about the summary.
    */
-  async *shorten(signal: AbortSignal, isAll = false): AsyncGenerator<AgentEvent, void> {
+  async *shorten(signal: AbortSignal, wish?: string): AsyncGenerator<AgentEvent, void> {
     const { shorten } = await import("./shorten.ts");
-    yield* shorten({ ...this.#needs, window: this.window, limit: this.#limit, isAll }, signal);
+    yield* shorten({ ...this.#needs, window: this.window, limit: this.#limit, wish }, signal);
     if (!signal.aborted) this.#shortest = this.#size();
   }
 

@@ -19,8 +19,8 @@ export interface CompactorNeeds {
 
 interface ShortenNeeds extends CompactorNeeds {
   readonly limit: number;
-  /** Nothing is kept as it is. */
-  readonly isAll: boolean;
+  /** Set when the user wants it: nothing is kept as it is, and the summary follows these words. */
+  readonly wish: string | undefined;
 }
 
 /** Clearing old answers is enough if it brings the request down to this share of the limit. */
@@ -44,9 +44,10 @@ export function tooSmall(request: ModelRequest, size: ContextSize): string | und
   return `Nothing can be left out: the instructions and tools alone take about ${fixed} tokens. Start the model's server with a larger window (Ollama: OLLAMA_CONTEXT_LENGTH), raise the limit at the service, or choose another model.`;
 }
 
-/** Clears old answers; if that is not enough, replaces all messages but the newest. */
+/** Clears old answers; if that is not enough, replaces all messages but the newest, unless that would be longer. */
 export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncGenerator<AgentEvent, void> {
-  const { size, request, limit, window, isAll } = needs;
+  const { size, request, limit, window, wish } = needs;
+  const isAll = wish !== undefined;
   if (!isAll && tooSmall(request(), size)) return;
   const before = size.of(request());
   const callIds = oldAnswers(request().history, limit * KEPT_ANSWERS, size);
@@ -63,36 +64,53 @@ export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncG
   const room = Math.max(limit - size.of({ system, tools, history: [] }), limit / 4);
   const tail = isAll ? { kept: 0, tokens: 0 } : newestMessages(history, room * KEPT_MESSAGES, size);
   const told: Told = { history: history.slice(0, history.length - tail.kept), summary: needs.record.summary };
+  const contextTexts = await needs.contextTexts(signal);
+  const shortened = (summary: string): Shortened => {
+    const kept = { record: needs.record, contextTexts, summary };
+    const text = compactionText(kept, room * 0.9 - tail.tokens, size);
+    const after: Message[] = [{ role: "user", parts: [{ text }] }, ...history.slice(told.history.length)];
+    return { text, summary, tokensAfter: size.of({ system, tools, history: after }) };
+  };
+  const now = size.of(request());
+  // What is kept word for word may alone be as long; then no model is asked.
+  if (isAll && shortened("").tokensAfter >= now) return;
   const answer = await summaryOf(told, needs, signal);
   if (signal.aborted) return;
   if (typeof answer !== "string") {
     const message = `No summary could be made (${answer.message}) A plain list of what was done takes its place.`;
     yield notice(message);
   }
-  const summary = typeof answer === "string" ? answer : digest(told, room * DIGEST, size);
-  const kept = { record: needs.record, contextTexts: await needs.contextTexts(signal), summary };
-  const text = compactionText(kept, room * 0.9 - tail.tokens, size);
-  const after: Message[] = [{ role: "user", parts: [{ text }] }, ...history.slice(told.history.length)];
-  const tokensAfter = size.of({ system, tools, history: after });
-  yield { type: "compaction", text, summary, kept: tail.kept, tokensBefore: before, tokensAfter };
+  const found = shortened(typeof answer === "string" ? answer : digest(told, room * DIGEST, size));
+  if (isAll && found.tokensAfter >= now) return;
+  yield { type: "compaction", ...found, kept: tail.kept, tokensBefore: before };
+}
+
+interface Shortened {
+  readonly text: string;
+  readonly summary: string;
+  readonly tokensAfter: number;
 }
 
 const INSTRUCTION = `You are given the record of a coding agent's work with a user. It is too long to be kept; your summary replaces it, and the agent continues with nothing else.
 Write, in short lines under these headings: Goal. Decisions and what the user wants or forbids. Done so far (files by path, commands, results). Learned (facts, names, places in the code, values that will be needed again). Tried without success, and why. Next steps.
 Keep exact names, paths, commands and error texts. State nothing that is not in the record. Do not carry on with the work, call no tool and speak to nobody.`;
 
+/** Before the user's own words about a summary. */
+const WISH = "The user asks this of the summary, and it comes before the headings above:";
+
 /** Returns the model's summary, or why there is none. A record that is too long is tried again at half length. */
 async function summaryOf(
   told: Told,
-  { models, size, window }: ShortenNeeds,
+  { models, size, window, wish = "" }: ShortenNeeds,
   signal: AbortSignal,
 ): Promise<string | ModelFailure> {
   let failure: ModelFailure = EMPTY;
+  const system = wish.trim() === "" ? INSTRUCTION : `${INSTRUCTION}\n${WISH} ${wish.trim()}`;
   for (const model of models) {
     const most = Math.min(window, model.contextWindow ?? window);
     for (const share of [SUMMARIZED, SUMMARIZED / 2]) {
       const history = asUser(`The record:\n\n${transcript(told, most * share, size)}`);
-      const { text, end } = await answerOnce(model, { system: INSTRUCTION, history }, signal);
+      const { text, end } = await answerOnce(model, { system, history }, signal);
       if (end.reason !== "error" && text.trim() !== "") return text.trim();
       if (signal.aborted) return EMPTY;
       failure = end.reason === "error" ? end.error : EMPTY;
