@@ -2,7 +2,7 @@ import type { CallContext } from "@burin/contract/tools";
 
 /** What "always" would store, by how wide it is. */
 export interface Grants {
-  /** For this very command, and this very file. */
+  /** For this exact command, and this exact file. */
   readonly exact: readonly string[];
   /** Also with other arguments that cannot widen it, and for the whole folder. The same where there are none. */
   readonly wide: readonly string[];

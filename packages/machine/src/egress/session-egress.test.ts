@@ -3,14 +3,15 @@ import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
 import { promisify } from "node:util";
 import { portOf } from "@burin/testing/fake-model-server";
+import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isSandboxHere, SandboxRoom } from "../../tests/sandbox-room.ts";
+import { SandboxRoom } from "../../tests/sandbox-room.ts";
 import { openNetworkSpace } from "./network-space.ts";
 import type { HostAnswer, HostWish } from "./session-egress.ts";
 
 const FETCH = (url: string) => `curl -sS -m 20 -w '%{http_code}' ${url} 2>&1; true`;
 
-describe.skipIf(!isSandboxHere)("P53 the network of a session's commands", () => {
+describe("P53 the network of a session's commands", needs("bwrap"), () => {
   let room: SandboxRoom;
   let server: ReturnType<typeof createServer>;
   let place: string;
