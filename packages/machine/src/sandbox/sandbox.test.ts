@@ -95,7 +95,7 @@ const ESCAPES: readonly (readonly [string, string])[] = [
     `timeout 3 python3 -c "import socket; socket.socket(socket.AF_UNIX).connect('$OUTSIDE_SOCKET')"`,
   ],
   ["a socket of the system", "test -S /run/burin-test.sock"],
-  ["Burin's own files", `cat ${"$BURIN_FILES"}/settings.json`],
+  ["Burin's own files", `cat "${"$BURIN_FILES"}/settings.json"`],
   ["typing into the terminal", `python3 -c "import fcntl; fcntl.ioctl(0, 0x5412, b'x')"`],
 ];
 
@@ -116,7 +116,7 @@ async function outside(): Promise<string> {
   const port = await portOf(tcp);
   await new Promise<void>((resolve) => unix.listen(socket, resolve));
   chmodSync(socket, 0o777);
-  return `OUTSIDE_PID=${process.pid}; OUTSIDE_PORT=${port}; OUTSIDE_SOCKET=${socket}; BURIN_FILES=${home}; `;
+  return `OUTSIDE_PID=${process.pid}; OUTSIDE_PORT=${port}; OUTSIDE_SOCKET='${socket}'; BURIN_FILES='${home}'; `;
 }
 
 /** The project, but for files of their own that the escapes may well make. */
