@@ -8,14 +8,14 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2630,
   "shell-judge": 6400, // two fifths are tables of programs
   machine: 13170, // files and paths 4,270, commands 2,940, sandbox and git 2,150, search 1,170
-  models: 6495, // protocols and requests 2,380, failures and replies 1,500
+  models: 6550, // protocols and requests 2,380, failures and replies 1,500
   testing: 1450,
   web: 1850, // half is HTML to Markdown
   mcp: 2730,
   core: 14220, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2310,
   fleet: 4050,
-  cli: 13650, // the app is more than half
+  cli: 13700, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

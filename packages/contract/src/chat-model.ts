@@ -29,8 +29,8 @@ export interface Usage {
 export interface ModelFailure {
   /**
    * A stable name for programs: `unreachable`, `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `quota`,
-   * `bad_request`, `no_tools`, `wrong_protocol`, `server_error`, `bad_reply`, `timeout`, `context_length`,
-   * `script`.
+   * `bad_request`, `no_tools`, `wrong_protocol`, `server_error`, `bad_reply`, `reply_too_long`, `timeout`,
+   * `context_length`, `script`.
    */
   readonly type: string;
   readonly message: string;

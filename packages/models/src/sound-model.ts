@@ -2,6 +2,7 @@ import { unlessAborted } from "@burin/contract/async/wait";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import { isPlainJson, isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
+import { ReplyLimit } from "./replies/reply-limit.ts";
 
 /** A model that ignores the abort is abandoned after this time. */
 const GRACE_MS = 1000;
@@ -15,6 +16,7 @@ export async function* soundEvents(
   let iterator: AsyncIterator<ModelEvent> | null = null;
   let timer: NodeJS.Timeout | undefined;
   const patience = new AbortController();
+  const limit = new ReplyLimit();
   const loseIt = (): void => {
     timer = setTimeout(() => patience.abort(), GRACE_MS);
   };
@@ -28,8 +30,10 @@ export async function* soundEvents(
       const event = next.value;
       const fault = faultOf(event);
       if (fault !== null) return yield failed(`The model's reply cannot be used: ${fault}.`);
-      yield event;
-      if (event.type === "end") return;
+      for (const one of limit.take(event)) {
+        yield one;
+        if (one.type === "end") return;
+      }
     }
   } catch (error) {
     if (signal.aborted) yield { type: "end", reason: "cancelled" };

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import {
   burinHome,
   changeSettings,
@@ -15,6 +14,7 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
 import { counted, lines, noteText, type Output, report, visible } from "../terminal/output.ts";
+import { stdinLines } from "../terminal/stdin-lines.ts";
 
 type Mode = (request: SubcommandRequest, io: Io) => Promise<ExitCode>;
 type Own = SubcommandRequest["own"];
@@ -239,7 +239,7 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
 
 /** The final URL of a login, when the user pastes it; never resolves when there is no input. */
 function finalUrl(onOther: () => void) {
-  const lines = createInterface({ input: process.stdin });
+  const lines = stdinLines();
   let state: string | null = null;
   const text = new Promise<string>((resolve) => {
     lines.on("line", (line) => {

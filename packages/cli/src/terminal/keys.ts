@@ -71,6 +71,7 @@ export class KeyReader {
   #rest = "";
   /** The paste so far; null outside a paste. */
   #pasted: string[] | null = null;
+  #pastedLength = 0;
 
   read(bytes: Buffer): Key[] {
     this.#rest += this.#decoder.write(bytes);
@@ -100,7 +101,8 @@ export class KeyReader {
     if (at === -1) {
       // The end mark itself may be split.
       const safe = Math.max(this.#rest.length - PASTE_END.length, 0);
-      this.#pasted?.push(this.#rest.slice(0, safe));
+      if (this.#pastedLength < MOST_PASTED) this.#pasted?.push(this.#rest.slice(0, safe));
+      this.#pastedLength += safe;
       this.#rest = this.#rest.slice(safe);
       return null;
     }
@@ -138,7 +140,7 @@ export class KeyReader {
   #sequence(rest: string): Key | null {
     const found = CSI.exec(rest);
     if (found === null) return isCutOff(rest) ? null : this.#took(2, NOTHING);
-    if (found[2] === "200" && found[3] === "~") this.#pasted = [];
+    if (found[2] === "200" && found[3] === "~") [this.#pasted, this.#pastedLength] = [[], 0];
     return this.#took(found[0].length, sequenceKey(found));
   }
 
@@ -160,6 +162,8 @@ export class KeyReader {
 const NOTHING: Key = { name: "", text: "" };
 const ESCAPE: Key = { name: "escape", text: "" };
 const LONGEST_REPORT = 200;
+/** What comes behind that is left out: a paste may have no end. */
+const MOST_PASTED = 16 * 1024 * 1024;
 
 function isCutOff(rest: string): boolean {
   return rest.length < 40 && /^[?<>=]?[\d;:]*$/.test(rest.slice(2));

@@ -1,4 +1,8 @@
 import { fstatSync } from "node:fs";
+import { UsageError } from "./exit-code.ts";
+
+/** More than any model or tool takes; the output of a program that never ends must not fill the memory. */
+export const MOST_STDIN_BYTES = 64 * 1024 * 1024;
 
 /** A shell's pipe may be slow to start; a program that started us and left its end open may never write. */
 const PATIENCE_MS = { pipe: 3000, socket: 200 };
@@ -16,7 +20,13 @@ export async function readStdin(isOptional: boolean): Promise<Buffer> {
   try {
     if (isOptional && kind !== "file" && !(await speaksWithin(stdin, PATIENCE_MS[kind])))
       return Buffer.concat(chunks);
-    for await (const chunk of stdin) chunks.push(chunk as Buffer);
+    let length = 0;
+    for await (const chunk of stdin as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > MOST_STDIN_BYTES)
+        throw new UsageError(`stdin has more than ${MOST_STDIN_BYTES} bytes, so nothing of it was used.`);
+      chunks.push(chunk);
+    }
   } finally {
     stdin.destroy();
   }

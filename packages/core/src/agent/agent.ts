@@ -305,7 +305,7 @@ export class Agent {
     const asked = { model, request, note: told, ids: this.#needs.callIds, said };
     const reply = yield* readReply(asked, signal);
     if (reply.usage) this.#size.learn(estimated(), reply.usage.inputTokens);
-    if (reply.end.reason !== "error") {
+    if (reply.end.reason !== "error" || reply.end.error.type === "reply_too_long") {
       budget?.spend(reply.usage ?? estimatedUsage(estimated(), reply, this.#size), model.name);
     }
     return reply;

@@ -16,6 +16,9 @@ export interface SignedCall {
   readonly signature?: string | undefined;
 }
 
+/** What a call takes besides its arguments. */
+const CHARACTERS_OF_CALL = 500;
+
 type Fragment = ReturnType<typeof fragmentOf>;
 
 class GrowingCall {
@@ -55,6 +58,8 @@ export class ToolCallAssembly {
   readonly #hosted = new Set<unknown>();
   #last: GrowingCall | undefined;
   #chunk = 0;
+  /** Of all arguments, so that they can be limited. */
+  characters = 0;
 
   get isEmpty(): boolean {
     return this.#calls.length === 0;
@@ -117,6 +122,7 @@ export class ToolCallAssembly {
     if (!call) {
       call = new GrowingCall();
       this.#calls.push(call);
+      this.characters += CHARACTERS_OF_CALL;
     }
     this.#last = call;
     call.index ??= fragment.index;
@@ -124,8 +130,10 @@ export class ToolCallAssembly {
     call.name = grownName(call.name, fragment.name);
     call.signature = fragment.signature ?? call.signature;
     if (fragment.name !== "") call.namedInChunk = this.#chunk;
-    if (typeof fragment.arguments === "string") call.addText(fragment.arguments);
-    else call.object = fragment.arguments;
+    const { arguments: given } = fragment;
+    if (typeof given === "string") call.addText(given);
+    else call.object = given;
+    this.characters += typeof given === "string" ? given.length : JSON.stringify(given).length;
   }
 
   #ownerOf(fragment: Fragment): GrowingCall | undefined {

@@ -8,6 +8,7 @@ import type { Signer } from "../keys/aws-signature.ts";
 import type { CertificatePlace } from "../keys/key-source.ts";
 import { costOf } from "../replies/price.ts";
 import type { AnswerEvent, Ending } from "../replies/read-answer.ts";
+import { ReplyLimit } from "../replies/reply-limit.ts";
 import type { ReplyReader, ReplyTo } from "../replies/reply-reader.ts";
 import { BodyBytes } from "../request/body-bytes.ts";
 import { Lessons } from "../request/lessons.ts";
@@ -106,14 +107,17 @@ class Service {
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
     const connection = new AbortController();
+    const limit = new ReplyLimit();
     const abort = (): void => connection.abort();
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
     try {
       for await (const event of this.#learningReply(request, connection)) {
         if (signal.aborted) break;
-        yield event;
-        if (event.type === "end") return;
+        for (const one of limit.take(event)) {
+          yield one;
+          if (one.type === "end") return;
+        }
       }
       yield { type: "end", reason: "cancelled" };
     } catch (error) {

@@ -7,6 +7,7 @@ import { TextCalls } from "../calls/text-calls.ts";
 import { type SignedCall, ToolCallAssembly } from "../calls/tool-call-assembly.ts";
 import { bounded, detailOf, looksLikeHtml, reportedFailure } from "../failures/service-failure.ts";
 import type { PreparedRequest } from "../request/prepare-request.ts";
+import { MOST_REPLY_CHARACTERS, TOO_LONG } from "./reply-limit.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 
 /** What a reply answers. */
@@ -37,6 +38,8 @@ export abstract class ReplyReader {
   /** A part of the reply has begun whose end the service will report. */
   protected isPartOpen = false;
   #textSeen = false;
+  /** Of text and thoughts, also those that are held back. */
+  #characters = 0;
   failure: ModelFailure | undefined;
   /** The first thing that could not be parsed. */
   protected unreadable: string | undefined;
@@ -73,6 +76,8 @@ export abstract class ReplyReader {
     const chunks = all.filter((chunk) => !this.isOver || (isRecord(chunk) && this.comesLate(chunk)));
     this.hadMore = chunks.length > 0;
     const events = chunks.flatMap((chunk) => this.#readChunk(chunk, data));
+    for (const event of events) if (event.type === "thought") this.#characters += event.text.length;
+    if (this.#characters + this.calls.characters > MOST_REPLY_CHARACTERS) this.failure ??= TOO_LONG;
     if (this.finishReason !== "") this.#ending ??= text;
     return events;
   }
@@ -162,7 +167,9 @@ export abstract class ReplyReader {
   }
 
   protected said(text: unknown): ModelEvent[] {
-    return typeof text === "string" ? this.#spoken(this.#tags.add(text)) : [];
+    if (typeof text !== "string") return [];
+    this.#characters += text.length;
+    return this.#spoken(this.#tags.add(text));
   }
 
   #spoken(pieces: readonly ContentPiece[]): ModelEvent[] {

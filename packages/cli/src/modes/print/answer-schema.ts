@@ -1,11 +1,17 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { buffer } from "node:stream/consumers";
 import { type JsonSchema, messageOf, parseAnswerSchema } from "@burin/core";
 import { UsageError } from "../../terminal/exit-code.ts";
+
+/** Far more than a service takes; a device has no end. */
+const MOST_BYTES = 1024 * 1024;
 
 /** The schema in a file that the command line names. */
 export async function answerSchemaIn(file: string): Promise<{ answerSchema: JsonSchema }> {
   try {
-    return { answerSchema: await parseAnswerSchema(await readFile(file, "utf8")) };
+    const bytes = await buffer(createReadStream(file, { end: MOST_BYTES }));
+    if (bytes.length > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
+    return { answerSchema: await parseAnswerSchema(bytes.toString("utf8")) };
   } catch (error) {
     throw new UsageError(`--json-schema ${file}: ${messageOf(error)}`);
   }

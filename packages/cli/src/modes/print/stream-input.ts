@@ -1,9 +1,10 @@
-import { createInterface } from "node:readline";
 import { type Decision, messageOf, type Part, type PartListUnion, type Session } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { UsageError } from "../../terminal/exit-code.ts";
 import { noteText } from "../../terminal/output.ts";
+import { MOST_STDIN_BYTES } from "../../terminal/read-stdin.ts";
+import { stdinLines } from "../../terminal/stdin-lines.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
 
 /** A text of the user, with any images or files. */
@@ -134,7 +135,7 @@ export class StreamInput implements PromptInput {
 
   #listen(session: Session): void {
     if (this.#options.asksOnStdin) void this.#follow(session);
-    const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+    const lines = stdinLines();
     const end = (): void => {
       this.#hasEnded = true;
       for (const { id } of session.questions) session.answer(id, null);
@@ -154,6 +155,8 @@ export class StreamInput implements PromptInput {
     this.#lineNumber += 1;
     const text = this.#lineNumber === 1 ? line.replace(/^\ufeff/, "") : line;
     if (text.trim() === "") return;
+    if (Buffer.byteLength(text) >= MOST_STDIN_BYTES)
+      return this.#complain(`it is longer than ${MOST_STDIN_BYTES} bytes, so it was left out`, session);
     const said = readInputLine(text);
     const [current] = this.#line;
     if (said.type === "fault") this.#complain(said.message, session);

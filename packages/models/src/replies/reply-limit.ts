@@ -1,0 +1,34 @@
+import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
+
+/** Several times what any model can say at once: text, thoughts and arguments of calls together. */
+export const MOST_REPLY_CHARACTERS = 4 * 1024 * 1024;
+
+export const TOO_LONG: ModelFailure = {
+  type: "reply_too_long",
+  message: `The reply had more than ${MOST_REPLY_CHARACTERS} characters without an end, so it was ended there. What came of it is kept.`,
+};
+
+/** Ends a reply that does not end by itself. */
+export class ReplyLimit {
+  #left = MOST_REPLY_CHARACTERS;
+
+  /** The event; or what there is room for, and the end. */
+  take(event: ModelEvent): readonly ModelEvent[] {
+    const room = this.#left;
+    this.#left -= charactersOf(event);
+    if (this.#left >= 0 || event.type === "end") return [event];
+    const end: ModelEvent = { type: "end", reason: "error", error: TOO_LONG };
+    const isText = event.type === "text" || event.type === "thought";
+    return isText && room > 0 ? [{ type: event.type, text: event.text.slice(0, room) }, end] : [end];
+  }
+}
+
+/** What an event takes that says nothing. */
+const OF_EVENT = 100;
+
+function charactersOf(event: ModelEvent): number {
+  if (event.type === "text") return event.text.length;
+  if (event.type === "thought") return event.text.length + (event.signature?.length ?? 0);
+  if (event.type === "function_call") return JSON.stringify(event.call.args).length;
+  return event.type === "notice" ? event.message.length + OF_EVENT : OF_EVENT;
+}
