@@ -1,5 +1,5 @@
 import type { PartListUnion } from "./messages/message.ts";
-import type { Confirmation, ToolDisplay, ToolError } from "./tools.ts";
+import type { Confirmation, ToolDisplay, ToolError, ToolResult } from "./tools.ts";
 
 /** One call at one moment: what a face draws and the log holds. The last three states end it, with the answer. */
 export type ToolCallState =
@@ -33,4 +33,12 @@ export type AnsweredCall = Extract<ToolCall, Answered>;
 
 export function isAnswered(call: ToolCall): call is AnsweredCall {
   return call.status === "success" || call.status === "error" || call.status === "cancelled";
+}
+
+/** The answer as the result of its tool. */
+export function resultOf(answer: AnsweredCall): ToolResult {
+  const { llmContent, returnDisplay } = answer;
+  return answer.status === "success"
+    ? { llmContent, returnDisplay }
+    : { llmContent, returnDisplay, error: answer.error };
 }

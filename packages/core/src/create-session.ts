@@ -1,6 +1,5 @@
-import type { SessionOptions, ToolboxOptions } from "./assembly/options.ts";
+import type { ReadyOptions, SessionOptions, ToolboxOptions } from "./assembly/options.ts";
 import { Session } from "./assembly/session.ts";
-import type { ReadyOptions } from "./assembly/tool-discovery.ts";
 import { type RunOptions, Toolbox } from "./assembly/toolbox.ts";
 
 export type { ReadyOptions, RunOptions, Session, SessionOptions, Toolbox, ToolboxOptions };

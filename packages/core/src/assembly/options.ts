@@ -31,6 +31,13 @@ export interface ToolboxOptions {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
+/** How long `ready` waits for tool sources. */
+export interface ReadyOptions {
+  readonly signal?: AbortSignal;
+  /** Default: 10 seconds, or as long as the discovery command may take. */
+  readonly timeoutMs?: number;
+}
+
 export interface SessionOptions extends ToolboxOptions {
   /** Most replies of the model to one prompt. */
   readonly maxTurns?: number | undefined;

@@ -9,6 +9,7 @@ import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { Turns } from "@burin/contract/async/wait";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall, JsonSchema, Message, PartListUnion } from "@burin/contract/messages/message";
+import { resultOf } from "@burin/contract/tool-call";
 import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
@@ -23,6 +24,7 @@ import type { Ask } from "../session/ask-until.ts";
 import type { LogRecord } from "../session/log/record-line.ts";
 import { newSessionId } from "../session/log/session-id.ts";
 import { modeNote } from "../session/mode-note.ts";
+import type { ParkedQuestions } from "../session/parked-questions.ts";
 import { Parking } from "../session/parking.ts";
 import type { PastSession } from "../session/past-session.ts";
 import { Recording } from "../session/recording.ts";
@@ -32,11 +34,11 @@ import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
 import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
-import type { SessionOptions } from "./options.ts";
+import type { ReadyOptions, SessionOptions } from "./options.ts";
 import { helpOf, Models } from "./session-models.ts";
-import { lazyMcp, type ReadyOptions } from "./tool-discovery.ts";
+import { lazyMcp } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
-import { resultOf, runOne } from "./toolbox.ts";
+import { runOne } from "./toolbox.ts";
 
 /** Endings of runs that never started or failed unexpectedly. */
 const seldom = () => import("../session/failed-run.ts");
@@ -44,6 +46,7 @@ const seldom = () => import("../session/failed-run.ts");
 /** The agent in a project: its tools, its conversation, and the log of both. */
 export class Session {
   readonly id: string;
+  /** Its tools run only through the whole flow, as by `call`. */
   readonly registry: ToolRegistry;
   /** What MCP servers offer in addition to tools, and logins to them. */
   readonly mcp: McpDoor;
@@ -56,6 +59,7 @@ export class Session {
   readonly #announcement: AgentEvent;
   readonly #conversation: Conversation;
   readonly #parking: Parking;
+  readonly #parked: ParkedQuestions | undefined;
   readonly #background: BackgroundTasks;
   readonly #answerSchema: JsonSchema | undefined;
   /** A command that must pass before a run ends with success. */
@@ -89,11 +93,11 @@ export class Session {
     const kept = { isRecorded, resumed: resume, keep: keepLog };
     const recorded = { ...place, settings: home.settings, ...kept };
     this.#recording = new Recording(recorded, this.#announcement);
-    const conversation = new Conversation((event) => this.#parking.follow(this.#noted(event)));
+    const conversation = new Conversation(this.#heard);
     this.#conversation = conversation;
     const { tell } = conversation;
-    const [sessionId, recording, past] = [this.id, this.#recording, this.#past];
-    this.#parking = new Parking({ sessionId, recording, past, answer, tell });
+    this.#parked = this.#past?.parked(answer);
+    this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, parked: this.#parked });
     const mostCharacters = roomForAnswers(this.#models.window);
     const background = new BackgroundTasks({ mostCharacters, tell });
     this.#background = background;
@@ -110,7 +114,7 @@ export class Session {
       tellsGit: !resume && options.machine === undefined && home.settings.context.environment,
       reads: this.#recording.reads,
       awaitsAnswers: options.awaitsAnswers,
-      asking: { tell, recall: this.#parking.recall, knows: this.#parking.knows },
+      asking: { tell, recall: this.#parking.recall, knows: (callId) => this.#parked?.knows(callId) ?? false },
       onMode: (mode) => tell({ type: "mode", mode }),
       park: options.park ? this.#parking.confirm : undefined,
       subagents: (tools) => {
@@ -119,15 +123,15 @@ export class Session {
       },
     });
     const { registry, runCalls, callIds, workspace, discovery, onRequestSent, hooks, gitNews } = this.#tools;
-    this.registry = registry;
+    this.registry = this.#tools.guarded;
     this.commands = commandList(this.#tools.commands);
     this.tasks = background;
     this.mcp = lazyMcp(discovery);
     const briefing = briefingOf(home.definitions, hooks);
     const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing };
-    const events = resume?.session.events(this.#kindOf);
+    const past = resume?.session.events(this.#kindOf);
     const waitsForUser = options.awaitsAnswers || options.park;
-    const joined = { model, small, conversation, background, onRequestSent, waitsForUser, past: events };
+    const joined = { model, small, conversation, background, onRequestSent, waitsForUser, past };
     this.#agent = agentOf({ ...spending, ...joined, ...flow, news: () => gitNews?.take() ?? null });
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);
@@ -256,7 +260,7 @@ export class Session {
     if (schema === undefined && command === undefined) return ask(text);
     const { boundAnswer, checkedRun } = await import("../session/ask-until.ts");
     const answered: Ask = schema ? (words) => boundAnswer(schema, words, ask) : ask;
-    const shell = () => this.registry.getTool("run_shell_command");
+    const shell = () => this.#tools.registry.getTool("run_shell_command");
     if (!command) return answered(text);
     const fault = async () => (await import("./run-command.ts")).commandFault(this.#home, command);
     return checkedRun({ command, fault, shell, signal, budget: this.#budget }, text, answered);
@@ -266,12 +270,17 @@ export class Session {
     return this.#tools.notes.splice(0).map((message) => this.#noted(notice(message)));
   }
 
+  readonly #heard = (event: AgentEvent): void => {
+    this.#parked?.follow(event);
+    this.#noted(event);
+  };
+
   readonly #noted = (event: AgentEvent): AgentEvent => {
     this.#recording.note(event);
     return event;
   };
 
-  readonly #kindOf = (tool: string): ToolKind | undefined => this.registry.getTool(tool)?.kind;
+  readonly #kindOf = (tool: string): ToolKind | undefined => this.#tools.registry.getTool(tool)?.kind;
 
   /**
    * All events from record `from` on (1 is the first; default: from now on), during and between runs, until the
@@ -295,14 +304,14 @@ export class Session {
 
   /** The questions that wait for an answer. */
   get questions(): readonly Question[] {
-    return [...(this.#tools.questions.loaded?.open ?? []), ...this.#parking.open];
+    return [...(this.#tools.questions.loaded?.open ?? []), ...(this.#parked?.open ?? [])];
   }
 
   /** How many more are asked after the open one. */
   get waitingQuestions(): number {
     const { loaded } = this.#tools.questions;
     // Those of an earlier process can be answered already.
-    return loaded === null ? 0 : Math.max(0, loaded.waiting - this.#parking.open.length);
+    return loaded === null ? 0 : Math.max(0, loaded.waiting - (this.#parked?.open.length ?? 0));
   }
 
   /**
@@ -310,10 +319,13 @@ export class Session {
    * the answer is accepted, otherwise what is wrong with it.
    */
   answer(questionId: string, decision: Decision | null): string | null {
-    const isParked = this.#parking.open.some(({ id }) => id === questionId);
-    return isParked
-      ? this.#parking.answer(questionId, decision)
-      : this.#tools.questions.answer(questionId, decision);
+    const isParked = this.#parked?.open.some(({ id }) => id === questionId);
+    if (!isParked || !this.#parked) return this.#tools.questions.answer(questionId, decision);
+    const told = this.#parked.answer(questionId, decision);
+    if (typeof told === "string") return told;
+    // In the log too: another process must not ask again for what was accepted here.
+    this.#conversation.tell(told);
+    return null;
   }
 
   /** Replaces the history by a summary of it that follows the wish, after earlier runs have ended; not by a longer one. */

@@ -7,6 +7,7 @@ import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { McpServer } from "@burin/mcp/mcp-server";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import type { McpParts } from "./join-mcp.ts";
+import type { ReadyOptions } from "./options.ts";
 import { commandRunner } from "./run-command.ts";
 
 /** Opens the sources in the settings. `report` is called for whatever a source leaves out. */
@@ -19,13 +20,6 @@ const LONGEST_WAIT_MS = 10_000;
 const READY_MS = 10_000;
 
 const CLOSED = "this toolbox or session is closed";
-
-/** How long `ready` waits for tool sources. */
-export interface ReadyOptions {
-  readonly signal?: AbortSignal;
-  /** Default: 10 seconds, or as long as the discovery command may take. */
-  readonly timeoutMs?: number;
-}
 
 /** Starts the tool sources when first needed and knows their state. Without any, loads and waits for nothing. */
 export class ToolDiscovery {

@@ -26,6 +26,7 @@ import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./environment-facts.ts";
+import { guardedTool } from "./guarded-tool.ts";
 import type { Home } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
@@ -74,7 +75,10 @@ interface Asking extends Pick<QuestionNeeds, "tell" | "recall"> {
 
 /** The tools and the flow around them, of a toolbox or a session. */
 export class ToolSet {
+  /** For our own use: its tools run without any question. */
   readonly registry: ToolRegistry;
+  /** For others. */
+  readonly guarded: ToolRegistry;
   readonly workspace: Workspace;
   readonly commands: MachineCommands;
   readonly discovery: ToolDiscovery;
@@ -142,11 +146,13 @@ export class ToolSet {
       else registry.leftOut.push(tool.name);
     }
     for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
+    const { judge, callIds } = this;
+    const asking = park ? this.questions.load : (questions ?? this.#alreadyAnswered(parts.asking));
+    const flow = { ...this.#flow, questions: asking, judge };
+    this.guarded = registry.guarded((tool) => guardedTool(tool, { ...flow, callIds }));
     this.runCalls = lazyCalls({
-      ...this.#flow,
-      questions: park ? this.questions.load : (questions ?? this.#alreadyAnswered(parts.asking)),
+      ...flow,
       registry,
-      judge: this.judge,
       awaitTools: (names, signal) => this.discovery.waitFor(names, signal),
     });
   }

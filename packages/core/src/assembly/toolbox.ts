@@ -1,6 +1,6 @@
 import { once } from "@burin/contract/async/once";
 import type { FunctionCall } from "@burin/contract/messages/message";
-import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
+import { type AnsweredCall, isAnswered, resultOf } from "@burin/contract/tool-call";
 import type { ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
@@ -11,8 +11,8 @@ import type { OnCall, RunCalls } from "../scheduler/scheduler.ts";
 import { newSessionId } from "../session/log/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { resolveHome } from "./home.ts";
-import type { ToolboxOptions } from "./options.ts";
-import { lazyMcp, type ReadyOptions } from "./tool-discovery.ts";
+import type { ReadyOptions, ToolboxOptions } from "./options.ts";
+import { lazyMcp } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
 
 export interface RunOptions {
@@ -24,6 +24,7 @@ export interface RunOptions {
 
 /** The tools behind the whole flow, with no model. */
 export class Toolbox {
+  /** Its tools run only through the whole flow, as by `call`. */
   readonly registry: ToolRegistry;
   /** What MCP servers offer in addition to tools, and logins to them. */
   readonly mcp: McpDoor;
@@ -34,7 +35,7 @@ export class Toolbox {
   constructor(options: ToolboxOptions) {
     const undoWriter = options.record ? `call-${newSessionId()}` : undefined;
     this.#tools = new ToolSet(options, resolveHome(options), { undoWriter });
-    this.registry = this.#tools.registry;
+    this.registry = this.#tools.guarded;
     this.mcp = lazyMcp(this.#tools.discovery);
     this.commands = commandList(this.#tools.commands);
     // So that they can be passed on as plain functions.
@@ -104,11 +105,4 @@ function commandRequest(command: string, directory: string): ApprovalRequest {
   const title = "";
   const confirmation = { kind: "exec" as const, title, command, parts: [command], directory, grants: [] };
   return { tool: "run_shell_command", kind: "execute", confirmation, subjects: [command] };
-}
-
-export function resultOf(answer: AnsweredCall): ToolResult {
-  const { llmContent, returnDisplay } = answer;
-  return answer.status === "success"
-    ? { llmContent, returnDisplay }
-    : { llmContent, returnDisplay, error: answer.error };
 }

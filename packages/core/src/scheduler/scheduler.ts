@@ -7,6 +7,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
   Approval,
+  Confirmation,
   Decision,
   GrantScope,
   OnUpdate,
@@ -42,7 +43,7 @@ export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
   readonly judge: (request: ApprovalRequest) => Verdict | Promise<Verdict>;
   /** The queue for this call's question; undefined when nobody can answer: then the call is refused. */
-  readonly questions?: ((callId: string) => Promise<Questions> | undefined) | undefined;
+  readonly questions?: ((callId: string) => Promise<QuestionQueue | undefined> | undefined) | undefined;
   /** The subagent that makes these calls. */
   readonly subagent?: Asker;
   /** Called when the user answers "always"; resolves to what the user should know about it, or null. */
@@ -58,6 +59,8 @@ export interface SchedulerNeeds {
   /** Aborts when the toolbox or session is closed: from then on every call is refused. */
   readonly closing: AbortSignal;
 }
+
+type QuestionQueue = Pick<Questions, "ask" | "inTurn">;
 
 type CallHooks = Pick<Hooks, "before" | "after">;
 
@@ -125,6 +128,16 @@ export class Scheduler {
   #hasCurrent(name: string): boolean {
     const tool = this.#needs.registry.getTool(name);
     return tool !== undefined && orElse(true, () => tool.isOutdated !== true);
+  }
+
+  /** The question that this call would ask now; false when it would run, or be refused, without one. */
+  async question(call: FunctionCall, signal: AbortSignal): Promise<Confirmation | false> {
+    const { tool, call: sound, fault } = this.#found(call);
+    const isRefused = fault !== null || this.#needs.closing.aborted;
+    if (tool === undefined || isRefused || tool.validateToolParams(sound.args) !== null) return false;
+    const { confirmation } = await tool.prepare(sound.args, signal);
+    const judged = await this.#needs.judge(requestOf(tool, sound, confirmation));
+    return judged.verdict === "ask" && asked(confirmation || plainQuestion(tool, sound), judged);
   }
 
   #recorded(tool: SoundTool | undefined): Promise<void> | undefined {
@@ -236,8 +249,7 @@ export class Scheduler {
   async #approval(prepared: Prepared, hooked: BeforeCall): Promise<FinalState | Approved> {
     const { work, tool } = prepared;
     const { confirmation } = prepared.prepared;
-    const subjects = tool.ruleSubjects(work.call.args);
-    const request = { tool: tool.name, kind: tool.kind, confirmation, subjects };
+    const request = requestOf(tool, work.call, confirmation);
     const judge = async () => withHook(await this.#needs.judge(request), hooked);
     const judged = await judge();
     const { verdict, reason } = judged;
@@ -254,7 +266,11 @@ export class Scheduler {
     }, work.signal);
   }
 
-  async #asked(prepared: Prepared, asked: AskedOfCall, questions: Questions): Promise<FinalState | Approved> {
+  async #asked(
+    prepared: Prepared,
+    asked: AskedOfCall,
+    questions: QuestionQueue,
+  ): Promise<FinalState | Approved> {
     const { work, tool, prepared: call } = prepared;
     const { questionOf } = await import("./decision.ts");
     let decision: Decision | null;
@@ -275,6 +291,14 @@ export class Scheduler {
     const notice = await this.#needs.onGrant(confirmation.grants, decision.scope);
     return notice === null ? approved : { ...approved, notice };
   }
+}
+
+function requestOf(
+  { name: tool, kind, ruleSubjects }: SoundTool,
+  { args }: FunctionCall,
+  confirmation: SoundCall["confirmation"],
+): ApprovalRequest {
+  return { tool, kind, confirmation, subjects: ruleSubjects(args) };
 }
 
 /** A call that is ready for its question. */

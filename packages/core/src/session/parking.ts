@@ -1,25 +1,17 @@
-import type { AgentEvent, QuestionEvent, RunEnd } from "@burin/contract/agent-event";
-import type { Decision, Question } from "@burin/contract/tools";
+import type { RunEnd } from "@burin/contract/agent-event";
+import type { Question } from "@burin/contract/tools";
 import type { Confirm, EarlyAnswer } from "../scheduler/questions.ts";
-import type { PastSession } from "./past-session.ts";
+import type { ParkedQuestions } from "./parked-questions.ts";
 import type { Recording } from "./recording.ts";
 
 interface ParkingNeeds {
   readonly sessionId: string;
   readonly recording: Recording;
-  readonly past: PastSession | null;
-  readonly answer: Decision | undefined;
-  readonly tell: (event: QuestionEvent) => void;
+  /** The questions that the session was parked with. */
+  readonly parked: ParkedQuestions | undefined;
 }
 
-/** A question of an earlier process. */
-interface ParkedQuestion {
-  readonly question: Question;
-  /** The first answer. */
-  given: EarlyAnswer | null;
-}
-
-/** Keeps the questions that a session was parked with. Without a user, the first question ends the run. */
+/** Without a user, the first question ends the run; when it comes up again, it gets the answer given meanwhile. */
 export class Parking {
   readonly #needs: ParkingNeeds;
   readonly #stop = new AbortController();
@@ -27,50 +19,14 @@ export class Parking {
   readonly signal: AbortSignal = this.#stop.signal;
   #asked: Question | null = null;
   #hasChanged = false;
-  /** By their ids, until they come up again or their calls are over; null before the log has been read. */
-  #parked: Map<string, ParkedQuestion> | null = null;
 
   constructor(needs: ParkingNeeds) {
     this.#needs = needs;
   }
 
-  /** The questions that wait for an answer and have not come up again. */
-  get open(): readonly Question[] {
-    const parked = [...this.#questions().values()];
-    return parked.flatMap(({ question, given }) => (given === null ? question : []));
-  }
-
-  /** Whether the answer to this call's question was given before it comes up. */
-  readonly knows = (callId: string): boolean => {
-    const parked = [...this.#questions().values()];
-    return parked.some(({ question, given }) => question.callId === callId && given !== null);
-  };
-
-  /** Accepts the answer before the question comes up again; returns null, or what is wrong with the answer. */
-  answer(id: string, decision: unknown): string | null {
-    const parked = this.#questions().get(id);
-    if (parked === undefined || parked.given !== null) return `no question ${JSON.stringify(id)} is open.`;
-    const { past, tell } = this.#needs;
-    const answer = past?.calls.read(parked.question, decision) ?? "";
-    if (typeof answer === "string") return answer;
-    parked.given = { ...answer, isTold: true };
-    // Another process must not ask again for what was accepted here.
-    if (past !== null) tell(past.calls.answeredEvent(id, answer));
-    return null;
-  }
-
-  /** A call that goes on or ends without its question needs no answer any more. */
-  follow(event: AgentEvent): void {
-    if (event.type !== "tool_call" || this.#needs.past === null) return;
-    const { callId, status } = event.call;
-    if (status === "validating" || status === "awaiting_approval") return;
-    for (const [id, { question }] of this.#questions())
-      if (question.callId === callId) this.#questions().delete(id);
-  }
-
   /** No answer can help a run that was interrupted. */
   endWith(signal: AbortSignal): void {
-    const clear = () => this.#questions().clear();
+    const clear = () => this.#needs.parked?.clear();
     if (signal.aborted) clear();
     signal.addEventListener("abort", clear, { once: true });
   }
@@ -90,8 +46,7 @@ export class Parking {
    * earlier answer if it was given to exactly this question; null at once when there is none.
    */
   readonly recall = (question: Question): Promise<EarlyAnswer | null> | null => {
-    const parked = this.#questions().get(question.id);
-    this.#questions().delete(question.id);
+    const parked = this.#needs.parked?.take(question.id);
     if (parked === undefined || parked.given === null) return null;
     return this.#stillMeant(parked.question, question, parked.given);
   };
@@ -111,24 +66,4 @@ export class Parking {
     this.#stop.abort();
     return { outcome: "cancel" };
   };
-
-  #questions(): Map<string, ParkedQuestion> {
-    this.#parked ??= this.#fromLog();
-    return this.#parked;
-  }
-
-  /** The answer among the options is for the first question that has none. */
-  #fromLog(): Map<string, ParkedQuestion> {
-    const known = this.#needs.past?.calls.questions ?? [];
-    const first = known.find(({ decision }) => decision === null);
-    const { answer } = this.#needs;
-    return new Map(
-      known.map((one): [string, ParkedQuestion] => {
-        const { question, decision } = one;
-        const logged = decision === null ? null : { decision, isTold: true };
-        const given = one === first && answer !== undefined ? { decision: answer, isTold: false } : logged;
-        return [question.id, { question, given }];
-      }),
-    );
-  }
 }

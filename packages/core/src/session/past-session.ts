@@ -1,8 +1,9 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
-import type { Question } from "@burin/contract/tools";
+import type { Decision, Question } from "@burin/contract/tools";
 import type { SeenFile } from "@burin/machine/files/read-record";
 import { isCutOff } from "../agent/run.ts";
 import { newLogState, readLog } from "./log/read-log.ts";
+import { ParkedQuestions } from "./parked-questions.ts";
 import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
 
 const IN_HISTORY = new Set<AgentEvent["type"]>(["text", "thought", "tool_call", "context"]);
@@ -26,6 +27,11 @@ export class PastSession {
   constructor(path: string, hear: (event: AgentEvent) => void = () => {}) {
     this.path = path;
     this.#hear = hear;
+  }
+
+  /** The questions of its calls without an answer; `answer` is for the first of them. */
+  parked(answer: Decision | undefined): ParkedQuestions {
+    return new ParkedQuestions(this.calls, answer);
   }
 
   get lastNumber(): number {

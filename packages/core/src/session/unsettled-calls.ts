@@ -1,17 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AgentEvent, AnsweredWith, QuestionEvent } from "@burin/contract/agent-event";
+import type { AgentEvent, AnsweredWith } from "@burin/contract/agent-event";
 import { onceFor } from "@burin/contract/async/once";
 import type { FunctionCall } from "@burin/contract/messages/message";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { Decision, Question, ToolKind } from "@burin/contract/tools";
-import {
-  type Answer,
-  type AskedOfCall,
-  questionOf,
-  readAnswer,
-  readDecision,
-  withoutContent,
-} from "../scheduler/decision.ts";
+import { type AskedOfCall, questionOf, readDecision } from "../scheduler/decision.ts";
 
 export type KindOf = (tool: string) => ToolKind | undefined;
 
@@ -54,15 +47,6 @@ export class UnsettledCalls {
   /** The first question without an answer. */
   get question(): Question | null {
     return this.questions.find(({ decision }) => decision === null)?.question ?? null;
-  }
-
-  /** Checks an answer to one of the questions; see `readAnswer`. */
-  read({ confirmation: { kind } }: Question, given: unknown): ReturnType<typeof readAnswer> {
-    return readAnswer(given, kind);
-  }
-
-  answeredEvent(id: string, { decision }: Answer): QuestionEvent {
-    return { type: "question_answered", id, decision: decision && withoutContent(decision) };
   }
 
   /** Whether the event shows that the calls before it will never be answered: their answers were lost. */

@@ -1,3 +1,4 @@
+import { onceFor } from "@burin/contract/async/once";
 import type { FunctionDeclaration } from "@burin/contract/messages/message";
 import { orElse } from "@burin/contract/or-else";
 import { messageOf } from "@burin/contract/text/error-message";
@@ -31,15 +32,40 @@ function isUsable(tool: Tool): boolean {
 
 /** Holds every tool by its name. From here on, built-in and discovered tools are treated alike. */
 export class ToolRegistry {
-  readonly #tools = new Map<string, Registered>();
-  readonly #sources: ToolSource[] = [];
-  /** Built-in tools that the settings leave out. */
-  readonly leftOut: string[] = [];
+  #tools = new Map<string, Registered>();
+  #sources: ToolSource[] = [];
+  #leftOut: string[] = [];
   readonly #isWanted: (name: string) => boolean;
+  #handOut: (tool: Tool) => Tool = (tool) => tool;
+  /** What was handed out instead of which tool. */
+  #originals: WeakMap<Tool, Tool> | null = null;
 
   /** `isWanted` filters the tools of sources by name. */
   constructor(isWanted: (name: string) => boolean = () => true) {
     this.#isWanted = isWanted;
+  }
+
+  /** This same registry for others: each tool that they get is what `guard` makes of it. */
+  guarded(guard: (tool: Tool) => Tool): ToolRegistry {
+    const made = new WeakMap<Tool, Tool>();
+    const originals = new WeakMap<Tool, Tool>();
+    const view = new ToolRegistry(this.#isWanted);
+    view.#tools = this.#tools;
+    view.#sources = this.#sources;
+    view.#leftOut = this.#leftOut;
+    view.#originals = originals;
+    view.#handOut = (tool) =>
+      onceFor(made, tool, () => {
+        const handed = guard(this.#handOut(tool));
+        originals.set(handed, tool);
+        return handed;
+      });
+    return view;
+  }
+
+  /** Built-in tools that the settings leave out. */
+  get leftOut(): string[] {
+    return this.#leftOut;
   }
 
   /** Refuses a name that is taken or that a provider would reject: a tool never silently replaces another. */
@@ -53,7 +79,8 @@ export class ToolRegistry {
     if (this.#tools.has(tool.name)) {
       throw new Error(`A tool named "${tool.name}" is already registered; unregister it first.`);
     }
-    this.#tools.set(tool.name, { tool: tool as Tool, source, plainName: tool.plainName });
+    const original = this.#originals?.get(tool as Tool) ?? (tool as Tool);
+    this.#tools.set(tool.name, { tool: original, source, plainName: tool.plainName });
   }
 
   /** Replaces each tool that is outdated by the one that the other registry has by that name. */
@@ -72,6 +99,11 @@ export class ToolRegistry {
 
   /** By its name, or by its plain name if that is unambiguous. */
   getTool(name: string): Tool | undefined {
+    const found = this.#named(name);
+    return found && this.#handOut(found);
+  }
+
+  #named(name: string): Tool | undefined {
     const named = this.#tools.get(name)?.tool;
     if (named !== undefined) return named;
     const plain = [...this.#tools.values()].filter(({ plainName }) => plainName === name);
@@ -85,7 +117,7 @@ export class ToolRegistry {
   /** All tools, ordered by name, so that requests do not depend on the order of registration. */
   getAllTools(): Tool[] {
     const entries = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
-    return entries.map(([, { tool }]) => tool);
+    return entries.map(([, { tool }]) => this.#handOut(tool));
   }
 
   getUsableTools(): Tool[] {

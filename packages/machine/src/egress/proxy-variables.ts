@@ -5,7 +5,7 @@ type Value = "proxy" | "none" | "1";
  * What makes programs use a proxy. Those of one program stand above its own settings files, which may name a proxy
  * that a command cannot reach.
  */
-export const PROXY_VARIABLES: readonly (readonly [variables: string, value: Value, readers: string])[] = [
+const PROXY_VARIABLES: readonly (readonly [variables: string, value: Value, readers: string])[] = [
   ["HTTP_PROXY HTTPS_PROXY ALL_PROXY", "proxy", "most programs"],
   ["http_proxy https_proxy all_proxy", "proxy", "curl and wget, which read HTTP_PROXY in lower case only"],
   ["NO_PROXY no_proxy", "none", "most programs"],

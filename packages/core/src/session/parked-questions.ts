@@ -1,0 +1,86 @@
+import type { AgentEvent, QuestionEvent } from "@burin/contract/agent-event";
+import type { Decision, Question } from "@burin/contract/tools";
+import { readAnswer, withoutContent } from "../scheduler/decision.ts";
+import type { EarlyAnswer } from "../scheduler/questions.ts";
+import type { UnsettledCalls } from "./unsettled-calls.ts";
+
+interface ParkedQuestion {
+  readonly question: Question;
+  /** The first answer. */
+  given: EarlyAnswer | null;
+}
+
+/** The questions of an earlier process, until they come up again or their calls are over. */
+export class ParkedQuestions {
+  readonly #calls: UnsettledCalls;
+  readonly #answer: Decision | undefined;
+  /** By their ids; null before the log has been read. */
+  #known: Map<string, ParkedQuestion> | null = null;
+
+  /** `answer` is for the first question that has none. */
+  constructor(calls: UnsettledCalls, answer: Decision | undefined) {
+    this.#calls = calls;
+    this.#answer = answer;
+  }
+
+  /** The questions that wait for an answer. */
+  get open(): readonly Question[] {
+    return [...this.#all.values()].flatMap(({ question, given }) => (given === null ? question : []));
+  }
+
+  /** Whether the answer to this call's question was given before it comes up. */
+  knows(callId: string): boolean {
+    return [...this.#all.values()].some(
+      ({ question, given }) => question.callId === callId && given !== null,
+    );
+  }
+
+  /** Accepts the first answer; returns what readers should hear of it, or what is wrong with it. */
+  answer(id: string, decision: unknown): QuestionEvent | string {
+    const parked = this.#all.get(id);
+    if (parked === undefined || parked.given !== null) return `no question ${JSON.stringify(id)} is open.`;
+    const answer = readAnswer(decision, parked.question.confirmation.kind);
+    if (typeof answer === "string") return answer;
+    parked.given = { ...answer, isTold: true };
+    const told = answer.decision && withoutContent(answer.decision);
+    return { type: "question_answered", id, decision: told };
+  }
+
+  /** Hands a question over to whoever asks it from here on. */
+  take(id: string): ParkedQuestion | undefined {
+    const parked = this.#all.get(id);
+    this.#all.delete(id);
+    return parked;
+  }
+
+  /** A call that goes on or ends without its question needs no answer any more. */
+  follow(event: AgentEvent): void {
+    if (event.type !== "tool_call") return;
+    const { callId, status } = event.call;
+    if (status === "validating" || status === "awaiting_approval") return;
+    for (const [id, { question }] of this.#all) if (question.callId === callId) this.#all.delete(id);
+  }
+
+  clear(): void {
+    this.#all.clear();
+  }
+
+  get #all(): Map<string, ParkedQuestion> {
+    this.#known ??= this.#fromLog();
+    return this.#known;
+  }
+
+  #fromLog(): Map<string, ParkedQuestion> {
+    const known = this.#calls.questions;
+    const first = known.find(({ decision }) => decision === null);
+    const answer = this.#answer;
+    return new Map(
+      known.map((one): [string, ParkedQuestion] => {
+        const { question, decision } = one;
+        const logged = decision === null ? null : { decision, isTold: true };
+        const given = one === first && answer !== undefined ? { decision: answer, isTold: false } : logged;
+        return [question.id, { question, given }];
+      }),
+    );
+  }
+}
