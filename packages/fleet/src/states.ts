@@ -125,7 +125,7 @@ export async function* patchesOf(
 export const isOver = ({ state }: TaskState) => state !== "queued" && state !== "running";
 
 /** Of one task each, where no count is given. */
-export function countsIn(
+function countsIn(
   states: readonly { readonly state: State; readonly count?: number }[],
 ): ReadonlyMap<State, number> {
   const counts = new Map<State, number>();

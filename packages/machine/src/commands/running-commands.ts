@@ -281,7 +281,7 @@ interface Limited {
 }
 
 /** Whether this system lets commands reach some hosts and not others. */
-export function hasEgress(): boolean {
+function hasEgress(): boolean {
   return process.platform === "linux";
 }
 
