@@ -1,4 +1,4 @@
-import type { ContextFill, UsagePurpose } from "@burin/contract/agent-event";
+import type { AgentEvent, ContextFill, UsagePurpose } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { defaultContextWindow } from "@burin/models/choice/context-window";
@@ -150,4 +150,14 @@ function soundModel(model: ChatModel): ChatModel {
     }
   }
   return { name, stream, ...(contextWindow && { contextWindow }), ...(price && { price }) };
+}
+
+/** The first event of a session. */
+export function announcementOf(
+  { id: sessionId }: { readonly id: string },
+  place: { readonly model: string; readonly root: string },
+  { approvalMode: mode = "default", resume }: SessionOptions,
+): AgentEvent {
+  const announcement = { type: "session" as const, sessionId, ...place, mode };
+  return resume?.forkOf === undefined ? announcement : { ...announcement, forkOf: resume.forkOf };
 }

@@ -35,7 +35,7 @@ import { type Home, resolveHome } from "./home.ts";
 import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import type { ReadyOptions, SessionOptions } from "./options.ts";
-import { helpOf, Models } from "./session-models.ts";
+import { announcementOf, helpOf, Models } from "./session-models.ts";
 import { lazyMcp } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
 import { runOne } from "./toolbox.ts";
@@ -88,7 +88,7 @@ export class Session {
     const budget = this.#models.budgetOf(given);
     this.#budget = budget;
     const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
-    this.#announcement = this.#announced(home, options);
+    this.#announcement = announcementOf(this, { model: this.#models.model.name, root: home.root }, options);
     const place = { id: this.id, root: home.root, home: home.folder, secrets: home.secrets };
     const kept = { isRecorded, resumed: resume, keep: keepLog };
     const recorded = { ...place, settings: home.settings, ...kept };
@@ -405,11 +405,5 @@ export class Session {
     await this.#background.stopAll();
     if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
     for (const part of [this.#tools, this.#recording]) await part.close().catch(() => {});
-  }
-
-  #announced({ root }: Home, { approvalMode: mode = "default", resume }: SessionOptions): AgentEvent {
-    const { name } = this.#models.model;
-    const announcement = { type: "session" as const, sessionId: this.id, model: name, root, mode };
-    return resume?.forkOf === undefined ? announcement : { ...announcement, forkOf: resume.forkOf };
   }
 }

@@ -155,8 +155,10 @@ export class StreamInput implements PromptInput {
     this.#lineNumber += 1;
     const text = this.#lineNumber === 1 ? line.replace(/^\ufeff/, "") : line;
     if (text.trim() === "") return;
-    if (Buffer.byteLength(text) >= MOST_STDIN_BYTES)
-      return this.#complain(`it is longer than ${MOST_STDIN_BYTES} bytes, so it was left out`, session);
+    if (Buffer.byteLength(text) >= MOST_STDIN_BYTES) {
+      this.#complain(`it is longer than ${MOST_STDIN_BYTES} bytes, so it was left out`, session);
+      return;
+    }
     const said = readInputLine(text);
     const [current] = this.#line;
     if (said.type === "fault") this.#complain(said.message, session);
