@@ -77,6 +77,7 @@ const INNER_FOLDERS = new Set([
   "core/session/log",
   "core/session/undo",
   "core/session/telemetry",
+  "cli/modes/demo",
   "cli/modes/doctor",
   "cli/modes/import",
   "cli/modes/plugins",

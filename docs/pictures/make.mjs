@@ -152,14 +152,11 @@ try {
   pty.write("just show");
   await frame("› Just show me");
   pty.write("\r");
-  const plan = await frame("Carry out this plan?");
-  await answer("a", "Carry out this plan?");
   const question = await frame("Make this change?");
   await answer("y", "Make this change?");
   await frame("Run this command?");
   await answer("y", "Run this command?");
-  await frame(/An empty text counts 0 words now[\s\S]*\? for keys/);
-  writeFileSync(join(HERE, "plan.svg"), picture("A plan that waits for an answer", plan));
+  await frame(/The test passes[\s\S]*Your turn[\s\S]*\? for keys/);
   writeFileSync(join(HERE, "question.svg"), picture("The question before an edit", question));
   writeFileSync(join(HERE, "demo.svg"), animated("The demo, from the first start to the end", frames));
 } finally {

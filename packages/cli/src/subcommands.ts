@@ -47,7 +47,7 @@ const ROWS = {
   plugins: { ownOptions: { apply: FLAG }, load: () => import("./modes/plugins/plugins.ts") },
   doctor: { takesWords: false, ownOptions: { online: FLAG }, load: () => import("./modes/doctor/doctor.ts") },
   completion: { load: () => import("./modes/completion.ts") },
-  demo: { takesWords: false, load: () => import("./modes/demo.ts") },
+  demo: { takesWords: false, load: () => import("./modes/demo/demo.ts") },
 } satisfies Record<string, Subcommand>;
 
 export type SubcommandName = keyof typeof ROWS;

@@ -125,10 +125,12 @@ describe("burin", () => {
     const temporary = await realpath(await mkdtemp(join(root, "tmp-")));
     const { code, stdout } = await burin(["demo"], { cwd: root, env: { TMPDIR: temporary } });
     expect(code).toBe(0);
-    expect(stdout).toContain("Task for explore: find the counter");
     expect(stdout).toContain("+  const words = text.split(/\\s+/).filter(Boolean);");
+    expect(stdout).toContain("no: why filter? (the demo answers for you)");
+    expect(stdout).toContain("You said: “why filter?”. Here is another way");
+    expect(stdout).toContain("+  const words = text.match(/\\S+/g) ?? [];");
     expect(stdout).toContain("Successfully modified file");
-    expect(stdout).toContain("An empty text counts 0 words now");
+    expect(stdout).toContain('The test passes: tally("") = 0.');
     expect(stdout).toContain("OPENAI_API_KEY=<key>");
     expect(await readdir(temporary)).toEqual([]);
   });

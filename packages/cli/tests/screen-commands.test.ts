@@ -226,8 +226,9 @@ describe("a command", () => {
     terminal.type("\r");
     await terminal.until(() => !terminal.text().includes("e ends it"), "the prompt");
     await terminal.enter("/tasks \r", "› bg_1  echo first");
-    await terminal.enter("\r", "second");
-    await terminal.enter("ey", "bg_1 was ended.");
+    await terminal.enter("\r", /│ second\n│ e ends it/);
+    await terminal.enter("e", "End bg_1 with all that it has started?");
+    await terminal.enter("y", "bg_1 was ended.");
   });
 
   it("/agents and /skills begin the next prompt with the chosen one", async () => {

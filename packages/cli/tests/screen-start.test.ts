@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { portOf } from "@burin/testing/fake-model-server";
 import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
-import { running, ScreenRoom } from "./screen-room.ts";
+import { answer, running, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
 
 const room = new ScreenRoom({ "a.txt": "alpha\n" });
@@ -148,21 +148,56 @@ describe("the first start", () => {
     const terminal = room.begin({ columns: 100, rows: 40 });
     await terminal.shows("Which model service?");
     await terminal.enter("just show\r", "The demo:");
-    const questions = ["Carry out this plan?", "Run this command?"];
-    await terminal.until(() => {
-      if (questions.some((question) => terminal.text().includes(question))) terminal.type("y");
-      return terminal.all().join("\n").includes("An empty text counts 0 words now");
-    }, "the end of the demo");
-    await terminal.shows("The demo answers no prompts. /model chooses a model of your own");
+    await terminal.shows("Make this change?");
+    await answer(terminal, "y", "Make this change?");
+    await terminal.shows("Run this command?");
+    await answer(terminal, "y", "Run this command?");
+    await terminal.shows('The test passes: tally("") = 0.');
+    await terminal.shows("Your turn: /changes shows what was changed");
     await terminal.enter("\u0015/changes\r", "Changes of this session", "return words.length;");
     terminal.type("\u001b");
     await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
-    await terminal.enter("and now?\r", /The demo answers no prompts[\s\S]*The demo answers no prompts/);
+    await terminal.enter("/undo\r", "taken back: src/tally.js");
+    await terminal.enter("is it fixed?\r", "“is it fixed?”: I am only a script", "Make this change?");
+    await answer(terminal, "n", "y yes");
+    await terminal.enter("why filter?\r", "You said: “why filter?”. Here is another way, without filter");
+    await terminal.shows("text.match(");
+    await answer(terminal, "n", "y yes");
+    await terminal.enter("\r", "You said no.");
+    expect(
+      terminal
+        .all()
+        .join("\n")
+        .match(/☑ fix it/g),
+    ).toHaveLength(1);
     await terminal.enter("/model\r", "Which model service?");
     terminal.type("\u0003\u0003");
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text()).not.toContain("burin -r");
   });
+});
+
+describe("burin demo", () => {
+  it.each([[["demo"]], [["/demo"]]])(
+    "P54 opens the app's own demo at a terminal, twice in a row, and leaves nothing behind: burin %j",
+    async (args) => {
+      const terminal = room.begin({ args, columns: 100, rows: 40, env: { TMPDIR: room.root } });
+      await terminal.shows("Make this change?");
+      await answer(terminal, "\u001b", "Make this change?");
+      await terminal.shows("Your turn:");
+      await terminal.enter("/demo\r", "Make this change?");
+      await answer(terminal, "y", "Make this change?");
+      await terminal.shows("Run this command?");
+      await answer(terminal, "y", "Run this command?");
+      await terminal.shows('The test passes: tally("") = 0.');
+      await terminal.enter("/fork\r", "The demo has no other sessions");
+      await terminal.enter("/quit\r");
+      expect(await terminal.ended()).toBe(0);
+      expect(terminal.text()).not.toContain("burin -r");
+      expect(readdirSync(room.root).filter((name) => name.startsWith("burin-demo"))).toEqual([]);
+      expect(existsSync(join(room.root, ".home/sessions"))).toBe(false);
+    },
+  );
 });
 
 describe("the end", () => {

@@ -1,3 +1,4 @@
+import type { ChatModel } from "@burin/contract/chat-model";
 import type { ReadyOptions, SessionOptions, ToolboxOptions } from "./assembly/options.ts";
 import { Session } from "./assembly/session.ts";
 import { type RunOptions, Toolbox } from "./assembly/toolbox.ts";
@@ -5,10 +6,31 @@ import { type RunOptions, Toolbox } from "./assembly/toolbox.ts";
 export type { ReadyOptions, RunOptions, Session, SessionOptions, Toolbox, ToolboxOptions };
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
+  assertOptions("createToolbox", options);
   return new Toolbox(options);
 }
 
 /** Like `createSession`, but without models from settings and environment: `openModel` opens them. */
 export function openSession(options: SessionOptions): Session {
+  assertOptions("openSession", options);
   return new Session(options);
+}
+
+/** For callers whose types nobody checks. Throws TypeError, with what to write instead. */
+export function assertOptions(name: string, options: SessionOptions): void {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`${name} takes an object that names the folder to work in: ${name}({ root: "." }).`);
+  const { model, openModel, confirm, tools }: Readonly<Record<string, unknown>> = { ...options };
+  if (typeof model === "string") {
+    const settings = `settings: { model: { name: ${JSON.stringify(model)} } }`;
+    throw new TypeError(
+      `"model" must be an object with a method \`stream\`, not a name. A service's model is named in the settings: createSession({ root: ".", ${settings} }).`,
+    );
+  }
+  if (model !== undefined && typeof (model as Partial<ChatModel> | null)?.stream !== "function")
+    throw new TypeError('"model" must be an object with a method `stream`.');
+  for (const [key, value] of Object.entries({ openModel, confirm }))
+    if (value !== undefined && typeof value !== "function")
+      throw new TypeError(`"${key}" must be a function.`);
+  if (tools !== undefined && !Array.isArray(tools)) throw new TypeError('"tools" must be a list of tools.');
 }

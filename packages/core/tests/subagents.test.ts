@@ -171,6 +171,52 @@ describe("task", () => {
     expect(tools).toEqual([["read_file", "read_many_files"]]);
   });
 
+  it.each([
+    ["disallowedTools: Write, Edit, Bash", ["write_file", "edit", "run_shell_command"]],
+    ["disallowedTools: [WebFetch, 'Bash(rm:*)', NotebookEdit]", ["web_fetch", "run_shell_command", "edit"]],
+    ["tools: [read_*, glob]\ndisallowedTools: read_many_files", ["read_many_files", "write_file"]],
+  ])(
+    "P46 it gets no tool that its definition takes away, by the names of Claude Code too: %s",
+    async (lines, without) => {
+      await mkdir(join(home, "agents"));
+      await writeFile(join(home, "agents/calm.md"), `---\ndescription: calm\n${lines}\n---\nYou are calm.\n`);
+      let tools: string[] = [];
+      const calm = scriptedModel([{ text: "done" }]);
+      const { model } = models([{ calls: [task("calm")] }, { text: "ok" }], {
+        "You are calm.": {
+          name: "calm",
+          stream(request, signal) {
+            tools = request.tools.map((tool) => tool.name);
+            return calm.stream(request, signal);
+          },
+        },
+      });
+      await run(model);
+      expect(tools).toContain("read_file");
+      expect(tools.filter((name) => without.includes(name))).toEqual([]);
+    },
+  );
+
+  it("P46 permissionMode of Claude Code counts: one that plans changes nothing, and an unknown one is said", async () => {
+    await mkdir(join(home, "agents"));
+    const define = (name: string, mode: string) =>
+      writeFile(
+        join(home, `agents/${name}.md`),
+        `---\ndescription: ${name}\npermissionMode: ${mode}\n---\nYou are ${name}.\n`,
+      );
+    await define("planner", "plan");
+    await define("odd", "sometimes");
+    const { model } = models([{ calls: [task("planner")] }, { text: "ok" }], {
+      "You are planner.": [{ calls: [write()] }, { text: "tried" }],
+    });
+    const { events } = await run(model, { approvalMode: "yolo", confirm: yes });
+    expect(await readdir(root)).toEqual(["a.txt"]);
+    const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
+    expect(notices.join()).toMatch(
+      /odd\.md cannot be used: `permissionMode` must be one of plan, .*"sometimes"/,
+    );
+  });
+
   it("P46 one that names its tools as other agents do fails with these names, and is not asked", async () => {
     await mkdir(join(home, "agents"));
     await writeFile(

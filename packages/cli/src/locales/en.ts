@@ -177,7 +177,38 @@ export const en = {
   "remember.none": "Write what to remember after the #",
   "input.keys": "enter goes on, esc goes back",
   "command.demo": "see everything at work in a small project, with no model",
-  "demo.begin": "The demo: scripted models, the real tools, in {root}. Answer its questions; /quit ends it.",
+  "demo.begin":
+    "The demo: a scripted model, the real tools, in {root}. Answer as you like, it follows you; /quit ends it.",
+  "demo.task": "tally counts an empty text as one word. Find out why, fix it and try it.",
+  "demo.look": "I look at how the words are counted.",
+  "demo.lookAgain":
+    "“{words}”: I am only a script and understand no words, but I can look at the files again.",
+  "demo.propose":
+    "An empty text is split into one empty word. I would filter empty words out. y takes it, h takes only one place, e changes it first; or refuse it: n, and then for example: why filter?",
+  "demo.said": "You said: “{words}”.",
+  "demo.otherWay": "Here is another way, without filter: it looks for the words themselves.",
+  "demo.noWay": "I know only two ways, and you refused both.",
+  "demo.refused": "You said no. Say what to do instead, and I offer another way.",
+  "demo.asItWas": "{file} is as it was at first, with its mistake.",
+  "demo.notAsItWas": "{file} is not as it was at first.",
+  "demo.notMade": "The edit was not made: {why}",
+  "demo.whole": "The edit is in the file. I run the test.",
+  "demo.part":
+    "Not all of my edit is in the file: you changed it, or left a place out. I run the test on what is there.",
+  "demo.differs": "The place with the mistake is not as it was at first. I run the test on what is there.",
+  "demo.passes": "The test passes: {result}.",
+  "demo.fails": "The test fails: {result}. It is not fixed.",
+  "demo.noResult": "The test gave no result, so I do not know whether it works.",
+  "demo.notRun": "The test was not run, so I do not know whether it works.",
+  "demo.stale": "{file} has changed since the test ran, so its result does not count any more.",
+  "demo.gone": "{file} cannot be read, so there is nothing that I could do.",
+  "demo.stepFind": "find where words are counted",
+  "demo.stepFix": "fix it",
+  "demo.stepTry": "try it",
+  "demo.turn":
+    "Your turn: /changes shows what was changed, /undo takes it back; or ask again. /model asks for a key or an address, /demo begins again, /quit ends.",
+  "demo.server": "{name} ({model}) is here, too.",
+  "demo.noSessions": "The demo has no other sessions; /demo begins it again.",
   "first.welcome": "Welcome to Burin. It needs a model; nothing is sent anywhere before you have chosen one.",
   "first.later": "No model is set. /model chooses one, /quit ends Burin.",
   "first.title": "Which model service?",
@@ -256,7 +287,6 @@ export const en = {
   "status.normal": "NORMAL",
   "theme.unknown": "Not a style or a look: {fault}",
   "form.format": "This must be of the format {format}.",
-  "demo.prompt": "The demo answers no prompts. /model chooses a model of your own, /quit ends Burin.",
 } as const;
 
 export type TextKey = keyof typeof en;

@@ -22,7 +22,10 @@ export const LANGUAGE_CODES = ["en", "zh", "ja", "fr", "ru"] as const;
 const INPUT_FORMATS = ["text", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-export type CommonOptions = Readonly<ReturnType<typeof commonOptions>>;
+export type CommonOptions = Readonly<ReturnType<typeof commonOptions>> & {
+  /** Where sessions are kept instead of `~/.burin`. */
+  readonly home?: string;
+};
 
 export type SessionChoice =
   /** "choose": the screen lists the recorded ones. */
@@ -126,8 +129,8 @@ export interface Opened {
 }
 
 /** Where the sessions of this folder are kept: by its real path. */
-export function sessionPlace({ root }: Pick<CommonOptions, "root">) {
-  return { home: burinHome(process.env), root: realpathSync.native(root) };
+export function sessionPlace({ root, home = burinHome(process.env) }: Pick<CommonOptions, "root" | "home">) {
+  return { home, root: realpathSync.native(root) };
 }
 
 /** The settings with the command line's options applied, for the one folder that this process works in. */

@@ -111,7 +111,10 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
     [],
     ["completion bash|zsh|fish", "a script that completes commands and options in that shell"],
   ],
-  demo: [[], ["demo", "shows everything in ten seconds, no model needed"]],
+  demo: [
+    [],
+    ["demo", "a small task with a scripted model that follows your answers; at a terminal in the app"],
+  ],
 };
 
 /** The forms of all commands. */

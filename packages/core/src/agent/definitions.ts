@@ -7,6 +7,7 @@ import { shownPath } from "@burin/contract/text/shown-path";
 import { entriesOf } from "@burin/machine/disk/disk-looks";
 import { readText } from "@burin/machine/disk/regular-file";
 import { Parser, parse } from "yaml";
+import { nameHere } from "../scheduler/unknown-tool.ts";
 import type { SubagentDefinition } from "./subagent-definitions.ts";
 
 /** A prompt that a user has saved, to be called by its name: `/name words`. */
@@ -139,6 +140,7 @@ function subagentOf({ name, fields, body }: DefinitionFile): SubagentDefinition 
     description,
     prompt: body,
     tools: listField(fields, "tools"),
+    withoutTools: listField(fields, "disallowedTools")?.map(toolHere),
     model: model === "inherit" ? undefined : model,
     approvalMode: modeField(fields),
   };
@@ -162,8 +164,32 @@ function listField(fields: DefinitionFile["fields"], key: string): string[] | un
   return names;
 }
 
+/** Claude Code's modes, for its own files of subagents. */
+const MODES_ELSEWHERE: Readonly<Record<string, ApprovalMode>> = {
+  plan: "plan",
+  default: "default",
+  manual: "default",
+  dontAsk: "default",
+  auto: "auto-edit",
+  acceptEdits: "auto-edit",
+  bypassPermissions: "yolo",
+};
+
+/** What others call a tool, such as `Bash` or `mcp__server__tool`, by its name here; a part of a tool means all of it. */
+function toolHere(name: string): string {
+  const plain = name.replace(/\(.*\)$/s, "");
+  const [, server, tool = "*"] = /^mcp__(.+?)(?:__(.+))?$/.exec(plain) ?? [];
+  return server === undefined ? (nameHere(plain) ?? plain) : `${server}__${tool}`;
+}
+
 function modeField(fields: DefinitionFile["fields"]): ApprovalMode | undefined {
   const value = textField(fields, "approval-mode") ?? textField(fields, "approvalMode");
+  const theirs = textField(fields, "permissionMode");
+  if (value === undefined && theirs !== undefined) {
+    if (Object.hasOwn(MODES_ELSEWHERE, theirs)) return MODES_ELSEWHERE[theirs];
+    const known = Object.keys(MODES_ELSEWHERE).join(", ");
+    throw new Error(`\`permissionMode\` must be one of ${known}, not "${theirs}"`);
+  }
   const mode = APPROVAL_MODES.find((known) => known === value);
   if (value !== undefined && mode === undefined) {
     throw new Error(`\`approval-mode\` must be one of ${APPROVAL_MODES.join(", ")}, not "${value}"`);

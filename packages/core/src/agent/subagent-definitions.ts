@@ -9,6 +9,8 @@ export interface SubagentDefinition {
   readonly prompt: string;
   /** Names or globs; default: every tool that a subagent can have. */
   readonly tools?: readonly string[] | undefined;
+  /** Names or globs of those that it cannot have all the same. */
+  readonly withoutTools?: readonly string[] | undefined;
   /** The name of its own model. */
   readonly model?: string | undefined;
   /** The stricter of this mode and the session's applies. */

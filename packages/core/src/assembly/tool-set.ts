@@ -161,13 +161,19 @@ export class ToolSet {
    * The registry and the flow of one subagent: never more tools or rights than the session has. Its built-in tools are
    * new ones, which do not know what the session has read.
    */
-  forSubagent({ name, tools = ["*"], approvalMode }: SubagentDefinition, parentCallId: string, said: Said) {
+  forSubagent(definition: SubagentDefinition, parentCallId: string, said: Said) {
+    const { name, tools = ["*"], withoutTools = [], approvalMode } = definition;
     const workspace = this.#openWorkspace({});
     const registry = new ToolRegistry();
-    const wanted = tools.map((pattern) => globMatcher(pattern, EXACT));
+    const anyOf = (patterns: readonly string[]) => {
+      const matchers = patterns.map((pattern) => globMatcher(pattern, EXACT));
+      return (tool: string) => matchers.some((matches) => matches(tool));
+    };
+    const [isWanted, isUnwanted] = [anyOf(tools), anyOf(withoutTools)];
+    const isOwn = (tool: string) => isWanted(tool) && !isUnwanted(tool) && !NOT_FOR_SUBAGENTS.has(tool);
     const fresh = new Map(this.#toolsIn(workspace, said).map((tool) => [tool.name, tool]));
     for (const tool of this.registry.getAllTools()) {
-      if (!NOT_FOR_SUBAGENTS.has(tool.name) && wanted.some((matches) => matches(tool.name)))
+      if (isOwn(tool.name))
         registry.registerTool(fresh.get(tool.name) ?? tool, this.registry.sourceOf(tool.name));
     }
     const { current, callIds } = this;

@@ -40,14 +40,17 @@ const ELSEWHERE = {
   search_file_content: "grep rg ripgrep search grepsearch searchfiles",
   list_directory: "ls dir listdir listfiles",
   read_file: "read cat view open",
-  write_file: "create createfile",
-  edit: "replace strreplace strreplaceeditor multiedit applypatch applydiff",
-  glob: "find findfiles filesearch",
+  write_file: "create createfile write writefile",
+  edit: "edit replace strreplace strreplaceeditor multiedit notebookedit applypatch applydiff",
+  glob: "glob find findfiles filesearch",
+  web_fetch: "webfetch fetch",
+  web_search: "websearch googlewebsearch",
+  todo_write: "todowrite writetodos updateplan",
   task: "agent",
 };
 
 /** Our tool for a name that other agents use. */
-function nameHere(name: string): string | undefined {
+export function nameHere(name: string): string | undefined {
   const plain = name.replace(/^.*[.:/]|[\s_-]+/g, "").toLowerCase();
   return Object.entries(ELSEWHERE).find(([, names]) => names.split(" ").includes(plain))?.[0];
 }

@@ -182,14 +182,16 @@ export class App implements Desk {
   }
 
   async showDemo(): Promise<void> {
-    const { makeDemo } = await import("../demo.ts");
-    const { root, model, prompt } = await makeDemo();
-    process.once("exit", () => rmSync(root, { recursive: true, force: true }));
-    await this.host.openDemo(root, model);
-    this.transcript.begin(model.name);
-    this.note(say("demo.begin", { root }));
-    await this.work.submit(prompt);
-    if (this.isDemo) this.note(say("demo.prompt"));
+    const { makeDemo } = await import("../demo/demo-model.ts");
+    const demo = await makeDemo();
+    process.once("exit", () => rmSync(demo.top, { recursive: true, force: true }));
+    await this.host.openDemo(demo);
+    const { session } = this;
+    this.transcript.begin(demo.model.name);
+    this.note(say("demo.begin", { root: demo.root }));
+    const servers = (await import("./first-start.ts")).serversInWords();
+    await this.work.submit(demo.prompt);
+    if (session === this.session) this.note(`${say("demo.turn")} ${await servers}`.trimEnd());
   }
 
   async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
@@ -232,6 +234,7 @@ export class App implements Desk {
     const { ui } = (await this.host.readSettings()).settings;
     if (ui.language !== undefined) await this.useLanguage(ui.language);
     await this.#useLook(ui);
+    if (first.trim() === "/demo") return this.showDemo();
     if (this.host.modelName === null) {
       if (!this.#isWelcomed) this.note(say("first.welcome"));
       this.#isWelcomed = true;
@@ -297,7 +300,6 @@ export class App implements Desk {
   #prompt(text: string, isLast: boolean): void {
     if (this.session === null) this.setUp(text);
     else if (this.#own.take(text)) return;
-    else if (this.isDemo) this.note(say("demo.prompt"));
     else void this.work.submit(text, isLast);
   }
 

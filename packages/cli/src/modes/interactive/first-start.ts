@@ -25,6 +25,15 @@ const MOST_TEST_MS = 60_000;
 const DEMO = "demo";
 const OTHER = "other";
 
+/** Servers on this machine that have a model, for a user without one: "Ollama (qwen3-coder) is here." */
+export async function serversInWords(): Promise<string> {
+  const servers = await findLocalServers(AbortSignal.timeout(MOST_SEARCH_MS)).catch(() => []);
+  const found = servers.flatMap(({ name, models: [model] }) =>
+    model === undefined ? [] : [say("demo.server", { name, model })],
+  );
+  return found.join(" ");
+}
+
 /** Helps a user to set up a model that answers, and stores the choice: the first one, or one more beside it. */
 export class FirstStart {
   readonly #desk: Desk;

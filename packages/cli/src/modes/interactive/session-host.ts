@@ -9,12 +9,19 @@ import {
   type SessionOptions,
   type Settings,
 } from "@burin/core";
+import { say } from "../../locales/say.ts";
 import { type CommonOptions, type Opened, openSettings, sessionOptions } from "../../request/options.ts";
 
 /** A recorded session that is held, and its events so far. */
 interface Resumed {
   readonly held: Pick<SessionOptions, "resume" | "answer">;
   readonly past: readonly AgentEvent[];
+}
+
+interface DemoPlace {
+  readonly root: string;
+  readonly home: string;
+  readonly model: ChatModel;
 }
 
 /** What the sessions of one run of the screen have in common. */
@@ -87,16 +94,21 @@ export class SessionHost {
     return this.#beforeDemo !== null;
   }
 
-  /** Works in another folder with a scripted model, until another session is opened. */
-  async openDemo(root: string, model: ChatModel): Promise<void> {
+  /** Works in another folder with a scripted model, until another session is opened; it is recorded in a home of its own. */
+  async openDemo({ root, home, model }: DemoPlace): Promise<void> {
+    const { sandbox } = (this.#opened ?? (await this.readSettings())).settings;
     await this.close();
     this.#beforeDemo = this.options;
-    this.options = { ...this.options, root, session: { kind: "unrecorded" } };
-    this.#follow(createSession({ root, model, awaitsAnswers: true, record: false, approvalMode: "plan" }));
+    this.options = { ...this.options, root, home, session: { kind: "unrecorded" }, approvalMode: "default" };
+    const environment = { ...process.env, BURIN_HOME: home };
+    this.#follow(
+      createSession({ root, model, environment, settings: { sandbox }, awaitsAnswers: true, record: true }),
+    );
   }
 
   /** Closes the current session and continues in another one: a new or a recorded one. */
   async change(session: CommonOptions["session"]): Promise<readonly AgentEvent[]> {
+    if (this.isDemo && session.kind === "resume") throw new Error(say("demo.noSessions"));
     const { approvalMode } = this.session ?? this.options;
     const isOther = session.kind === "resume" && !session.isFork;
     // One that cannot be had leaves the one that is open. What is copied is the open one, when it is closed.

@@ -1,0 +1,227 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  type ChatModel,
+  type Message,
+  orElse,
+  type Part,
+  readText,
+  type ScriptLine,
+  scriptedModel,
+} from "@burin/core";
+import type { en } from "../../locales/en.ts";
+import { say } from "../../locales/say.ts";
+import { shortLine } from "../../terminal/output.ts";
+import { FIX, GREETING, type Place, SAMPLE, SOURCE, TEST_COMMAND } from "./demo-project.ts";
+
+const MOST_BYTES = 1024 * 1024;
+const LONGEST_QUOTE = 80;
+
+type ScriptedCall = NonNullable<ScriptLine["calls"]>[number];
+type Key = Extract<keyof typeof en, `demo.${string}`>;
+
+/** What came of one call, as the history has it. */
+interface Outcome {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly isDone: boolean;
+  readonly text: string;
+  /** Set when the user refused it: the words that they gave, which may be none. */
+  readonly refusal?: string | undefined;
+}
+
+interface Told {
+  /** The user's own words, if the last message has some. */
+  readonly words: string | null;
+  /** The calls of the last reply. */
+  readonly last: readonly Outcome[];
+  /** All calls so far. */
+  readonly all: readonly Outcome[];
+  readonly isFirst: boolean;
+}
+
+/** A run of the test, and the file that it tested. */
+interface TestRun {
+  readonly call: Outcome;
+  readonly tested: string;
+}
+
+export type Demo = Awaited<ReturnType<typeof makeDemo>>;
+
+/** Makes a small project in a temporary folder, with a home of its own beside it, and a model that can work on it. */
+export async function makeDemo() {
+  const top = await realpath(await mkdtemp(join(tmpdir(), "burin-demo-")));
+  const [root, home] = [join(top, "tally"), join(top, "home")];
+  await mkdir(home);
+  for (const [name, text] of Object.entries(SAMPLE)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), text);
+  }
+  return { top, root, home, model: demoModel(root), prompt: say("demo.task") };
+}
+
+/**
+ * A model without a service that works on the demo's project. What it does next and what it says is decided by the
+ * files, by the result of the test and by the user's answers, never by how far it is.
+ */
+function demoModel(root: string): ChatModel {
+  let run: TestRun | null = null;
+  const stream: ChatModel["stream"] = (request, signal) => {
+    const told = read(request.history);
+    const tested = told.last.find(({ name }) => name === "run_shell_command");
+    if (tested !== undefined) run = { call: tested, tested: fileIn(root).print };
+    return scriptedModel([nextReply(root, told, run)]).stream(request, signal);
+  };
+  return { name: "demo", stream };
+}
+
+function nextReply(root: string, told: Told, run: TestRun | null): ScriptLine {
+  const file = fileIn(root);
+  const names = told.last.map(({ name }) => name);
+  const edit = told.last.find(({ name }) => name === "edit");
+  if (file.text === null) return { text: say("demo.gone", { file: SOURCE }) };
+  if (edit !== undefined) return afterEdit(root, told, edit);
+  if (names.includes("run_shell_command")) return { calls: [todos(file, run)] };
+  if (names.includes("read_file"))
+    return file.isFixPending ? proposal(root, told) : test(root, "demo.differs");
+  if (told.last.length > 0) return conclusion(file, run);
+  const words = shortLine(told.words ?? "", LONGEST_QUOTE);
+  return {
+    text: told.isFirst ? say("demo.look") : say("demo.lookAgain", { words }),
+    calls: [
+      { name: "search_file_content", args: { pattern: "split\\(", include: "*.js" } },
+      { name: "read_file", args: { absolute_path: join(root, SOURCE) } },
+    ],
+  };
+}
+
+/** The next way to fix it: one that was refused is not offered again. */
+function proposal(root: string, told: Told): ScriptLine {
+  const refused = told.all.filter(({ name, refusal }) => name === "edit" && refusal !== undefined);
+  const said = wordsOf(told.last.find(({ name }) => name === "edit"));
+  const file = fileIn(root);
+  const way = FIX[refused.length];
+  if (way === undefined) return { text: `${said}${say("demo.noWay")} ${stateOf(file)}` };
+  const places = [way, ...(refused.length === 0 ? [GREETING] : [])].filter((place) => file.has(place));
+  const edits = places.map(({ old_string, new_string }) => ({ old_string, new_string }));
+  return {
+    text: refused.length === 0 ? say("demo.propose") : `${said}${say("demo.otherWay")}`,
+    calls: [todos(file, null), { name: "edit", args: { file_path: join(root, SOURCE), edits } }],
+  };
+}
+
+function afterEdit(root: string, told: Told, edit: Outcome): ScriptLine {
+  const file = fileIn(root);
+  if (edit.refusal !== undefined) {
+    // Words are an answer; a plain no is left to the user.
+    return edit.refusal === "" ? { text: `${say("demo.refused")} ${stateOf(file)}` } : proposal(root, told);
+  }
+  if (!edit.isDone) return { text: say("demo.notMade", { why: shortLine(edit.text, LONGEST_QUOTE * 2) }) };
+  if (file.text === SAMPLE[SOURCE]) return test(root, "demo.asItWas");
+  const edits = (edit.args.edits ?? []) as readonly Place[];
+  const isWhole = edits.every(({ new_string }) => file.text?.includes(new_string));
+  return test(root, isWhole ? "demo.whole" : "demo.part");
+}
+
+function test(root: string, key: Key): ScriptLine {
+  const calls = [todos(fileIn(root), null), { name: "run_shell_command", args: { command: TEST_COMMAND } }];
+  return { text: say(key, { file: SOURCE }), calls };
+}
+
+/** What can be said at the end of the work, by what is there. */
+function conclusion(file: DemoFile, run: TestRun | null): ScriptLine {
+  if (run === null || run.call.refusal !== undefined)
+    return { text: `${wordsOf(run?.call)}${say("demo.notRun")}` };
+  if (run.tested !== file.print) return { text: say("demo.stale", { file: SOURCE }) };
+  const { isPassed, result } = resultOf(run.call);
+  if (result === "") return { text: say("demo.noResult") };
+  return { text: say(isPassed ? "demo.passes" : "demo.fails", { result }) };
+}
+
+/** What the test said of the empty text, or the first that is wrong. */
+function resultOf({ isDone, text }: Outcome): { readonly isPassed: boolean; readonly result: string } {
+  const lines = text.match(/^(?:ok|FAIL) {2}.+$/gm) ?? [];
+  const wrong = lines.find((line) => line.startsWith("FAIL"));
+  const result = (wrong ?? lines[0] ?? "").replace(/^\w+ +/, "");
+  return { isPassed: isDone && wrong === undefined && /^Exit code: 0\b/m.test(text), result };
+}
+
+/** What the user said with a no, before what follows from it. */
+function wordsOf(call: Outcome | undefined): string {
+  return call?.refusal ? `${say("demo.said", { words: shortLine(call.refusal, LONGEST_QUOTE) })} ` : "";
+}
+
+function stateOf({ text }: DemoFile): string {
+  return say(text === SAMPLE[SOURCE] ? "demo.asItWas" : "demo.notAsItWas", { file: SOURCE });
+}
+
+/** A step is ticked by what is there: the test has run on this exact state of the file, and it has passed. */
+function todos(file: DemoFile, run: TestRun | null): ScriptedCall {
+  const found = run === null || run.tested !== file.print ? null : resultOf(run.call);
+  const steps = [
+    [say("demo.stepFind"), true],
+    [say("demo.stepFix"), found?.isPassed ?? false],
+    [say("demo.stepTry"), found !== null && found.result !== ""],
+  ] as const;
+  const current = steps.findIndex(([, isDone]) => !isDone);
+  const list = steps.map(([content, isDone], index) => ({
+    id: `${index + 1}`,
+    content,
+    status: isDone ? "completed" : index === current ? "in_progress" : "pending",
+  }));
+  return { name: "todo_write", args: { todos: list } };
+}
+
+interface DemoFile {
+  /** null where it cannot be read. */
+  readonly text: string | null;
+  readonly print: string;
+  /** The place with the mistake is as it was at first. */
+  readonly isFixPending: boolean;
+  has(place: Place): boolean;
+}
+
+function fileIn(root: string): DemoFile {
+  const text = orElse(null, () => readText(join(root, SOURCE), MOST_BYTES));
+  const has = ({ old_string }: Place): boolean => text?.includes(old_string) ?? false;
+  return {
+    text,
+    print: createHash("sha256")
+      .update(text ?? "")
+      .digest("hex"),
+    isFixPending: FIX.some(has),
+    has,
+  };
+}
+
+/** Reads what happened from the history: the words of the last message, and what came of each call. */
+function read(history: readonly Message[]): Told {
+  const all: Outcome[] = [];
+  const answers = new Map(
+    history.flatMap(({ parts }) =>
+      parts.flatMap(({ functionResponse: answer }) =>
+        answer ? [[answer.id, answer.response] as const] : [],
+      ),
+    ),
+  );
+  for (const { parts } of history) for (const part of parts) all.push(...outcomesOf(part, answers));
+  const reply = history.findLast(({ role }) => role === "model");
+  const last = reply?.parts.flatMap((part) => outcomesOf(part, answers)) ?? [];
+  const now = history.at(-1);
+  const said = now?.role === "user" ? now.parts.flatMap(({ text }) => text ?? []).at(-1) : undefined;
+  const isPrompt = said !== undefined && !now?.parts.some((part) => part.functionResponse);
+  const words = said === undefined ? null : said.replace(/^Prompt:\s+/, "");
+  return { words, last: isPrompt ? [] : last, all, isFirst: reply === undefined };
+}
+
+function outcomesOf({ functionCall: call }: Part, answers: ReadonlyMap<unknown, unknown>): Outcome[] {
+  if (!call) return [];
+  const { output, error } = (answers.get(call.id) ?? {}) as { output?: unknown; error?: unknown };
+  const text = String(output ?? error ?? "");
+  const [isRefused, words] =
+    /cancelled by user(?:: ([\s\S]*))?\.$/.exec(error === undefined ? "" : text) ?? [];
+  const refusal = isRefused === undefined ? undefined : (words ?? "").replace(/\.$/, "").trim();
+  return [{ name: call.name ?? "", args: call.args ?? {}, isDone: error === undefined, text, refusal }];
+}
