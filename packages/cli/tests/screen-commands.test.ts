@@ -178,15 +178,9 @@ describe("a command", () => {
       { text: "Known." },
       { text: `${"A long answer. ".repeat(200)}Known too.` },
       { text: "The names." },
-      { text: "On it." },
     ]);
     await terminal.enter("the old question\r", "Known.", "? for keys");
-    await terminal.enter(
-      "/compact \r",
-      "The conversation stays as it is (",
-      "would not be shorter",
-      "? for keys",
-    );
+    await terminal.enter("/compact \r", "The conversation stays as it is (", "? for keys");
     await terminal.enter("more\r", "Known too.", "? for keys");
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("Known.");
     await terminal.enter("/compact keep the names\r", "was shortened to a summary:", "? for keys");
