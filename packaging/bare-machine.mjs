@@ -23,7 +23,7 @@ const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 const SYSTEM = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 const HIDDEN = [
   ...["bwrap", "setfacl", "getfacl", "setfattr", "getfattr", "initdb", "pg_ctl", "postgres"],
-  ...["chromium", "google-chrome", "jq", "strings", "ps", "python3", "apt-get", "sudo"],
+  ...["chromium", "google-chrome", "jq", "strings", "ps", "pgrep", "curl", "python3", "apt-get", "sudo"],
 ];
 const POSTGRES = "/usr/lib/postgresql";
 /** Some that need a program and some that need none, of each kind. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed } from "./burin.ts";
 import { modelEnv } from "./fake-model.ts";
@@ -114,7 +115,7 @@ describe.each([
     await expect(mcp.readResource({ uri: `file://${root}/a.txt` })).rejects.toThrow("There is no resource");
   });
 
-  it("P26 cancels a command, twice, and nothing of it is left", async () => {
+  it("P26 cancels a command, twice, and nothing of it is left", needs("ps"), async () => {
     const { client: mcp, call } = await client({ isModern, args: ["--yes"] });
     const stop = new AbortController();
     const command = `echo $$ > ${root}/pid; sleep 1000 & wait`;

@@ -11,7 +11,7 @@ import type { HostAnswer, HostWish } from "./session-egress.ts";
 
 const FETCH = (url: string) => `curl -sS -m 20 -w '%{http_code}' ${url} 2>&1; true`;
 
-describe("P53 the network of a session's commands", needs("bwrap"), () => {
+describe("P53 the network of a session's commands", needs("bwrap", "curl"), () => {
   let room: SandboxRoom;
   let server: ReturnType<typeof createServer>;
   let place: string;
