@@ -259,7 +259,7 @@ describe("burin serve mcp", () => {
     expect(await server.ended).toBe(0);
   });
 
-  it("P26 ends with its commands when the client vanishes in the middle of a call", async () => {
+  it("P26 ends with its commands when the client vanishes in the middle of a call", needs("ps"), async () => {
     const server = rawServer(root, ["mcp", "--yes"]);
     server.send(INITIALIZE);
     await server.next();

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { put, root } from "./project.ts";
 import {
@@ -79,16 +80,20 @@ describe("a client of the protocol of 2025 over stdio that", () => {
     }
   });
 
-  it("P26 cancels a command after other calls: nothing of it is left, and no answer comes", async () => {
-    const server = await serveMcp(root, {}, "--yes");
-    await stillReads(server);
-    server.send(toolCall(1, "run_shell_command", { command: "touch begun; sleep 1037" }));
-    await until(() => existsSync(join(root, "begun")));
-    server.send({ method: "notifications/cancelled", params: { requestId: 1 } });
-    await until(async () => (await left("sleep 1037")) === "");
-    server.send(read(2));
-    expect((await server.next()).id).toBe(2);
-  });
+  it(
+    "P26 cancels a command after other calls: nothing of it is left, and no answer comes",
+    needs("ps"),
+    async () => {
+      const server = await serveMcp(root, {}, "--yes");
+      await stillReads(server);
+      server.send(toolCall(1, "run_shell_command", { command: "touch begun; sleep 1037" }));
+      await until(() => existsSync(join(root, "begun")));
+      server.send({ method: "notifications/cancelled", params: { requestId: 1 } });
+      await until(async () => (await left("sleep 1037")) === "");
+      server.send(read(2));
+      expect((await server.next()).id).toBe(2);
+    },
+  );
 
   it("can ask its user has its call judged once before the question", async () => {
     const log = join(root, "judged");

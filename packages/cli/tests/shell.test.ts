@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { BURIN, burin, failed } from "./burin.ts";
 import { root } from "./project.ts";
@@ -149,22 +150,26 @@ describe("run_shell_command on the command line", () => {
     expect(stdout).not.toContain(canary);
   });
 
-  it("P53 a refusal by the sandbox is said to be one, with what allows it; without sandbox there is none", async () => {
-    const outside = join(root, "outside");
-    const project = join(root, "project");
-    await mkdir(outside);
-    await mkdir(project);
-    const call = (...options: string[]) =>
-      burin(["call", "run_shell_command", '{"command":"echo x > /usr/burin-canary"}', "-y", ...options], {
-        cwd: project,
-      });
-    const { stdout } = await call();
-    expect(stdout).toContain("The sandbox refused a write");
-    expect(stdout).toContain('"sandbox_exception": "unlimited"');
-    expect(existsSync("/usr/burin-canary")).toBe(false);
-    const unknown = await call("--sandbox", "loose");
-    expect(unknown).toEqual(failed(2, "off, read-only, workspace-write"));
-  });
+  it(
+    "P53 a refusal by the sandbox is said to be one, with what allows it; without sandbox there is none",
+    needs("bwrap"),
+    async () => {
+      const outside = join(root, "outside");
+      const project = join(root, "project");
+      await mkdir(outside);
+      await mkdir(project);
+      const call = (...options: string[]) =>
+        burin(["call", "run_shell_command", '{"command":"echo x > /usr/burin-canary"}', "-y", ...options], {
+          cwd: project,
+        });
+      const { stdout } = await call();
+      expect(stdout).toContain("The sandbox refused a write");
+      expect(stdout).toContain('"sandbox_exception": "unlimited"');
+      expect(existsSync("/usr/burin-canary")).toBe(false);
+      const unknown = await call("--sandbox", "loose");
+      expect(unknown).toEqual(failed(2, "off, read-only, workspace-write"));
+    },
+  );
 
   it("P21 the question on a terminal shows what is hidden in a command", async () => {
     const command = `touch a${String.fromCodePoint(0x1b, 0x202e, 0xe0041)}b`;
@@ -177,13 +182,17 @@ describe("run_shell_command on the command line", () => {
     expect(two.stdout).toContain("\nls && touch a\nIts parts:\n  ls\n  touch a\n");
   });
 
-  it("R31 an exception from the sandbox is asked about, also for a command that needs no question", async () => {
-    const harmless = { command: "ls", sandbox_exception: "unlimited" };
-    const plain = await burin(["call", "run_shell_command", '{"command":"ls"}'], { cwd: root });
-    expect(plain.code).toBe(0);
-    const asked = await burin(["call", "run_shell_command", JSON.stringify(harmless)], { cwd: root });
-    expect(asked).toMatchObject({ code: 3, stdout: expect.stringContaining("WITHOUT the sandbox") });
-  });
+  it(
+    "R31 an exception from the sandbox is asked about, also for a command that needs no question",
+    needs("bwrap"),
+    async () => {
+      const harmless = { command: "ls", sandbox_exception: "unlimited" };
+      const plain = await burin(["call", "run_shell_command", '{"command":"ls"}'], { cwd: root });
+      expect(plain.code).toBe(0);
+      const asked = await burin(["call", "run_shell_command", JSON.stringify(harmless)], { cwd: root });
+      expect(asked).toMatchObject({ code: 3, stdout: expect.stringContaining("WITHOUT the sandbox") });
+    },
+  );
 });
 
 it("P8 a command runs where the folder for temporary files has been cleaned away", async () => {

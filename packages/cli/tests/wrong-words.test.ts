@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { OPTIONS } from "../src/request/option-table.ts";
 import { ELSEWHERE, TAKES_ACTIONS } from "../src/request/words-elsewhere.ts";
@@ -172,7 +173,7 @@ describe("a command line that cannot be meant", () => {
     }
   });
 
-  it("P44 a user without HOME that the system does not know can work", () => {
+  it("P44 a user without HOME that the system does not know can work", needs("the user nobody"), () => {
     const { status, stderr } = spawnSync(process.execPath, [BURIN, "tools"], {
       ...(process.getuid?.() === 0 && { uid: 54_321, gid: 54_321 }),
       cwd: "/",

