@@ -23,7 +23,7 @@ const FIELDS = [
 const NEVER = new AbortController().signal;
 
 /**
- * The tool as a registry hands it out: whoever runs it, each call goes through the whole flow. Everything else of it
+ * The tool as a registry hands it out: each call goes through the whole flow. Everything else of it
  * is the tool's own, its class too.
  */
 export function guardedTool(tool: Tool, needs: GuardNeeds): Tool {

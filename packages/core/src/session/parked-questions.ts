@@ -46,7 +46,7 @@ export class ParkedQuestions {
     return { type: "question_answered", id, decision: told };
   }
 
-  /** Hands a question over to whoever asks it from here on. */
+  /** Hands a question over to the queue that asks it now. */
   take(id: string): ParkedQuestion | undefined {
     const parked = this.#all.get(id);
     this.#all.delete(id);
