@@ -4,6 +4,7 @@ import {
   type FaceEvent,
   notice,
   type RunEnd,
+  type WorkProof,
 } from "@burin/contract/agent-event";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { Turns } from "@burin/contract/async/wait";
@@ -28,7 +29,7 @@ import type { ParkedQuestions } from "../session/parked-questions.ts";
 import { Parking } from "../session/parking.ts";
 import type { PastSession } from "../session/past-session.ts";
 import { Recording } from "../session/recording.ts";
-import { ProofOfWork } from "../session/work-proof.ts";
+import type { ProofOfWork } from "../session/work-proof.ts";
 import type { Subagents } from "../tools/task.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
@@ -70,6 +71,7 @@ export class Session {
   readonly #agent: Agent;
   #subagents: JoinedSubagents | null = null;
   #hasBegun = false;
+  #work: ProofOfWork | null = null;
   /** How the last run of this process ended. */
   #lastEnd: RunEnd | null = null;
   readonly #turns = new Turns();
@@ -93,7 +95,7 @@ export class Session {
     const kept = { isRecorded, resumed: resume, keep: keepLog };
     const recorded = { ...place, settings: home.settings, ...kept };
     this.#recording = new Recording(recorded, this.#announcement);
-    const conversation = new Conversation(this.#heard);
+    const conversation = new Conversation(this.#noted);
     this.#conversation = conversation;
     const { tell } = conversation;
     this.#parked = this.#past?.parked(answer);
@@ -179,12 +181,12 @@ export class Session {
     const leave = await this.#turns.take(signal, this.#closing.signal);
     if (leave === null) return yield (await seldom()).notRun(this.#closing.signal);
     let end: RunEnd | null = null;
-    const work = new ProofOfWork(this.#kindOf);
-    const heard = (event: AgentEvent): AgentEvent => {
-      work.note(event);
-      // All others are noted by the conversation when they happen.
-      return event.type === "notice" || event === this.#announcement ? this.#noted(event) : event;
-    };
+    const { ProofOfWork } = await import("../session/work-proof.ts");
+    const work = new ProofOfWork({ kindOf: this.#kindOf, look: this.#tools.lookAtTree });
+    this.#work = work;
+    // All others are noted by the conversation when they happen.
+    const heard = (event: AgentEvent): AgentEvent =>
+      event.type === "notice" || event === this.#announcement ? this.#noted(event) : event;
     try {
       const text = await this.#prepare(prompt?.text ?? null, signal);
       const left = this.#hasBegun ? [] : (this.#past?.calls.notBegun ?? []);
@@ -206,9 +208,9 @@ export class Session {
         else if (!this.#parking.signal.aborted) yield* [...this.#takeNotes(), heard(event)];
       }
       yield* this.#takeNotes();
-      if (end !== null) end = await this.#ended(work.told ? { ...end, proof: work.told } : end);
+      if (end !== null) end = await this.#ended(end, await work.atEnd());
     } catch (error) {
-      end = await this.#ended((await seldom()).failedRun(error, signal));
+      end = await this.#ended((await seldom()).failedRun(error, signal), null);
     } finally {
       leave();
     }
@@ -249,8 +251,8 @@ export class Session {
     return null;
   }
 
-  #ended(end: RunEnd): Promise<RunEnd> {
-    this.#lastEnd = this.#parking.outcome(end) ?? end;
+  #ended(end: RunEnd, proof: WorkProof | null): Promise<RunEnd> {
+    this.#lastEnd = { ...(this.#parking.outcome(end) ?? end), ...(proof && { proof }) };
     return this.#recording.end(this.#lastEnd);
   }
 
@@ -270,12 +272,9 @@ export class Session {
     return this.#tools.notes.splice(0).map((message) => this.#noted(notice(message)));
   }
 
-  readonly #heard = (event: AgentEvent): void => {
-    this.#parked?.follow(event);
-    this.#noted(event);
-  };
-
   readonly #noted = (event: AgentEvent): AgentEvent => {
+    this.#work?.note(event);
+    this.#parked?.follow(event);
     this.#recording.note(event);
     return event;
   };
@@ -319,20 +318,18 @@ export class Session {
    * the answer is accepted, otherwise what is wrong with it.
    */
   answer(questionId: string, decision: Decision | null): string | null {
-    const isParked = this.#parked?.open.some(({ id }) => id === questionId);
-    if (!isParked || !this.#parked) return this.#tools.questions.answer(questionId, decision);
-    const told = this.#parked.answer(questionId, decision);
-    if (typeof told === "string") return told;
+    const told = this.#parked?.answer(questionId, decision) ?? null;
+    if (told === null) return this.#tools.questions.answer(questionId, decision);
     // In the log too: another process must not ask again for what was accepted here.
-    this.#conversation.tell(told);
-    return null;
+    if (typeof told !== "string") this.#conversation.tell(told);
+    return typeof told === "string" ? told : null;
   }
 
   /** Replaces the history by a summary of it that follows the wish, after earlier runs have ended; not by a longer one. */
   async compact(signal: AbortSignal = new AbortController().signal, wish = ""): Promise<Compacted> {
-    const closing = this.#closing.signal;
-    const leave = await this.#turns.take(AbortSignal.any([signal, closing]), closing);
-    if (leave === null) throw closing.aborted ? closing.reason : signal.reason;
+    const either = AbortSignal.any([signal, this.#closing.signal]);
+    const leave = await this.#turns.take(either, this.#closing.signal);
+    if (leave === null) throw either.reason;
     try {
       return await this.#agent.compact(signal, wish);
     } finally {

@@ -8,7 +8,9 @@ import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
 import { lazily } from "@burin/machine/files/lazily";
+import { nodeMachine } from "@burin/machine/files/node-machine";
 import type { ReadMemory } from "@burin/machine/files/read-record";
+import type { TreeLook } from "@burin/machine/ignore/tree-look";
 import type { MachineCommands } from "@burin/machine/machine";
 import { openWorkspace } from "@burin/machine/node-workspace";
 import type { Rule } from "@burin/shell-judge";
@@ -198,6 +200,19 @@ export class ToolSet {
   refuseCalls(): void {
     this.#closing.abort();
   }
+
+  /** The files that are not ignored; null on another machine, whose files cannot be looked at in this way. */
+  readonly lookAtTree = async (): Promise<TreeLook | null> => {
+    const { settings, environment, folder, machine } = this.#home;
+    if (machine !== nodeMachine) return null;
+    const { lookAtTree } = await import("@burin/machine/ignore/tree-look");
+    const request = {
+      roots: this.workspace.roots,
+      settings: { ...settings.files, environment },
+      except: folder,
+    };
+    return lookAtTree(request, this.#closing.signal);
+  };
 
   async close(): Promise<void> {
     this.refuseCalls();

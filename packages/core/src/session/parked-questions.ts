@@ -35,10 +35,10 @@ export class ParkedQuestions {
     );
   }
 
-  /** Accepts the first answer; returns what readers should hear of it, or what is wrong with it. */
-  answer(id: string, decision: unknown): QuestionEvent | string {
+  /** Accepts the first answer: returns what readers should hear of it, or what is wrong; null if it is not open. */
+  answer(id: string, decision: unknown): QuestionEvent | string | null {
     const parked = this.#all.get(id);
-    if (parked === undefined || parked.given !== null) return `no question ${JSON.stringify(id)} is open.`;
+    if (parked === undefined || parked.given !== null) return null;
     const answer = readAnswer(decision, parked.question.confirmation.kind);
     if (typeof answer === "string") return answer;
     parked.given = { ...answer, isTold: true };

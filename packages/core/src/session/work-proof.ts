@@ -1,6 +1,7 @@
 import type { AgentEvent, WorkProof } from "@burin/contract/agent-event";
 import { type PartListUnion, textOf } from "@burin/contract/messages/message";
-import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
+import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
+import type { TreeLook } from "@burin/machine/ignore/tree-look";
 import type { KindOf } from "./unsettled-calls.ts";
 
 /** What may precede the program itself. */
@@ -36,33 +37,87 @@ export function exitCodeIn(content: PartListUnion): number | null {
   return code === undefined ? null : Number(code);
 }
 
-/** Collects what a run changed, and which checking commands ran after the last change, or only before. */
-export class ProofOfWork {
-  readonly #kindOf: KindOf;
-  readonly #changed = new Set<string>();
-  #after = new Map<string, number | null>();
-  readonly #before = new Set<string>();
+/** Looks at the files of the project; null where that is not possible. */
+export type LookAtTree = () => Promise<TreeLook | null>;
 
-  constructor(kindOf: KindOf) {
-    this.#kindOf = kindOf;
+interface ProofNeeds {
+  readonly kindOf: KindOf;
+  readonly look: LookAtTree;
+}
+
+interface Check {
+  readonly exitCode: number | null;
+  /** The files when it had ended. */
+  readonly look: Promise<TreeLook | null>;
+  /** How many commands had run by then. */
+  readonly commands: number;
+}
+
+/** Collects what a run changed, and which checking commands are still true of the files at its end. */
+export class ProofOfWork {
+  readonly #needs: ProofNeeds;
+  readonly #changed = new Set<string>();
+  readonly #after = new Map<string, Check>();
+  readonly #before = new Set<string>();
+  /** The files before the first command; null before that. */
+  #start: Promise<TreeLook | null> | null = null;
+  #commands = 0;
+
+  constructor(needs: ProofNeeds) {
+    this.#needs = needs;
   }
 
   note(event: AgentEvent): void {
-    if (event.type !== "tool_call" || !isAnswered(event.call)) return;
-    const { name, args, status } = event.call;
-    if (name === "run_shell_command") this.#noteCommand(event.call);
-    else if (status === "success" && this.#kindOf(name) === "edit") {
+    if (event.type === "subagent_call") this.#noteStart(event.call);
+    if (event.type !== "tool_call") return;
+    const { call } = event;
+    this.#noteStart(call);
+    if (!isAnswered(call)) return;
+    const { name, args, status } = call;
+    if (name === "run_shell_command") this.#noteCommand(call);
+    else if (status === "success" && this.#needs.kindOf(name) === "edit") {
       this.#changed.add(String(args.file_path ?? args.path ?? name));
-      for (const command of this.#after.keys()) this.#before.add(command);
-      this.#after = new Map();
+      for (const command of this.#after.keys()) this.#toBefore(command);
     }
   }
 
-  /** null when nothing was changed and so nothing needs proof. */
-  get told(): WorkProof | null {
+  /** The look begins when the call is announced, and so before the call does anything. */
+  #noteStart({ name, status }: Pick<ToolCall, "name" | "status">): void {
+    const kind = this.#needs.kindOf(name);
+    if (kind !== "execute" && kind !== "delegate") return;
+    this.#start ??= this.#look();
+    if (status !== "validating" && status !== "awaiting_approval") this.#commands += 1;
+  }
+
+  #look(): Promise<TreeLook | null> {
+    return this.#needs.look().catch(() => null);
+  }
+
+  /** Compares the files at the end; null when nothing was changed and so nothing needs proof. */
+  async atEnd(): Promise<WorkProof | null> {
+    if (this.#start !== null) await this.#compare(await this.#start);
     if (this.#changed.size === 0) return null;
-    const checked = [...this.#after].map(([command, exitCode]) => ({ command, exitCode }));
+    const checked = [...this.#after].map(([command, { exitCode }]) => ({ command, exitCode }));
     return { changed: [...this.#changed], checked, notSince: [...this.#before] };
+  }
+
+  async #compare(start: TreeLook | null): Promise<void> {
+    const end = await this.#look();
+    if (start === null || end === null) return;
+    const { changedPaths } = await import("@burin/machine/ignore/tree-look");
+    for (const path of changedPaths(start, end) ?? []) this.#changed.add(path);
+    for (const [command, { look, commands }] of this.#after) {
+      const then = await look;
+      const changed = then === null ? null : changedPaths(then, end);
+      // When not all can be seen, a later command may have changed something.
+      const isOld = changed === null ? commands < this.#commands : changed.length > 0;
+      if (isOld) this.#toBefore(command);
+    }
+  }
+
+  #toBefore(command: string): void {
+    this.#after.delete(command);
+    this.#before.add(command);
   }
 
   #noteCommand({ args, status, llmContent }: AnsweredCall): void {
@@ -70,6 +125,12 @@ export class ProofOfWork {
     const checking = checkingIn(command);
     if (checking === null || args.is_background === true || status === "cancelled") return;
     this.#before.delete(command);
-    this.#after.set(command, checking.isOwnCode && status === "success" ? exitCodeIn(llmContent) : null);
+    const exitCode = checking.isOwnCode && status === "success" ? exitCodeIn(llmContent) : null;
+    this.#after.set(command, { exitCode, look: this.#look(), commands: this.#commands });
+    const [oldest] = this.#after.keys();
+    if (oldest !== undefined && this.#after.size > MOST_CURRENT) this.#toBefore(oldest);
   }
 }
+
+/** Each keeps a look at all files. */
+const MOST_CURRENT = 20;

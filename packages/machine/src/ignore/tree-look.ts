@@ -1,0 +1,81 @@
+import type { Stats } from "node:fs";
+import { join } from "node:path";
+import { lstatOf, realOf } from "../disk/disk-looks.ts";
+import { isWithinAny } from "../paths/paths.ts";
+import { IgnoreRules, type IgnoreSettings } from "./ignore.ts";
+import { Slices, Walk } from "./walk.ts";
+
+export interface TreeRequest {
+  /** Their real paths. */
+  readonly roots: readonly string[];
+  readonly settings: IgnoreSettings;
+  /** A folder that is left out wherever it is: what Burin stores changes all the time. */
+  readonly except: string;
+}
+
+/** The files and links that are not ignored, at one moment. */
+export interface TreeLook {
+  /** By its path, what differs whenever a file was written; nothing is read for it. */
+  readonly stamps: ReadonlyMap<string, string>;
+  /** false when there was too much to look at, or a folder could not be read: then nothing is certain. */
+  readonly isWhole: boolean;
+}
+
+const MOST_FILES = 300_000;
+const MOST_MS = 10_000;
+/** Reading the clock costs more than looking at one name. */
+const NAMES_PER_LOOK = 64;
+
+/** Programs write there at every start; where the home folder is the project, that says nothing about the work. */
+const HOME_CACHES =
+  ".bun .cache .cargo .config .deno .gradle .local .m2 .node-gyp .npm .nuget .rustup .yarn".split(" ");
+
+function cachesOf({ HOME: home }: NodeJS.ProcessEnv): string[] {
+  return home ? HOME_CACHES.map((name) => join(home, name)) : [];
+}
+
+/** Looks at all files of the roots that are not ignored, without reading any. */
+export async function lookAtTree(request: TreeRequest, signal: AbortSignal): Promise<TreeLook> {
+  const { roots, settings, except } = request;
+  const slices = new Slices(signal, performance.now() + MOST_MS);
+  const rules = new IgnoreRules(roots, settings);
+  const stamps = new Map<string, string>();
+  const left = [except, ...cachesOf(settings.environment ?? {})].map((path) => realOf(path) ?? path);
+  let isWhole = true;
+  let seen = 0;
+  for (const root of roots) {
+    const walk = new Walk({
+      folder: root,
+      rules: rules.namedFolder(root),
+      respectGitIgnore: true,
+      enters: (folder) => !isWithinAny(join(root, folder), left),
+    });
+    for (let stretch = walk.nextStretch(); stretch !== null && isWhole; stretch = walk.nextStretch()) {
+      for (const name of stretch.names) {
+        const path = join(root, stretch.folder, name);
+        const stats = lstatOf(path);
+        if (stats !== null) stamps.set(path, stampOf(stats));
+        seen += 1;
+        if (seen % NAMES_PER_LOOK === 0 && slices.isOver) isWhole &&= await slices.goOn();
+      }
+      isWhole &&= seen <= MOST_FILES;
+    }
+    isWhole &&= walk.unreadable === 0;
+  }
+  return { stamps, isWhole };
+}
+
+/** The paths that are new, gone or written since, in the order of the first look; null when that is not certain. */
+export function changedPaths(before: TreeLook, after: TreeLook): string[] | null {
+  if (!before.isWhole || !after.isWhole) return null;
+  const changed = [...before.stamps].flatMap(([path, stamp]) =>
+    after.stamps.get(path) === stamp ? [] : path,
+  );
+  const added = [...after.stamps.keys()].filter((path) => !before.stamps.has(path));
+  return [...changed, ...added];
+}
+
+/** No program can set the ctime of a file, and every write and every rename changes it. */
+function stampOf({ mode, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${mode} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+}
