@@ -12,10 +12,10 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1460,
   web: 1850, // half is HTML to Markdown
   mcp: 2730,
-  core: 14480, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 14560, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2310,
   fleet: 4050,
-  cli: 13960, // the app is more than half
+  cli: 14010, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

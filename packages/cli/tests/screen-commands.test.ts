@@ -129,26 +129,6 @@ describe("a command", () => {
     expect(await readFile(join(room.root, "new.txt"), "utf8")).toBe("new\n");
   });
 
-  it("/undo and /redo go back and forth, change by change", async () => {
-    const edit = {
-      name: "edit",
-      args: { file_path: join(room.root, "a.txt"), old_string: "beta", new_string: "gamma" },
-    };
-    const terminal = await room.open([{ calls: [edit] }, { text: "Edited." }], {
-      args: ["--approval-mode", "auto-edit"],
-    });
-    await terminal.enter("edit\r", "Edited.", "? for keys");
-    await terminal.enter("/undo \r", "taken back: a.txt");
-    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
-    await terminal.enter("/changes \r", "a.txt  1 of 1  taken back");
-    await terminal.enter("\u001b", "? for keys");
-    await terminal.enter("/undo \r", "There is nothing to undo.");
-    await terminal.enter("/redo \r", "put back: a.txt");
-    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
-    await terminal.enter("/redo \r", "There is nothing to put back.");
-    await terminal.enter("/changes \r", /a\.txt {2}1 of 1$/m);
-  });
-
   it("/rename gives the session a name, which lists show", async () => {
     const terminal = await room.open([{ text: "Known." }]);
     await terminal.enter("the old question\r", "Known.", "? for keys");

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -214,5 +214,52 @@ describe("sessions on the command line", () => {
   ])("says what is wrong with %j: exit code 2", async (args, words) => {
     const run = await runner();
     expect(await run(...args)).toEqual(failed(2, words));
+  });
+});
+
+describe("burin undo", () => {
+  const writing = (name: string) => {
+    return { calls: [{ name: "write_file", args: { file_path: join(root, name), content: "x\n" } }] };
+  };
+
+  it("P23 stays in the session that was last at work, and names what else there is", async () => {
+    const command = { calls: [{ name: "run_shell_command", args: { command: "echo y > c.txt" } }] };
+    const run = await runner(writing("b.txt"), { text: "One." }, command, { text: "Two." });
+    const first = idIn((await run("-p", "write", "-y")).stderr);
+    const second = idIn((await run("-p", "by the shell", "-y")).stderr);
+    for (const words of [["undo"], ["undo", "2"]]) {
+      const { code, stdout, stderr } = await run(...words);
+      expect([code, stdout]).toEqual([0, ""]);
+      expect(stderr).toContain(`there is nothing to undo in the session ${second}.`);
+      expect(stderr).toContain(`burin undo 1 --session ${first}`);
+      expect(stderr).toContain("b.txt");
+    }
+    const document = JSON.parse((await run("undo", "--json")).stdout);
+    expect(document).toMatchObject({ files: [], elsewhere: { writer: first, files: ["b.txt"] } });
+    expect(await readdir(root)).toContain("b.txt");
+    expect(await run("undo", "1", "--session", first)).toMatchObject({ stdout: "removed     b.txt\n" });
+    expect(await readdir(root)).toContain("c.txt");
+  });
+
+  it("P23 takes back the last of the calls outside of sessions when these came last", async () => {
+    const run = await runner(writing("b.txt"), { text: "One." });
+    await run("-p", "write", "-y");
+    for (const name of ["c.txt", "d.txt"])
+      await run("call", "write_file", JSON.stringify(writing(name).calls[0]?.args), "-y");
+    expect((await run("undo")).stdout).toBe("removed     d.txt\n");
+    expect((await run("undo")).stderr).toContain("Redone.");
+    expect((await run("undo", "5")).stdout).toBe("removed     d.txt\nremoved     c.txt\n");
+    expect((await run("undo", "1")).stderr).toContain("burin undo 1 --session 2");
+    expect(await readdir(root)).toContain("b.txt");
+  });
+
+  it("P23 does not say that it reverted something where nothing differs", async () => {
+    const run = await runner(writing("b.txt"), { text: "One." });
+    await run("-p", "write", "-y");
+    await rm(join(root, "b.txt"));
+    const { stdout, stderr } = await run("undo");
+    expect(stdout).toBe("unchanged   b.txt\n");
+    expect(stderr).toContain("nothing was changed");
+    expect(stderr).not.toContain("Reverted");
   });
 });

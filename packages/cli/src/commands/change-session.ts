@@ -11,6 +11,7 @@ import {
   TurnCount,
   type UndoOptions,
   undo,
+  undoScope,
 } from "@burin/core";
 import { LANGUAGES, language, say } from "../locales/say.ts";
 import { sessionPlace } from "../request/options.ts";
@@ -207,11 +208,16 @@ async function undoLast(desk: CommandDesk, words: string): Promise<void> {
 }
 
 async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | "redo">): Promise<void> {
-  const { files, unrecorded } = await undo({ ...sessionPlace(desk.options), ...which });
+  const place = sessionPlace(desk.options);
+  const only = desk.session?.id ?? (await undoScope(place));
+  const { files, elsewhere, unrecorded } = await undo({ ...place, ...which, ...(only ? { only } : {}) });
   if (unrecorded !== undefined) desk.note(say("command.failed", { name: "undo", why: unrecorded }), true);
   if (files.length === 0) desk.note(say(which.redo ? "redo.nothing" : "undo.nothing"));
+  if (files.length === 0 && !which.redo && elsewhere !== undefined)
+    desk.note(say("undo.elsewhere", { files: elsewhere.files.join(", "), id: elsewhere.writer }));
   for (const { file, what, reason } of files) {
     if (what === "refused") desk.note(say("undo.refused", { file, reason: reason ?? "" }), true);
+    else if (what === "unchanged") desk.note(say("undo.unchanged", { file }));
     else desk.note(say(which.redo ? "redo.done" : "undo.done", { file }));
   }
 }

@@ -1,7 +1,18 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
-import { burinHome, findSession, hunksOf, orElse, readLog, readText, type ToolCall } from "@burin/core";
+import {
+  burinHome,
+  findSession,
+  hunksOf,
+  noteTakenBack,
+  orElse,
+  readLog,
+  readText,
+  type ToolCall,
+  undoEntries,
+} from "@burin/core";
 import { say } from "../locales/say.ts";
+import { sessionPlace } from "../request/options.ts";
 import { type Change, reviewPanel } from "../ui/review-panel.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
@@ -50,16 +61,30 @@ async function callsOf(
 
 /** A separate edit for each place: one that has changed since is not found, and is left alone. */
 async function takeBack(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
+  const place = sessionPlace(desk.options);
+  const [last] = await undoEntries(place);
+  const files = new Set<string>();
   for (const change of [...chosen].reverse()) {
     if (change.isTakenBack) continue;
     const { before, after } = sidesOf(change.hunk);
     const file_path = resolve(desk.options.root, change.file);
     const result = await desk.callOwn("edit", { file_path, old_string: after, new_string: before });
     change.isTakenBack = result !== null && result.error === undefined;
+    if (change.isTakenBack) files.add(change.file);
     if (change.isTakenBack) desk.note(say("undo.done", { file: change.file }));
     else if (result?.error)
       desk.note(say("undo.refused", { file: change.file, reason: result.error.message }), true);
   }
+  const session = desk.session?.id;
+  if (files.size === 0 || session === undefined) return;
+  const own = (await undoEntries(place)).filter(({ id, writer, files: its }) => {
+    return writer === session && id > (last?.id ?? "") && its.every((file) => files.has(file));
+  });
+  // So that /redo puts it back.
+  await noteTakenBack(
+    { ...place, session },
+    own.map(({ id }) => id),
+  );
 }
 
 /** The text before and after the change. */

@@ -169,6 +169,9 @@ export const en = {
   "undo.nothing": "There is nothing to undo.",
   "undo.done": "taken back: {file}",
   "undo.refused": "left alone: {file}: {reason}",
+  "undo.unchanged": "There was nothing to change in {file}: it already is as it was before.",
+  "undo.elsewhere":
+    "The last change outside of this session ({files}) is taken back with: burin undo 1 --session {id}",
   "export.done": "Written: {file}",
   "export.failed": "{file} was not written: {why}",
   "copy.none": "There is no answer to copy yet.",

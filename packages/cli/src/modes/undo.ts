@@ -5,11 +5,12 @@ import {
   type UndoOptions,
   undo,
   undoEntries,
+  undoScope,
 } from "@burin/core";
 import { sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { lines, localTime, report } from "../terminal/output.ts";
+import { lines, localTime, report, visible } from "../terminal/output.ts";
 
 /** Undoes what calls did to files, or redoes it. */
 export async function run(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -23,13 +24,15 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
     if (entries.length === 0) output.note(NOTHING);
     return EXIT.done;
   }
-  const result = await undo({ ...place, ...chosen });
+  const only = chosen.session === undefined ? await undoScope(place) : undefined;
+  const result = await undo({ ...place, ...chosen, ...(only === undefined ? {} : { only }) });
   if (!isText) output.out(`${JSON.stringify(result)}\n`);
   else output.out(lines(...result.files.map(outcomeLine)));
   if (result.unrecorded !== undefined)
     output.note(`burin: this could not be recorded, so it cannot be redone: ${result.unrecorded}.`);
   const isRefused = result.files.some(({ what }) => what === "refused");
-  if (result.files.length === 0) output.note(NOTHING);
+  if (result.files.length === 0) output.note(nothing(only, result.elsewhere));
+  else if (result.files.every(({ what }) => what === "unchanged")) output.note(UNCHANGED);
   else if (!isRefused && result.unrecorded === undefined)
     output.note(`burin: ${result.isRedo ? REDONE : UNDONE}`);
   return isRefused ? EXIT.failed : EXIT.done;
@@ -43,11 +46,22 @@ async function chosenIn(
 ): Promise<Pick<UndoOptions, "count" | "session">> {
   const count = countIn(words);
   if (typeof own.session !== "string") return count === undefined ? {} : { count };
-  if (count !== undefined) throw new UsageError("burin undo takes a number or --session, not both.");
-  return { session: (await findSession(home, root, own.session)).id };
+  // A call outside of sessions has a name in the list, but no log.
+  const session = /^call-./.test(own.session) ? own.session : (await findSession(home, root, own.session)).id;
+  return count === undefined ? { session } : { session, count };
+}
+
+/** What else there is, and how to take that back. */
+function nothing(only: string | undefined, elsewhere: UndoEntry | undefined): string {
+  if (elsewhere === undefined) return NOTHING;
+  const { at, files, writer } = elsewhere;
+  const where = only === "calls" ? "in calls" : `in the session ${only ?? "that was last at work here"}`;
+  const whose = `${visible(files.join(", "))}, ${localTime(at, 19)}, ${visible(writer)}`;
+  return `burin: there is nothing to undo ${where}. The last change outside of it (${whose}) is taken back with: burin undo 1 --session ${visible(writer)}`;
 }
 
 const NOTHING = "burin: there is nothing to undo.";
+const UNCHANGED = "burin: nothing was changed: the files already are as they were before.";
 const UNDONE = "Reverted. Run burin undo again to redo it, or burin undo 1 to revert one more change.";
 const REDONE = "Redone.";
 

@@ -1,7 +1,7 @@
 import { lazily } from "@burin/machine/files/lazily";
 
 /** The functions of undo.ts, loaded at the first call. */
-export const { undo, undoEntries, undoInCopy } = lazily(
+export const { undo, undoEntries, undoInCopy, undoScope, noteTakenBack } = lazily(
   () => import("./undo.ts"),
-  ["undo", "undoEntries", "undoInCopy"],
+  ["undo", "undoEntries", "undoInCopy", "undoScope", "noteTakenBack"],
 );

@@ -46,6 +46,8 @@ export interface FileChange {
 export type JournalLine =
   | FileChange
   | { readonly type: "forgotten"; readonly id: string }
+  /** This change took back a part of an earlier one. */
+  | { readonly type: "taken_back"; readonly id: string }
   /** The changes of this journal undid these operations. */
   | { readonly type: "undo"; readonly id: string; readonly at: string; readonly of: readonly string[] };
 

@@ -1,13 +1,16 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { orElse } from "@burin/contract/or-else";
 import { messageOf } from "@burin/contract/text/error-message";
 import { openWriteLedger } from "@burin/machine/commands/commands";
 import { lockPath } from "@burin/machine/disk/path-lock";
 import { readText } from "@burin/machine/disk/regular-file";
 import { codeOf } from "@burin/machine/disk/system-error";
 import { isWithin } from "@burin/machine/paths/paths";
+import { readLog } from "../log/read-log.ts";
 import { asSessionError } from "../log/session-error.ts";
+import { listSessions, sessionPath } from "../log/session-files.ts";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import { type FileChange, type JournalLine, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 
@@ -18,8 +21,13 @@ export interface UndoOptions {
   readonly root: string;
   /** The last so many calls that are in effect; default: the last operation, which may be an undo. */
   readonly count?: number;
-  /** All calls of this session that are in effect. */
+  /** All calls of this session that are in effect; with `count`, the last so many of them. */
   readonly session?: string;
+  /**
+   * Looks at nothing but what this session has changed, and before it those that it is a copy of. `calls`: what
+   * calls outside of sessions have changed. See `undoScope`.
+   */
+  readonly only?: string;
   /** The last undo, if no call has changed a file since. */
   readonly redo?: boolean;
 }
@@ -28,6 +36,8 @@ export interface UndoResult {
   /** An undo was undone: the calls are in effect again. */
   readonly isRedo: boolean;
   readonly files: readonly FileOutcome[];
+  /** When nothing was chosen: the last call in effect that `only` leaves out. */
+  readonly elsewhere?: UndoEntry;
   /** Why it cannot be undone itself; usually absent. */
   readonly unrecorded?: string;
 }
@@ -44,14 +54,38 @@ export interface UndoEntry {
 
 /** The operations that can be undone, latest first. */
 export async function undoEntries({ home, root }: Pick<UndoOptions, "home" | "root">): Promise<UndoEntry[]> {
-  const entries = readOperations(home, root, (operations) => operations).map(
-    ({ id, at, writer, of, isInForce, changes }): UndoEntry => {
-      const files = changes.map(({ file }) => relative(root, file));
-      return { id, at, kind: of === null ? "call" : "undo", writer, files, isInForce };
-    },
-  );
-  return entries.reverse();
+  const operations = readOperations(home, root, (all) => all);
+  return operations.map((operation) => entryOf(operation, root)).reverse();
 }
+
+function entryOf({ id, at, writer, of, isInForce, changes }: Operation, root: string): UndoEntry {
+  const files = changes.map(({ file }) => relative(root, file));
+  return { id, at, kind: of === null ? "call" : "undo", writer, files, isInForce };
+}
+
+/** Whose changes a user means who names no session: those of the session or the call that was last at work here. */
+export async function undoScope({
+  home,
+  root,
+}: Pick<UndoOptions, "home" | "root">): Promise<string | undefined> {
+  const [session] = await listSessions(home, root);
+  const entries = await undoEntries({ home, root });
+  const call = entries.find(({ kind, writer }) => kind === "call" && isCall(writer));
+  if (session === undefined) return call === undefined ? undefined : CALLS;
+  return call !== undefined && Date.parse(call.at) > session.changed ? CALLS : session.id;
+}
+
+/** Says that changes of a session were taken back by calls of its own, so that a redo finds them. */
+export async function noteTakenBack(
+  { home, root, session }: Required<Pick<UndoOptions, "home" | "root" | "session">>,
+  ids: readonly string[],
+): Promise<void> {
+  const journal = new UndoJournal(home, root, session);
+  for (const id of ids) journal.append({ type: "taken_back", id });
+}
+
+const CALLS = "calls";
+const isCall = (writer: string) => writer.startsWith("call-");
 
 /**
  * Undoes what calls did to files, but keeps later changes: a file is restored if it still holds what the call
@@ -65,7 +99,16 @@ export function undo(options: UndoOptions): Promise<UndoResult> {
 
 async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   const { home, root } = options;
-  const chosen = readOperations(home, root, (operations) => chosenFrom(operations, options));
+  const scope = options.only === undefined ? null : scopeOf(options.only, options);
+  let elsewhere: Operation | undefined;
+  const chosen = readOperations(home, root, (operations) => {
+    const inScope = scope === null ? operations : within(operations, scope);
+    const known = new Set(inScope);
+    elsewhere = operations.findLast((one) => one.of === null && one.isInForce && !known.has(one));
+    return chosenFrom(inScope, options);
+  });
+  if (chosen.length === 0)
+    return { isRedo: false, files: [], ...(elsewhere && { elsewhere: entryOf(elsewhere, root) }) };
   const id = newChangeId(undoFolder(home, root));
   const journal = new UndoJournal(home, root, `undo-${id}`);
   const ledger = await openWriteLedger(home);
@@ -115,10 +158,39 @@ export async function undoInCopy(
   return files.filter(({ what }) => what === "refused");
 }
 
+/** Writers whose changes are meant, each with the time until which they are: of a copied session only what came before. */
+type Scope = (writer: string, at: string) => boolean;
+
+function scopeOf(only: string, { home, root }: UndoOptions): Scope {
+  if (only === CALLS) return isCall;
+  const ancestors = new Set<string>();
+  let begun: string | null = null;
+  const records = orElse([], () => [...readLog(sessionPath(home, root, only))]);
+  for (const { event, at } of records) {
+    if (event.type !== "session") continue;
+    if (event.sessionId === only) begun ??= at;
+    else ancestors.add(event.sessionId);
+  }
+  return (writer, at) => writer === only || (ancestors.has(writer) && (begun === null || at < begun));
+}
+
+/** The operations in scope, and the undoing of them. */
+function within(operations: readonly Operation[], isMeant: Scope): Operation[] {
+  const ids = new Set<string>();
+  return operations.filter(({ id, of, at, writer }) => {
+    const isIn = of === null || of.length === 0 ? isMeant(writer, at) : of.some((its) => ids.has(its));
+    if (isIn) ids.add(id);
+    return isIn;
+  });
+}
+
 /** Latest first. */
 function chosenFrom(operations: readonly Operation[], { count, session, redo }: UndoOptions): Operation[] {
   const inForce = operations.filter(({ isInForce }) => isInForce).reverse();
-  if (session !== undefined) return inForce.filter(({ writer }) => writer === session);
+  if (session !== undefined) {
+    const its = inForce.filter(({ writer }) => writer === session);
+    return its.slice(0, count ?? its.length);
+  }
   if (redo) {
     const last = inForce.find(({ depth }) => depth === 0 || depth % 2 === 1);
     return last === undefined || last.depth === 0 ? [] : [last];
@@ -198,7 +270,11 @@ function operationsIn(path: string, writer: string): Operation[] {
   if (undo?.type === "undo") {
     return [{ id: undo.id, at: undo.at, writer, changes, of: undo.of, depth: 1, isInForce: true }];
   }
+  const takenBack = new Set(lines.flatMap((line) => (line.type === "taken_back" ? line.id : [])));
   return changes.map((change) => {
-    return { id: change.id, at: change.at, writer, changes: [change], of: null, depth: 0, isInForce: true };
+    const { id, at } = change;
+    // A call that took something back counts as the undo of a part of a call.
+    const how = takenBack.has(id) ? { of: [], depth: 1 } : { of: null, depth: 0 };
+    return { id, at, writer, changes: [change], ...how, isInForce: true };
   });
 }

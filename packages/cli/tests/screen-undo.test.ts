@@ -1,0 +1,47 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ScreenRoom } from "./screen-room.ts";
+
+const room = new ScreenRoom({ "a.txt": "alpha\nbeta\n" }, { columns: 100, rows: 40 });
+
+describe("a command", () => {
+  it("/undo and /redo go back and forth, change by change", async () => {
+    const edit = {
+      name: "edit",
+      args: { file_path: join(room.root, "a.txt"), old_string: "beta", new_string: "gamma" },
+    };
+    const terminal = await room.open([{ calls: [edit] }, { text: "Edited." }], {
+      args: ["--approval-mode", "auto-edit"],
+    });
+    await terminal.enter("edit\r", "Edited.", "? for keys");
+    await terminal.enter("/undo \r", "taken back: a.txt");
+    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
+    await terminal.enter("/changes \r", "a.txt  1 of 1  taken back");
+    await terminal.enter("\u001b", "? for keys");
+    await terminal.enter("/undo \r", "There is nothing to undo.");
+    await terminal.enter("/redo \r", "put back: a.txt");
+    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
+    await terminal.enter("/redo \r", "There is nothing to put back.");
+    await terminal.enter("/changes \r", /a\.txt {2}1 of 1$/m);
+  });
+
+  it("P23 /redo puts back what /changes took back", async () => {
+    const edit = {
+      name: "edit",
+      args: { file_path: join(room.root, "a.txt"), old_string: "beta", new_string: "gamma" },
+    };
+    const terminal = await room.open([{ calls: [edit] }, { text: "Edited." }], {
+      args: ["--approval-mode", "auto-edit"],
+    });
+    await terminal.enter("edit\r", "Edited.", "? for keys");
+    await terminal.enter("/changes \r", /a\.txt {2}1 of 1$/m);
+    await terminal.enter("t", "a.txt  1 of 1  taken back");
+    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
+    await terminal.enter("\u001b", "? for keys");
+    await terminal.enter("/redo \r", "put back: a.txt");
+    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
+    terminal.type("/undo \r");
+    await expect.poll(() => readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
+  });
+});
