@@ -38,7 +38,7 @@ export function exitCodeIn(content: PartListUnion): number | null {
 }
 
 /** Looks at the files of the project; null where that is not possible. */
-export type LookAtTree = () => Promise<TreeLook | null>;
+type LookAtTree = () => Promise<TreeLook | null>;
 
 interface ProofNeeds {
   readonly kindOf: KindOf;
