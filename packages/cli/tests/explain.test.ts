@@ -17,7 +17,7 @@ describe("burin explain", () => {
     const { code, stdout } = await explain("git diff | head && npm publish");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ask: `npm publish` needs an approval/);
-    expect(stdout).toContain('"always" would allow: run_shell_command(npm publish)\n');
+    expect(stdout).toContain('"always" would allow: run_shell_command(npm publish;)\n');
     expect(stdout).toContain("  ask   npm publish  (`npm` is not known to be read-only)\n");
     expect(stdout).toContain("allow git diff");
   });
@@ -29,7 +29,8 @@ describe("burin explain", () => {
       command: line,
       verdict: "ask",
       part: "touch canary",
-      grants: ["run_shell_command(touch canary)"],
+      grants: ["run_shell_command(touch *)"],
+      widths: { exact: ["run_shell_command(touch canary;)"] },
       parts: [
         { text: "ls", verdict: "allow" },
         { text: "touch canary", verdict: "ask" },

@@ -51,7 +51,13 @@ describe("burin serve acp", () => {
     expect(opened.asked).toMatchObject([
       {
         sessionId,
-        options: [{ optionId: "once" }, {}, {}, { optionId: "no" }],
+        options: [
+          { optionId: "once" },
+          { optionId: "session", name: "Yes, always in this session: edit(a.txt), write_file(a.txt)" },
+          { optionId: "session-all", name: "Yes, always in this session: edit" },
+          { optionId: "project" },
+          { optionId: "no" },
+        ],
         toolCall: { content: [diff, {}] },
       },
     ]);

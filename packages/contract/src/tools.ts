@@ -61,8 +61,25 @@ export interface ToolResult {
   readonly error?: ToolError;
 }
 
-/** A question to the user, as plain data. "Always" would store the rules in `grants`, and needs at least one. */
-export type Confirmation = { readonly title: string; readonly grants: readonly string[] } & (
+/**
+ * How wide an "always" is: for this exact command or file; also for the same command with other arguments that cannot
+ * widen it, or for the file's folder; for everything that the tool does.
+ */
+export type GrantWidth = "exact" | "wide" | "all";
+
+/** The rules that an "always" of each width would store; absent widths are not offered. */
+export type GrantWidths = Readonly<Partial<Record<GrantWidth, readonly string[]>>>;
+
+/** What every question has. "Always" would store the rules in `grants`, and needs at least one. */
+interface Asked {
+  readonly title: string;
+  readonly grants: readonly string[];
+  /** Where the user can choose; an answer that names no width means `grants`. */
+  readonly widths?: GrantWidths;
+}
+
+/** A question to the user, as plain data. */
+export type Confirmation = Asked & (
   | { readonly kind: "edit"; readonly path: string; readonly diff: FileDiff }
   | {
       readonly kind: "exec";
@@ -109,7 +126,7 @@ export type GrantScope = "session" | "project" | "everywhere";
 /** The user's answer to a Confirmation. */
 export type Decision =
   | { readonly outcome: "once" }
-  | { readonly outcome: "always"; readonly scope: GrantScope }
+  | { readonly outcome: "always"; readonly scope: GrantScope; readonly width?: GrantWidth }
   /** Only for an edit: approves this content instead of the proposed one. */
   | { readonly outcome: "edited"; readonly content: string }
   /** Only for a form: these values, by the names in its schema. */

@@ -4,7 +4,14 @@ import type { Argument } from "./programs/finding.ts";
 import { gitSubcommand, mayBeAlias } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
 import { wordingsOf } from "./programs/same-commands.ts";
-import { type CommandPattern, commandPattern, type Rule, type Rules, SHELL_TOOL } from "./rules.ts";
+import {
+  type CommandPattern,
+  commandPattern,
+  parseRule,
+  type Rule,
+  type Rules,
+  SHELL_TOOL,
+} from "./rules.ts";
 
 export interface CommandRule extends CommandPattern {
   readonly text: string;
@@ -28,6 +35,14 @@ export function commandRules(rules: readonly Rule[]): CommandRule[] {
       const unclear = { words: [], isExact: false, isWide: false };
       return { text, ...(read ?? unclear), isUnclear: read === null, isGrant: false };
     });
+}
+
+/** The program that such a rule lets run whatever it is given, or null. A rule for all commands says so itself. */
+export function bareLauncherOf(text: string): string | null {
+  const [rule] = commandRules([parseRule(text)]);
+  if (rule === undefined || rule.isUnclear || rule.words.length === 0 || !runsWhatItReads(rule.words))
+    return null;
+  return rule.words[0] ?? null;
 }
 
 /** For messages: the user finds the one in the settings and the other with `burin grants`. */

@@ -1,6 +1,7 @@
 export { APPROVAL_MODES, type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
 export type { CommandPlace } from "./command-place.ts";
 export { type CommandRequest, judgeCommand } from "./command-policy.ts";
+export { bareLauncherOf } from "./command-rules.ts";
 export {
   type HostPlace,
   type HostRules,
@@ -12,7 +13,6 @@ export {
   readHostPlace,
 } from "./host-rules.ts";
 export { type NetworkNeeds, type NetworkSource, type NetworkUse, networkNeeds } from "./network-needs.ts";
-export { runsWhatItReads } from "./programs/bare-launchers.ts";
 export type { GitUse, RepositoryFault } from "./programs/finding.ts";
 export {
   PROTECTED_IN_GIT,

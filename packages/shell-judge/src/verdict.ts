@@ -6,6 +6,8 @@ export interface Grants {
   readonly exact: readonly string[];
   /** Also with other arguments that cannot widen it, and for the whole folder. The same where there are none. */
   readonly wide: readonly string[];
+  /** For everything that the tool does; a command line has no such. */
+  readonly all?: readonly string[];
 }
 
 /** The verdict on one simple command of a command line. */

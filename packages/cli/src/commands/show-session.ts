@@ -7,6 +7,7 @@ import { type Line, linesOf, lineWidth, shownText, wrapLine } from "../terminal/
 import { duration } from "../ui/displays/call-lines.ts";
 import { KEY_LIST } from "../ui/key-list.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
+import { permissionsText } from "./permissions.ts";
 
 /** The approximate length of a token in a request. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -29,7 +30,12 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
     showTable("context", contextRows),
     showTable("tools", toolRows),
     showText("mcp", (desk) => desk.outputOf("mcp", ["list"])),
-    showText("permissions", (desk) => desk.outputOf("grants", [])),
+    {
+      name: "permissions",
+      words: "[revoke …]",
+      isQuiet: true,
+      run: async (desk, words) => printText(desk, await permissionsText(desk, words)),
+    },
     showText("trust", (desk) => desk.outputOf("trust", [])),
     showText("doctor", (desk) => desk.outputOf("doctor", [])),
     showText("memory", memoryText),

@@ -10,7 +10,7 @@ import {
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { noteFailures, noteNotices, unknownNames } from "../terminal/notes.ts";
+import { noteFailures, noteNotices, ruleNotices } from "../terminal/notes.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
@@ -37,7 +37,7 @@ export async function run({ words, options }: SubcommandRequest, io: Io): Promis
     overwriteUnread: true,
     record: options.session.kind !== "unrecorded",
   });
-  noteNotices(unknownNames({ settings, options }, toolbox.registry), io.output);
+  noteNotices(ruleNotices({ settings, options }, toolbox.registry), io.output);
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
   noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);

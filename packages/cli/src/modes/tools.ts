@@ -2,7 +2,7 @@ import { createToolbox } from "@burin/core";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
-import { noteFailures, noteNotices, unknownNames } from "../terminal/notes.ts";
+import { noteFailures, noteNotices, ruleNotices } from "../terminal/notes.ts";
 import { report, visible } from "../terminal/output.ts";
 import { fitRows } from "../terminal/styled-line.ts";
 
@@ -15,7 +15,7 @@ export async function run({ options }: SubcommandRequest, { output, signal }: Io
   noteNotices(notices, output);
   const toolbox = createToolbox({ root: options.root, settings });
   const { registry } = toolbox;
-  noteNotices(unknownNames({ settings, options }, registry), output);
+  noteNotices(ruleNotices({ settings, options }, registry), output);
   signal.addEventListener("abort", () => void toolbox.close(), { once: true });
   const starting = Object.keys(settings.mcpServers);
   const told = setTimeout(() => {

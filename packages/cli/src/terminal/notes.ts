@@ -1,4 +1,5 @@
 import {
+  bareLauncherOf,
   type DiscoveryFailure,
   nearNames,
   nearTools,
@@ -25,8 +26,25 @@ interface NamedTools {
   readonly options: Readonly<Record<"allow" | "deny", readonly string[]>>;
 }
 
+/** What is wrong with the rules and lists of tools. */
+export function ruleNotices(named: NamedTools, registry: ToolRegistry): string[] {
+  return [...unknownNames(named, registry), ...bareLauncherNotices(named)];
+}
+
+/** A notice for each rule that allows whatever is handed to a shell, an interpreter or another launcher. */
+function bareLauncherNotices({ settings: { permissions }, options }: NamedTools): string[] {
+  return permissions.allow.flatMap((text) => {
+    const program = bareLauncherOf(text);
+    if (program === null) return [];
+    const place = options.allow.includes(text) ? "--allow" : "permissions.allow";
+    return [
+      `${place} ${text}: this lets ${program} run whatever it is given; name a script or a package too`,
+    ];
+  });
+}
+
 /** A notice for each name in rules and lists that no tool has. Tools that sources add later are not known yet. */
-export function unknownNames(
+function unknownNames(
   { settings: { permissions, tools, hooks }, options }: NamedTools,
   registry: ToolRegistry,
 ): string[] {

@@ -3,6 +3,7 @@ import {
   contentWithHunks,
   type Decision,
   type GrantScope,
+  type GrantWidth,
   hunksOf,
   type Question,
   type QuestionView,
@@ -66,6 +67,8 @@ export class QuestionPanel extends Standing implements Panel {
   #explanation: Explanation = { rows: [], reasons: [] };
   readonly #scroll = new Scroll();
   #hunk = 0;
+  /** How wide an "always" is; undefined where there is no choice. */
+  #width: GrantWidth | undefined;
   readonly #hunks: readonly string[];
   readonly #taken = new Set<number>();
   /** Where each hunk starts in the last drawing. */
@@ -76,6 +79,8 @@ export class QuestionPanel extends Standing implements Panel {
     this.#needs = needs;
     const { confirmation } = needs.question;
     this.#view = questionView(confirmation, ALL);
+    const { grants, widths = [] } = this.#view;
+    this.#width = widths.findLast((one) => one.grants.join() === grants.join())?.width;
     this.#hunks = confirmation.kind === "edit" ? hunksOf(confirmation.diff) : [];
     for (const index of this.#hunks.keys()) this.#taken.add(index);
   }
@@ -121,6 +126,10 @@ export class QuestionPanel extends Standing implements Panel {
 
   get #listsRules(): boolean {
     return this.#state === "scope" && (this.#isLow || this.#view.grants.length > MOST_RULES);
+  }
+
+  get #chosenWidth(): { readonly width?: GrantWidth } {
+    return this.#width === undefined ? {} : { width: this.#width };
   }
 
   #title(): string {
@@ -172,9 +181,24 @@ export class QuestionPanel extends Standing implements Panel {
 
   #keyLines(width: number): Line[] {
     if (this.#state === "reason") return wrapLine([{ text: say("question.reason"), style: "dim" }], width);
-    if (this.#state === "scope") return wrapLine([{ text: say("question.scope") }], width);
+    if (this.#state === "scope")
+      return [...this.#widthLines(width), ...wrapLine([{ text: say("question.scope") }], width)];
     if (this.#state === "hunks") return wrapLine([{ text: say("question.hunkKeys"), style: "dim" }], width);
     return this.#answerLines(width);
+  }
+
+  /** The rules of each width with its number, where the user can choose. */
+  #widthLines(width: number): Line[] {
+    const { widths = [] } = this.#view;
+    if (widths.length < 2) return [];
+    const rows = widths.flatMap((one, index) => {
+      const isChosen = one.width === this.#width;
+      const rules =
+        one.grants.slice(0, MOST_RULES).join(", ") + (one.grants.length > MOST_RULES ? ", …" : "");
+      const text = `${isChosen ? "›" : " "} ${index + 1} ${rules}`;
+      return wrapLine([{ text, style: isChosen ? "accent" : "dim" }], width, "    ");
+    });
+    return [...wrapLine([{ text: say("question.width") }], width), ...rows];
   }
 
   #answerLines(width: number): Line[] {
@@ -236,7 +260,10 @@ export class QuestionPanel extends Standing implements Panel {
   #scopeKey(key: Key): void {
     const scopes: Readonly<Record<string, GrantScope>> = { s: "session", p: "project", e: "everywhere" };
     const scope = scopes[commandKey(key)];
-    if (scope !== undefined) this.#needs.answer({ outcome: "always", scope });
+    const { widths = [] } = this.#view;
+    const chosen = widths.length < 2 ? undefined : widths[Number(key.text) - 1]?.width;
+    if (chosen !== undefined) this.#width = chosen;
+    else if (scope !== undefined) this.#needs.answer({ outcome: "always", scope, ...this.#chosenWidth });
     else if (key.name === "escape") this.#state = "choose";
   }
 

@@ -35,7 +35,9 @@ export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: R
   }
   const allowed = rules.allow.find((rule) => ruleCovers(rule, request, "every"));
   if (allowed) return decided("allow", allowed, `the rule allow ${allowed.text} covers it`);
-  const granted = rules.granted?.find((rule) => ruleCovers(rule, request, "every"));
+  const granted = rules.granted?.find(
+    (rule) => ruleCovers(rule, request, "every") && isAboutFile(rule, request),
+  );
   if (granted) return decided("allow", granted, `the grant ${granted.text} covers it`);
   if (confirmation === false) return { verdict: "allow", reason: `${request.tool} needs no approval` };
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
@@ -43,7 +45,36 @@ export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: R
     return { verdict: "allow", reason: "the approval mode is auto-edit" };
   }
   const reason = `${request.tool} asks before it acts, and no rule allows this call`;
-  return { verdict: "ask", reason, grants: confirmation.grants };
+  const widths = editWidths(request, confirmation);
+  return widths === null
+    ? { verdict: "ask", reason, grants: confirmation.grants }
+    : { verdict: "ask", reason, grants: widths.wide, widths };
+}
+
+const EDITING = ["edit", "write_file"];
+
+/** An "always" for an edit is for the folder, unless the user chooses the file alone, or all that the tool edits. */
+function editWidths({ tool, subjects }: ApprovalRequest, { kind, grants }: Confirmation): Widths | null {
+  const [path, ...others] = subjects;
+  const isWhole = grants.length === 1 && grants[0] === tool;
+  if (kind !== "edit" || !isWhole || path === undefined || others.length > 0) return null;
+  // No character of a pattern, and not above the root.
+  if (!/^(?![/~]|[a-z]:)(?!.*(?:^|\/)\.\.(?:\/|$))[^*?[\]{}!()\\]+$/i.test(path)) return null;
+  const tools = EDITING.includes(tool) ? EDITING : [tool];
+  const rules = (pattern: string) => tools.map((name) => `${name}(${pattern})`);
+  const folder = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
+  const exact = rules(path);
+  return { exact, wide: folder === "" ? exact : rules(`${folder}/**`), all: grants };
+}
+
+type Widths = NonNullable<Verdict["widths"]>;
+
+/** A grant for a folder is not for what a link in it leads to. */
+function isAboutFile({ pattern }: Rule, { tool, confirmation, subjects }: ApprovalRequest): boolean {
+  if (pattern === undefined || confirmation === false || confirmation.kind !== "edit") return true;
+  if (!EDITING.includes(tool)) return true;
+  const path = confirmation.path.replaceAll("\\", "/");
+  return subjects.every((subject) => path.endsWith(`/${subject}`));
 }
 
 function decided(verdict: Verdict["verdict"], rule: Rule, reason: string): Verdict {

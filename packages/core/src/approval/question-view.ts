@@ -1,6 +1,6 @@
 import { orElse } from "@burin/contract/or-else";
 import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
-import type { Confirmation } from "@burin/contract/tools";
+import type { Confirmation, GrantWidth, GrantWidths } from "@burin/contract/tools";
 
 /** A question as a user sees it: every string is safe to show, and everything left out is counted. */
 export interface QuestionView {
@@ -13,6 +13,8 @@ export interface QuestionView {
   readonly parts: readonly string[];
   /** The rules that "always" would store; without any, "always" must not be offered. */
   readonly grants: readonly string[];
+  /** The same by their width, narrowest first, where the user can choose. */
+  readonly widths?: readonly { readonly width: GrantWidth; readonly grants: readonly string[] }[];
   /** The number of lines left out in the middle of a long question. */
   readonly omittedLines: number;
 }
@@ -41,15 +43,24 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
     return shortened(question.kind === "edit" ? shown : withoutLongSpaces(shown), mostCharacters);
   };
   const oneLine = (each: string) => withoutLongSpaces(line(each.replace(/\n/g, "\\n")));
+  const rule = (grant: string) => show(grant.replace(/\n/g, "\\n"));
   const counted = kept.omitted === 0 ? [] : [`[... ${kept.omitted} lines not shown ...]`];
   return {
     title: oneLine(question.title),
     target: target.map(oneLine),
     lines: [...kept.head.map(line), ...counted, ...kept.tail.map(line)],
     parts: parts.map(oneLine),
-    grants: question.grants.map((grant) => show(grant.replace(/\n/g, "\\n"))),
+    grants: question.grants.map(rule),
+    ...(question.widths && { widths: widthsOf(question.widths, rule) }),
     omittedLines: kept.omitted,
   };
+}
+
+function widthsOf(widths: GrantWidths, show: (rule: string) => string): NonNullable<QuestionView["widths"]> {
+  return (["exact", "wide", "all"] as const).flatMap((width) => {
+    const grants = widths[width];
+    return grants === undefined ? [] : [{ width, grants: grants.map(show) }];
+  });
 }
 
 /** Why a question is asked, in a line that is never long: it may quote the command, which the question itself shows whole. */

@@ -65,7 +65,7 @@ function answering(
   usual: SchedulerNeeds["questions"],
 ): SchedulerNeeds["questions"] {
   const asking = (callId: string) => async (question: Question, signal: AbortSignal) => {
-    const answer = readAnswer(approval, question.confirmation.kind);
+    const answer = readAnswer(approval, question.confirmation);
     const isSame = isDeepStrictEqual(question.confirmation, confirmation);
     if (isSame && typeof answer !== "string") return answer.decision;
     const queue = await usual?.(callId);

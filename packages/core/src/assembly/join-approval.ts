@@ -118,10 +118,17 @@ export async function openGrants(home: string): Promise<GrantStore> {
   return new GrantStore(home);
 }
 
+/** What the user allowed until the session ends: the rules, as written, and a way to take one back. */
+export interface SessionGrants {
+  readonly rules: readonly string[];
+  /** Whether there was such a rule. */
+  revoke(rule: string): boolean;
+}
+
 /** The rules that the user allowed with "always". Reads nothing in advance: most calls need no grant. */
-export class Grants {
+export class Grants implements SessionGrants {
   /** For this session only. */
-  readonly session: Rule[] = [];
+  session: readonly Rule[] = [];
   readonly #project: string;
   readonly #opened: () => Promise<GrantStore>;
 
@@ -152,7 +159,18 @@ export class Grants {
         fault = `"always" holds for this session only: ${messageOf(error)}`;
       }
     }
-    this.session.push(...rules.map(parseRule));
+    const known = new Set(this.rules);
+    this.session = [...this.session, ...rules.filter((rule) => !known.has(rule)).map(parseRule)];
     return fault;
   };
+
+  get rules(): readonly string[] {
+    return this.session.map(({ text }) => text);
+  }
+
+  revoke(rule: string): boolean {
+    const before = this.session.length;
+    this.session = this.session.filter(({ text }) => text !== rule);
+    return this.session.length < before;
+  }
 }

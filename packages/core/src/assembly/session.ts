@@ -306,6 +306,10 @@ export class Session {
     return [...(this.#tools.questions.loaded?.open ?? []), ...(this.#parked?.open ?? [])];
   }
 
+  get grants(): ToolSet["sessionGrants"] {
+    return this.#tools.sessionGrants;
+  }
+
   /** How many more are asked after the open one. */
   get waitingQuestions(): number {
     const { loaded } = this.#tools.questions;

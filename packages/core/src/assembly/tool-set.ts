@@ -30,7 +30,7 @@ import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./environment-facts.ts";
 import { guardedTool } from "./guarded-tool.ts";
 import type { Home } from "./home.ts";
-import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
+import { Grants, LazyQuestions, lazyApproval, type SessionGrants } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
 import type { ForServers } from "./join-mcp.ts";
 import type { ToolboxOptions } from "./options.ts";
@@ -194,6 +194,11 @@ export class ToolSet {
     };
     const runCalls = lazyCalls({ ...this.#flow, registry, judge, subagent, awaitTools });
     return { registry, runCalls, callIds, workspace };
+  }
+
+  /** What was allowed until this session ends. */
+  get sessionGrants(): SessionGrants {
+    return this.#grants;
   }
 
   /** From here on every call is refused, those that wait too. */

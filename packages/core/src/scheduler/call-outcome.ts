@@ -55,8 +55,8 @@ export function declined(call: FunctionCall, question: Confirmation, reason: str
 }
 
 /** Adds to the tool's question what approval knows: the parts of a command, and what "always" would store. */
-export function asked(question: Confirmation, { grants, parts }: Verdict): Confirmation {
-  const known = grants === undefined ? question : { ...question, grants };
+export function asked(question: Confirmation, { grants, widths, parts }: Verdict): Confirmation {
+  const known = grants === undefined ? question : { ...question, grants, ...(widths && { widths }) };
   if (known.kind !== "exec" || parts === undefined) return known;
   return { ...known, parts: parts.map((part) => part.text) };
 }

@@ -1,30 +1,45 @@
 import type { AnsweredWith } from "@burin/contract/agent-event";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
-import type { Confirmation, Decision, GrantScope, PlanFollower, Question } from "@burin/contract/tools";
+import type {
+  Confirmation,
+  Decision,
+  GrantScope,
+  GrantWidth,
+  PlanFollower,
+  Question,
+} from "@burin/contract/tools";
 import { shownReason } from "../approval/question-view.ts";
 
 const SCOPES: readonly GrantScope[] = ["session", "project", "everywhere"];
+const WIDTHS: readonly GrantWidth[] = ["exact", "wide", "all"];
 const FOLLOWERS: readonly PlanFollower[] = ["default", "auto-edit"];
 
 const DECISIONS =
-  '{"outcome":"once"}, {"outcome":"always","scope":"session|project|everywhere"} or {"outcome":"cancel","reason":"..."}';
+  '{"outcome":"once"}, {"outcome":"always","scope":"session|project|everywhere"} (with a "width" that the question offers) or {"outcome":"cancel","reason":"..."}';
 const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
   edit: `, {"outcome":"edited","content":"..."}`,
   form: `, {"outcome":"filled","values":{...}}`,
   plan: `, {"outcome":"approved_plan","mode":"${FOLLOWERS.join("|")}"}`,
 };
 
+type Answerable = Pick<Confirmation, "kind" | "widths">;
+
 /**
  * Reads the decision of a face or a program for a question of this kind; null when it is not valid. Callers in
  * JavaScript may ignore the types, and only a clear yes may let a call run.
  */
-export function readDecision(value: unknown, kind: Confirmation["kind"]): Decision | null {
+export function readDecision(value: unknown, question: Answerable | Answerable["kind"]): Decision | null {
+  const { kind, widths = {} } = typeof question === "string" ? { kind: question } : question;
   if (!isRecord(value)) return null;
   const { outcome, content, values, reason } = value;
   const scope = SCOPES.find((one) => one === value.scope);
   const mode = FOLLOWERS.find((one) => one === value.mode);
   if (outcome === "once") return { outcome };
-  if (outcome === "always" && scope !== undefined) return { outcome, scope };
+  if (outcome === "always" && scope !== undefined) {
+    if (value.width === undefined) return { outcome, scope };
+    const width = WIDTHS.find((one) => one === value.width && widths[one] !== undefined);
+    return width === undefined ? null : { outcome, scope, width };
+  }
   if (outcome === "cancel") return typeof reason === "string" ? { outcome, reason } : { outcome };
   if (outcome === "edited" && kind === "edit" && typeof content === "string") return { outcome, content };
   if (outcome === "filled" && kind === "form" && isRecord(values)) return { outcome, values };
@@ -44,9 +59,9 @@ export function withoutContent(decision: Decision): AnsweredWith {
 }
 
 /** An answer by the id of its question, checked; or what is wrong with it. null: nobody will answer. */
-export function readAnswer(given: unknown, kind: Confirmation["kind"]): Answer | string {
-  const decision = given === null ? null : readDecision(given, kind);
-  if (decision === null && given !== null) return `the decision must be one of ${decisionsFor(kind)}.`;
+export function readAnswer(given: unknown, question: Answerable): Answer | string {
+  const decision = given === null ? null : readDecision(given, question);
+  if (decision === null && given !== null) return `the decision must be one of ${decisionsFor(question.kind)}.`;
   return { decision };
 }
 

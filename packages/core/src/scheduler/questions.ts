@@ -58,7 +58,7 @@ export class Questions {
   answer(id: string, given: unknown): string | null {
     const open = this.#open.get(id);
     if (open === undefined) return `no question ${JSON.stringify(id)} is open.`;
-    const answer = readAnswer(given, open.question.confirmation.kind);
+    const answer = readAnswer(given, open.question.confirmation);
     if (typeof answer === "string") return answer;
     open.settle(answer.decision);
     return null;
@@ -87,7 +87,7 @@ export class Questions {
     const early = recalled === null ? null : await recalled;
     signal.throwIfAborted();
     const decision = early?.isTold
-      ? checked(question.confirmation.kind, early.decision)
+      ? checked(question.confirmation, early.decision)
       : await this.#told(question, early, signal);
     if (decision?.outcome === "always") this.#grants += 1;
     return decision;
@@ -100,7 +100,7 @@ export class Questions {
       if (early === null) decision = await this.#answered(question, signal);
       else {
         tell?.({ type: "question", ...question });
-        decision = checked(question.confirmation.kind, early.decision);
+        decision = checked(question.confirmation, early.decision);
       }
     } finally {
       tell?.({ type: "question_answered", id: question.id, decision: decision && withoutContent(decision) });
@@ -139,13 +139,13 @@ export class Questions {
     } catch (error) {
       throw new Error(`its question could not be asked: ${messageOf(error)}`);
     }
-    return checked(confirmation.kind, given);
+    return checked(confirmation, given);
   }
 }
 
 /** Callbacks and options come from programs that may ignore the types. */
-function checked(kind: Confirmation["kind"], given: unknown): Decision | null {
-  const answer = readAnswer(given, kind);
+function checked(question: Confirmation, given: unknown): Decision | null {
+  const answer = readAnswer(given, question);
   if (typeof answer !== "string") return answer.decision;
-  throw new Error(`the answer to its question must be one of ${decisionsFor(kind)}`);
+  throw new Error(`the answer to its question must be one of ${decisionsFor(question.kind)}`);
 }

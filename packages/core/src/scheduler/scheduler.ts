@@ -288,7 +288,9 @@ export class Scheduler {
     if (decision.outcome === "edited" && !call.takesEdits) return failed(NOT_EDITABLE);
     const approved = { approval: decision, confirmation };
     if (decision.outcome !== "always") return approved;
-    const notice = await this.#needs.onGrant(confirmation.grants, decision.scope);
+    const { scope, width } = decision;
+    const chosen = width === undefined ? undefined : confirmation.widths?.[width];
+    const notice = await this.#needs.onGrant(chosen ?? confirmation.grants, scope);
     return notice === null ? approved : { ...approved, notice };
   }
 }

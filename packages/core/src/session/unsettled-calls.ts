@@ -77,7 +77,7 @@ export class UnsettledCalls {
     for (const open of this.#open.values()) {
       if (given === null || open.asked === null || questionOf(open.asked).id !== id) continue;
       // What the user wrote is not in the log, so such an answer must be given again.
-      open.decision = readDecision(given, open.asked.confirmation.kind);
+      open.decision = readDecision(given, open.asked.confirmation);
     }
   }
 

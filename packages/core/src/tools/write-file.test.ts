@@ -73,7 +73,8 @@ describe("write_file", () => {
       kind: "edit",
       title: "Overwrite a.txt?",
       path: old,
-      grants: ["write_file"],
+      grants: ["edit(a.txt)", "write_file(a.txt)"],
+      widths: { all: ["write_file"] },
     });
     expect(asked[0]).toMatchObject({
       diff: {

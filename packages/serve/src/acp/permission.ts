@@ -1,5 +1,5 @@
 import type { PermissionOption, RequestPermissionOutcome, ToolCallContent } from "@agentclientprotocol/sdk";
-import { type Decision, type Question, questionView } from "@burin/core";
+import { type Confirmation, type Decision, type Question, questionView } from "@burin/core";
 import { diffContent, textContent } from "./session-updates.ts";
 
 interface Choice extends PermissionOption {
@@ -19,12 +19,26 @@ export function choicesOf({ confirmation }: Question): Choice[] {
       no,
     ];
   }
-  const rules = questionView(confirmation).grants.join(", ");
-  const always = (["session", "project"] as const).map((scope): Choice => {
-    const yes = choice(scope, `Yes, always in this ${scope}: ${rules}`, { outcome: "always", scope });
+  const always = (["session", "project"] as const).flatMap((scope) => alwaysChoices(confirmation, scope));
+  return [choice("once", "Yes", { outcome: "once" }), ...always, no];
+}
+
+/** The question's own rules; for the session also the other widths that are offered. */
+function alwaysChoices(confirmation: Confirmation, scope: "session" | "project"): Choice[] {
+  const { grants, widths = [] } = questionView(confirmation);
+  if (grants.length === 0) return [];
+  const plain = { id: scope, rules: grants, decision: { outcome: "always", scope } as const };
+  const others = widths
+    .filter(({ grants: rules }) => scope === "session" && rules.join() !== grants.join())
+    .map(({ width, grants: rules }) => ({
+      id: `${scope}-${width}`,
+      rules,
+      decision: { outcome: "always", scope, width } as const,
+    }));
+  return [plain, ...others].map(({ id, rules, decision }) => {
+    const yes = choice(id, `Yes, always in this ${scope}: ${rules.join(", ")}`, decision);
     return { ...yes, kind: "allow_always" };
   });
-  return [choice("once", "Yes", { outcome: "once" }), ...(rules === "" ? [] : always), no];
 }
 
 function choice(optionId: string, name: string, decision: Decision): Choice {

@@ -5,6 +5,7 @@ import { type InputRequests, inputRequired, inputResponse } from "@modelcontextp
 /** Limits the memory for clients that never answer. */
 const MOST_OPEN = 1000;
 const KEY = "approval";
+const WIDTHS = ["exact", "wide", "all"] as const;
 
 /** What came back when a client repeats a call after asking its user. */
 export interface Answers {
@@ -82,7 +83,11 @@ function notAsked(action: string): Decision {
 
 function decisionOf(said: unknown): Decision {
   if (said === "once") return { outcome: "once" };
-  if (said === "session" || said === "project") return { outcome: "always", scope: said };
+  const [scope, width] = typeof said === "string" ? said.split("-") : [];
+  const chosen = WIDTHS.find((one) => one === width);
+  if (scope === "session" || scope === "project") {
+    return { outcome: "always", scope, ...(chosen && { width: chosen }) };
+  }
   return { outcome: "cancel" };
 }
 
@@ -98,13 +103,15 @@ function messageOf(confirmation: Confirmation, reason: string): string {
 }
 
 function schemaOf(confirmation: Confirmation) {
-  const { grants } = questionView(confirmation);
-  const rules = grants.join(", ");
-  const always = {
-    session: `Yes, always until the server ends (${rules})`,
-    project: `Yes, always in this project (${rules})`,
-  };
-  const choices = { once: "Yes, once", ...(grants.length === 0 ? {} : always), no: "No" };
+  const { grants, widths = [] } = questionView(confirmation);
+  const others = widths.filter((one) => one.grants.join() !== grants.join());
+  const always = (["session", "project"] as const).flatMap((scope) => {
+    const until = scope === "session" ? "until the server ends" : "in this project";
+    const words = (rules: readonly string[]) => `Yes, always ${until} (${rules.join(", ")})`;
+    const more = scope === "session" ? others : [];
+    return [[scope, words(grants)], ...more.map((one) => [`${scope}-${one.width}`, words(one.grants)])];
+  });
+  const choices = { once: "Yes, once", ...(grants.length === 0 ? {} : Object.fromEntries(always)), no: "No" };
   return {
     type: "object" as const,
     properties: {

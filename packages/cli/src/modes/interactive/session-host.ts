@@ -69,7 +69,7 @@ export class SessionHost {
     const opened = this.#opened ?? (await this.readSettings());
     const { session } = this.options;
     const { held, past } = taken ?? (await this.#resume(session));
-    const { unknownNames } = await import("../../terminal/notes.ts");
+    const { ruleNotices } = await import("../../terminal/notes.ts");
     const created = createSession({
       ...sessionOptions(this.options, opened),
       record: session.kind !== "unrecorded",
@@ -78,7 +78,7 @@ export class SessionHost {
     });
     this.#follow(created);
     const named = { settings: opened.settings, options: this.options };
-    for (const notice of unknownNames(named, created.registry)) this.#needs.tell(notice);
+    for (const notice of ruleNotices(named, created.registry)) this.#needs.tell(notice);
     return past;
   }
 
