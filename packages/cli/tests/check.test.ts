@@ -124,6 +124,24 @@ describe("burin call", () => {
   });
 });
 
+describe("a rule that allows a bare launcher", () => {
+  it.each(["python3", "sh -s", "env A=b", "npx"])("P21 is warned about: %s", async (words) => {
+    const { stderr } = await run(["--allow", `run_shell_command(${words})`], SAYING);
+    expect(stderr).toContain(
+      `--allow run_shell_command(${words}): this lets ${words.split(" ")[0]} run whatever`,
+    );
+  });
+
+  it("P22 is not, where it names a script or a package", async () => {
+    const words = ["python3 a.py", "sh -c ls", "npx tsc", "npm test", "node --test"];
+    const { stderr } = await run(
+      words.flatMap((one) => ["--allow", `run_shell_command(${one})`]),
+      SAYING,
+    );
+    expect(stderr).not.toContain("run whatever");
+  });
+});
+
 describe("a rule of the command line that names no tool", () => {
   it("is told of, with the near name", async () => {
     const { stderr } = await run(["--allow", "read_fiel"], SAYING);
@@ -173,7 +191,7 @@ describe("a call that nobody was there to approve", () => {
     const { code, stderr } = await burin(["-p", "go"], { cwd: root, env });
     expect(code).toBe(3);
     expect(stderr.match(/needs an approval \(/g)).toHaveLength(1);
-    expect(stderr).toMatch(/to run it unasked: --allow 'run_shell_command\(touch x\)', or --yes/);
+    expect(stderr).toMatch(/to run it unasked: --allow 'run_shell_command\(touch x;\)', or --yes/);
     const again = await burin(["-p", "go", "-q"], { cwd: root, env: await modelEnv(...replies) });
     expect(again.stderr).toContain("needs an approval");
   });

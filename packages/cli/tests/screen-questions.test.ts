@@ -199,6 +199,25 @@ describe("a question", () => {
     await expect(readFile(join(room.root, "two.txt"), "utf8")).resolves.toBe("");
   });
 
+  it("P21 P22 is allowed as wide as is chosen, and that is listed and taken back", async () => {
+    const terminal = await room.open([
+      running("touch one.txt"),
+      running("touch one.txt"),
+      running("touch two.txt"),
+      { text: "Both." },
+    ]);
+    await terminal.enter("go\r", "a always: run_shell_command(touch *)");
+    await answer(terminal, "a", "y yes");
+    await terminal.shows("› 2 run_shell_command(touch *)");
+    await terminal.enter("1", "› 1 run_shell_command(touch one.txt;)");
+    await terminal.enter("s", /Run this command\?\s[\s\S]*two\.txt/);
+    await answer(terminal, "y", "Run this command?");
+    await terminal.shows("Both.");
+    await terminal.enter("/permissions \r", "1  run_shell_command(touch one.txt;)  (this session)");
+    await terminal.enter("/permissions revoke 1\r", "Revoked: run_shell_command(touch one.txt;)");
+    await terminal.enter("/permissions \r", "Nothing is granted");
+  });
+
   it("takes some hunks of an edit, and the model is told what was taken", async () => {
     const edit = editing("long.txt", [
       ["line 3\n", "line three\n"],

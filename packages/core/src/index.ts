@@ -112,7 +112,7 @@ export {
 } from "@burin/models/choice/reach-model";
 export { type RetryOptions, retrying } from "@burin/models/failures/retry";
 export { type ScriptLine, scriptedModel } from "@burin/models/scripted";
-export { bareLauncherOf, type PartVerdict, parseRule, type Verdict } from "@burin/shell-judge";
+export { type PartVerdict, parseRule, type Verdict } from "@burin/shell-judge";
 export type { BackgroundTask, TaskList } from "./agent/background-tasks.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export { contextFileNames } from "./agent/context-files.ts";
@@ -120,7 +120,7 @@ export { mediaParts } from "./agent/conversation.ts";
 export type { CustomCommand } from "./agent/definitions.ts";
 export { historyOf } from "./agent/history.ts";
 export { type QuestionView, questionView, shownReason, type ViewLimits } from "./approval/question-view.ts";
-export { openGrants, type SessionGrants } from "./assembly/join-approval.ts";
+export { findBareLauncher, openGrants, type SessionGrants } from "./assembly/join-approval.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
 export { projectFiles } from "./assembly/project-files.ts";
 export { createSession } from "./configured-session.ts";

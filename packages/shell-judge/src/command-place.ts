@@ -184,6 +184,16 @@ export class CommandReach implements Reach {
     return look === undefined || this.#current.some((folder) => look(spelled(folder, "-*"), true).length > 0);
   }
 
+  hasAbove(pattern: string): boolean {
+    const look = this.#place?.realPaths;
+    if (look === undefined) return true;
+    const folders = this.#current.flatMap((folder) => {
+      const steps = this.#below(folder).split("/");
+      return steps.map((_, index) => resolved(folder, "../".repeat(index))).concat(this.top);
+    });
+    return folders.some((folder) => look(spelled(folder, pattern), true).length > 0);
+  }
+
   projectFolderOf(program: string): string | null {
     return this.#place?.projectFolderOf?.(program) ?? null;
   }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { burinHome, contextFileNames, type Message, orElse, readText } from "@burin/core";
+import { burinHome, contextFileNames, type Message, openGrants, orElse, readText } from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
 import { lines } from "../terminal/output.ts";
@@ -7,7 +7,6 @@ import { type Line, linesOf, lineWidth, shownText, wrapLine } from "../terminal/
 import { duration } from "../ui/displays/call-lines.ts";
 import { KEY_LIST } from "../ui/key-list.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
-import { permissionsText } from "./permissions.ts";
 
 /** The approximate length of a token in a request. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -149,6 +148,25 @@ function sizesIn({ role, parts }: Message): [string, number][] {
       return [say("context.calls"), JSON.stringify(part.functionCall).length];
     return [say(role === "user" ? "context.yours" : "context.model"), part.text?.length ?? 0];
   });
+}
+
+/** What `burin grants` prints, with what was allowed for this session behind it; `revoke` takes back either. */
+async function permissionsText(desk: CommandDesk, words: string): Promise<string> {
+  const [, chosen] = /^\s*revoke\s+(.*\S)\s*$/s.exec(words) ?? [];
+  const own = desk.session?.grants;
+  const rules = own?.rules ?? [];
+  const stored = (await (await openGrants(burinHome(process.env))).all()).length;
+  if (chosen === undefined) {
+    const listed = desk.outputOf("grants", words.trim() === "" ? [] : [words.trim()]);
+    if (rules.length === 0) return listed;
+    const rows = rules.map(
+      (rule, index) => `${String(stored + index + 1).padStart(3)}  ${say("grants.session", { rule })}`,
+    );
+    return `${stored === 0 ? "" : await listed}${lines(...rows)}`;
+  }
+  const rule = /^\d+$/.test(chosen) ? rules[Number(chosen) - stored - 1] : chosen;
+  if (rule !== undefined && own?.revoke(rule)) return say("grants.revoked", { rule });
+  return desk.outputOf("grants", ["revoke", chosen]);
 }
 
 function printText(desk: CommandDesk, text: string): void {

@@ -44,6 +44,8 @@ export const en = {
   "question.no": "no, and say why",
   "question.stop": "no, and stop",
   "question.why": "why am I asked",
+  "grants.session": "{rule}  (this session)",
+  "grants.revoked": "Revoked: {rule}",
   "question.width": "What runs unasked from then on? Choose by its number.",
   "question.scope": "For how long? s this session  p this project  e everywhere  esc back",
   "question.reason": "Say what to do instead, then press enter (esc: just no)",

@@ -37,7 +37,7 @@ export async function run({ words, options }: SubcommandRequest, io: Io): Promis
     overwriteUnread: true,
     record: options.session.kind !== "unrecorded",
   });
-  noteNotices(ruleNotices({ settings, options }, toolbox.registry), io.output);
+  noteNotices(await ruleNotices({ settings, options }, toolbox.registry), io.output);
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
   noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);

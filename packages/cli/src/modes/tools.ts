@@ -15,7 +15,7 @@ export async function run({ options }: SubcommandRequest, { output, signal }: Io
   noteNotices(notices, output);
   const toolbox = createToolbox({ root: options.root, settings });
   const { registry } = toolbox;
-  noteNotices(ruleNotices({ settings, options }, registry), output);
+  noteNotices(await ruleNotices({ settings, options }, registry), output);
   signal.addEventListener("abort", () => void toolbox.close(), { once: true });
   const starting = Object.keys(settings.mcpServers);
   const told = setTimeout(() => {

@@ -1,6 +1,6 @@
 import {
-  bareLauncherOf,
   type DiscoveryFailure,
+  findBareLauncher,
   nearNames,
   nearTools,
   parseRule,
@@ -27,20 +27,18 @@ interface NamedTools {
 }
 
 /** What is wrong with the rules and lists of tools. */
-export function ruleNotices(named: NamedTools, registry: ToolRegistry): string[] {
-  return [...unknownNames(named, registry), ...bareLauncherNotices(named)];
+export async function ruleNotices(named: NamedTools, registry: ToolRegistry): Promise<string[]> {
+  return [...unknownNames(named, registry), ...(await bareLauncherNotices(named))];
 }
 
 /** A notice for each rule that allows whatever is handed to a shell, an interpreter or another launcher. */
-function bareLauncherNotices({ settings: { permissions }, options }: NamedTools): string[] {
-  return permissions.allow.flatMap((text) => {
-    const program = bareLauncherOf(text);
-    if (program === null) return [];
+async function bareLauncherNotices({ settings: { permissions }, options }: NamedTools): Promise<string[]> {
+  const notices = permissions.allow.map(async (text) => {
+    const program = await findBareLauncher(text);
     const place = options.allow.includes(text) ? "--allow" : "permissions.allow";
-    return [
-      `${place} ${text}: this lets ${program} run whatever it is given; name a script or a package too`,
-    ];
+    return `${program === null ? "" : `${place} ${text}: this lets ${program} run whatever it is given; name a script or a package too`}`;
   });
+  return (await Promise.all(notices)).filter((notice) => notice !== "");
 }
 
 /** A notice for each name in rules and lists that no tool has. Tools that sources add later are not known yet. */

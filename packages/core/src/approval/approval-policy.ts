@@ -2,6 +2,8 @@ import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { judgeCommand, type Rules, type Verdict } from "@burin/shell-judge";
 import { type ApprovalRequest, judgeCall } from "./judge-call.ts";
 
+export { bareLauncherOf } from "@burin/shell-judge";
+
 /** Judging command lines needs a much larger grammar than all else; other calls `judgeCall` can judge alone. */
 export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {
   const { confirmation, place } = request;

@@ -112,6 +112,13 @@ export class LazyQuestions {
   }
 }
 
+/** The shell, interpreter or launcher that a rule lets run whatever it is given, or null. */
+export async function findBareLauncher(rule: string): Promise<string | null> {
+  if (!rule.trimStart().startsWith("run_shell_command(")) return null;
+  const { bareLauncherOf } = await import("../approval/approval-policy.ts");
+  return bareLauncherOf(rule);
+}
+
 /** The grants that a user has stored, to list and revoke them. */
 export async function openGrants(home: string): Promise<GrantStore> {
   const { GrantStore } = await import("../settings/grants.ts");

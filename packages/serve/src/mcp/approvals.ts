@@ -128,7 +128,9 @@ function schemaOf(confirmation: Confirmation) {
 
 /** For a client that cannot ask its user: how to allow such a call. */
 export function howToAllow({ confirmation }: Question): string {
-  const rules = confirmation.grants.map((grant) => ` --allow '${grant}'`).join("");
+  const rules = (confirmation.widths?.exact ?? confirmation.grants)
+    .map((grant) => ` --allow '${grant}'`)
+    .join("");
   const start =
     rules === "" ? "" : `start it with${rules}, add these rules to permissions.allow of settings.json, or `;
   return `This client cannot ask its user. The user who starts this server can allow it: ${start}start it with --approval-mode auto-edit (file changes) or yolo (everything).`;

@@ -64,6 +64,8 @@ export interface Reach {
   plantedBelow(folder: string, below: Below): string | null;
   /** Whether the pattern may match a name that begins with a dash. */
   mayBecomeOption(pattern: string): boolean;
+  /** Whether a file whose name matches may be in the folder, or above it in the project. */
+  hasAbove(pattern: string): boolean;
   /** The project's folder in which that program would be found if it is nowhere else, or null. */
   projectFolderOf(program: string): string | null;
   /** Why git would run a program that the repository names, or read outside the root; or null. */

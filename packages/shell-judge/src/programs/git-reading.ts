@@ -9,6 +9,8 @@ export interface GitReading extends OptionTable {
   /** The first operands that are allowed; an empty string stands for none. */
   readonly actions?: readonly string[];
   readonly operands?: "pattern then paths";
+  /** Where it does not only read, all that is known about subcommands that change something counts. */
+  readonly mostlyChanges?: boolean;
 }
 
 /** Options of the reading subcommands that print, select or format, and do nothing else. */
@@ -58,6 +60,29 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
     attached: "n",
     long: "list contains= no-contains= merged no-merged sort= points-at= format= color no-color column no-column ignore-case",
     needs: ["-l", "--list", "-n", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"],
+  },
+  fsck: {
+    long: "full strict connectivity-only unreachable dangling no-dangling root tags cache reflogs no-reflogs verbose progress no-progress name-objects",
+    needs: [],
+    freeOperands: 0,
+    mostlyChanges: true,
+  },
+  submodule: { flags: "q", long: "quiet cached", actions: ["", "status"], mostlyChanges: true },
+  apply: {
+    flags: "vR",
+    values: "pC",
+    long: "check stat numstat summary verbose reverse index cached recount unidiff-zero",
+    needs: ["--check", "--stat", "--numstat", "--summary"],
+    freeOperands: -1,
+    mostlyChanges: true,
+  },
+  clean: {
+    flags: "ndxXq",
+    texts: "e",
+    long: "dry-run quiet exclude=~",
+    needs: ["-n", "--dry-run"],
+    freeOperands: -1,
+    mostlyChanges: true,
   },
   remote: { flags: "v", long: "verbose all push", actions: ["", "get-url"] },
   stash: { ...LOG, actions: ["list", "show"] },

@@ -51,7 +51,7 @@ const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
 const LAUNCHING_WORDS = /^(?:bisect|hook|submodule)(?: -\S+)* (?:run|foreach)(?: |$)/;
 
 /** Reading subcommands that read the files, and so submodules, in which they start git again. */
-const READS_FILES = setOf("status diff diff-files diff-index describe grep");
+const READS_FILES = setOf("status diff diff-files diff-index describe grep submodule apply clean");
 
 /** The index of the subcommand, after the options of git itself. */
 export function gitSubcommand(words: readonly (string | null)[]): number {
@@ -75,14 +75,16 @@ export const git: ProgramReader = (words, reach) => {
     return isHarmless ? [] : [...findings, unknownFinding("`git` has no subcommand here")];
   }
   const rest = words.slice(at);
+  const reading = rowOf(GIT_READING, name);
+  const isReading =
+    reading !== undefined && (reading.mostlyChanges !== true || onlyReads(rest, reading, reach));
   const destructive = destructiveWord(rest.map(({ value }) => value));
-  if (destructive !== -1) {
+  if (destructive !== -1 && !(isReading && reading.mostlyChanges)) {
     const text = rest.slice(0, destructive + 1).map(({ value }) => value);
     const what = `\`git ${text.join(" ")}\` can destroy work that is not committed or not pushed`;
     findings.push({ nature: "destructive", what, upTo: at + destructive });
   }
-  const reading = rowOf(GIT_READING, name);
-  const own = reading === undefined ? changing(rest, reach) : readingFindings(rest, reading, reach);
+  const own = isReading ? readingFindings(rest, reading, reach) : changing(rest, reach);
   const changes = own.some(({ nature }) => nature !== "outside");
   const fault = reach.repositoryFault({ changes, readsFiles: READS_FILES.has(name), subcommand: name });
   if (fault !== null) {
@@ -157,6 +159,14 @@ function shownSettings({ options, operands }: Options): Finding[] {
   if (index === undefined) return [];
   const what = "settings of git outside the root would be shown, which may hold passwords";
   return [{ nature: "outside", what, upTo: index }];
+}
+
+/** Whether every word is known, and says that nothing is changed. */
+function onlyReads(words: readonly Argument[], reading: GitReading, reach: Reach): boolean {
+  const read = readOptions(words, reading, reach);
+  return (
+    read.findings.every(({ nature }) => nature === "outside") && reads(words[0]?.value ?? "", read, reading)
+  );
 }
 
 function reads(subcommand: string, { options, operands }: Options, reading: GitReading): boolean {

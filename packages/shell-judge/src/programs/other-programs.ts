@@ -1,4 +1,4 @@
-import { alike, rowOf } from "../tables.ts";
+import { alike, rowOf, setOf } from "../tables.ts";
 import {
   type Argument,
   type Finding,
@@ -9,7 +9,7 @@ import {
   unknownFinding,
 } from "./finding.ts";
 import { baseName } from "./launches.ts";
-import { isOneOf } from "./options.ts";
+import { isOneOf, type OptionTable, readOptions } from "./options.ts";
 import { attachedValue } from "./simple-programs.ts";
 
 /** Options with which a program that was allowed for one task does another one. */
@@ -240,11 +240,51 @@ export const STARTING_OPTION =
 const VERSIONS =
   /^(?:(?:node|npm|gcc|make|perl|php|ruby) -v|java -?-version|(?:bun|clang|cmake|curl|deno|docker|gcc|gh|make|node|npm|perl|php|pip3?|python3?|ruby) --version)$/;
 
+/** The same for `--version` and `--help`. */
+const SHOW_THEMSELVES = setOf(
+  "ar as black c++ cc clang++ clang-format clang-tidy ctest ffmpeg ffprobe flake8 g++ gdb go gofmt isort java javac ld lldb meson mypy mysql ninja nm objdump pandoc patch pdftotext podman psql qemu-img redis-cli rsync ruff shellcheck sqlite3 strace tar tmux unzip valgrind wget zip",
+);
+/** What else is shown: packages that are installed, and the scripts of a project. */
+const LISTINGS: Readonly<Record<string, OptionTable>> = {
+  ...alike("npm.ls npm.list npm.ll", {
+    flags: "alp",
+    texts: "",
+    long: "all json long parseable depth= omit= include= link package-lock-only workspaces",
+  }),
+  ...alike("npm.run npm.run-script", { long: "json" }),
+  ...alike("pip.list pip.freeze pip.check pip3.list pip3.freeze pip3.check", {
+    flags: "l",
+    long: "format= local not-required verbose exclude-editable all",
+  }),
+  ...alike("pip.show pip3.show", { flags: "f", long: "files verbose" }),
+};
+
+/** What it shows is about the program itself, or about what is installed. */
+function showsItself(words: readonly Argument[], reach: Reach): boolean {
+  const [program = "", option = ""] = words.map(({ value }) => value);
+  const isAlone = words.length === 2;
+  if (isAlone && VERSIONS.test(`${program} ${option}`)) return true;
+  if (isAlone && /^--(?:version|help)$/.test(option) && SHOW_THEMSELVES.has(program)) return true;
+  if (isAlone && option === "version" && program === "go") return true;
+  // A file of the project can choose another toolchain, a program of its own included.
+  if (isAlone && /^(?:cargo|rustc|rustdoc) (?:--version|-V)$/.test(`${program} ${option}`)) {
+    return !reach.hasAbove("rust-toolchain*");
+  }
+  const table = rowOf(LISTINGS, `${program}.${option}`);
+  if (table === undefined) return false;
+  const { operands, findings } = readOptions(words, table, reach);
+  const isPlain = operands.every(
+    ({ value, isGlob, below }) => !isGlob && !below && /^[\w@/.-]+$/.test(value),
+  );
+  // The first one is the subcommand; any more would be a script to run.
+  return findings.length === 0 && isPlain && (operands.length === 1 || /^(?:ls|list|ll|show)$/.test(option));
+}
+
 /** A program about which nothing is known, so it may do anything. */
 export const other: ProgramReader = (words, reach) => {
   const program = words[0]?.value ?? "";
   const name = baseName(program);
-  if (words.length === 2 && VERSIONS.test(`${program} ${words[1]?.value}`)) return [];
+  if (showsItself(words, reach)) return [];
   const findings: Finding[] = [unknownFinding(`\`${program}\` is not known to be read-only`)];
   const deleting = name === "rm" ? words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value)) : -1;
   // Nothing of the folder is left to check afterwards.

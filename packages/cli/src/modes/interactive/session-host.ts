@@ -78,7 +78,7 @@ export class SessionHost {
     });
     this.#follow(created);
     const named = { settings: opened.settings, options: this.options };
-    for (const notice of ruleNotices(named, created.registry)) this.#needs.tell(notice);
+    for (const notice of await ruleNotices(named, created.registry)) this.#needs.tell(notice);
     return past;
   }
 

@@ -43,7 +43,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   const { permissions, tools, hooks } = settings;
   if ([...Object.values(permissions), tools.include, tools.exclude, hooks].some(({ length }) => length > 0)) {
     const { noteNotices, ruleNotices } = await import("../../terminal/notes.ts");
-    noteNotices(ruleNotices({ settings, options }, session.registry), io.output);
+    noteNotices(await ruleNotices({ settings, options }, session.registry), io.output);
   }
   const documents: RunDocument[] = [];
   current = { document: newDocument(session.id), session, isTold: false };

@@ -63,7 +63,8 @@ export class TextReport {
 
   #noteRefusal(call: Call): void {
     if (call.status !== "error" || call.error.type !== "needs_approval") return;
-    for (const rule of call.confirmation?.grants ?? []) this.#rules.add(rule);
+    const { widths, grants = [] } = call.confirmation ?? {};
+    for (const rule of widths?.exact ?? grants) this.#rules.add(rule);
   }
 
   #hear(text: string): void {
