@@ -4,7 +4,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3470, // a third is the linear pattern matcher
+  contract: 3480, // a third is the linear pattern matcher
   "edit-match": 2630,
   "shell-judge": 6500, // two fifths are tables of programs
   machine: 13250, // files and paths 4,270, commands 2,940, sandbox and git 2,150, search 1,170

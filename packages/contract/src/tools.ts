@@ -79,32 +79,38 @@ interface Asked {
 }
 
 /** A question to the user, as plain data. */
-export type Confirmation = Asked & (
-  | { readonly kind: "edit"; readonly path: string; readonly diff: FileDiff }
-  | {
-      readonly kind: "exec";
-      readonly command: string;
-      readonly parts: readonly string[];
-      /** The resolved directory that it would run in. */
-      readonly directory?: string;
-      /** What it needs beyond the sandbox. */
-      readonly exception?: "network" | "unlimited";
-    }
-  | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
-  | {
-      readonly kind: "mcp";
-      readonly server: string;
-      readonly tool: string;
-      readonly args: unknown;
-      /** How the tool differs from what was last allowed, line by line. */
-      readonly changes?: readonly string[];
-    }
-  /** A tool that a discovery command declared; the command line runs it and gets the arguments as JSON on stdin. */
-  | { readonly kind: "discovered"; readonly tool: string; readonly command: string; readonly args: unknown }
-  | { readonly kind: "plan"; readonly plan: string }
-  /** What an MCP server asks the user while it works. The message comes from the server. */
-  | { readonly kind: "form"; readonly server: string; readonly message: string; readonly schema: JsonSchema }
-);
+export type Confirmation = Asked &
+  (
+    | { readonly kind: "edit"; readonly path: string; readonly diff: FileDiff }
+    | {
+        readonly kind: "exec";
+        readonly command: string;
+        readonly parts: readonly string[];
+        /** The resolved directory that it would run in. */
+        readonly directory?: string;
+        /** What it needs beyond the sandbox. */
+        readonly exception?: "network" | "unlimited";
+      }
+    | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
+    | {
+        readonly kind: "mcp";
+        readonly server: string;
+        readonly tool: string;
+        readonly args: unknown;
+        /** How the tool differs from what was last allowed, line by line. */
+        readonly changes?: readonly string[];
+      }
+    /** A tool that a discovery command declared; the command line runs it and gets the arguments as JSON on stdin. */
+    | { readonly kind: "discovered"; readonly tool: string; readonly command: string; readonly args: unknown }
+    | { readonly kind: "plan"; readonly plan: string }
+    /** What an MCP server asks the user while it works. The message comes from the server. */
+    | {
+        readonly kind: "form";
+        readonly server: string;
+        readonly message: string;
+        readonly schema: JsonSchema;
+      }
+  );
 
 /** A question that waits: anyone who knows its id can answer it. Ids stay unique when a session is resumed. */
 export interface Question {

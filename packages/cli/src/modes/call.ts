@@ -80,7 +80,9 @@ function printText(answer: AnsweredCall, output: Output): void {
   const confirmation = confirmationOf(answer);
   if (confirmation) {
     output.out(`${questionText(confirmation)}\n`);
-    const rules = confirmation.grants.map((grant) => ` --allow '${visible(grant)}'`).join("");
+    const rules = (confirmation.widths?.exact ?? confirmation.grants)
+      .map((grant) => ` --allow '${visible(grant)}'`)
+      .join("");
     output.note(`burin: ${visible(text)}${rules === "" ? "" : ` To run it: --yes, or${rules}`}`);
     return;
   }

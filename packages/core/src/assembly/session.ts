@@ -68,6 +68,7 @@ export class Session {
   readonly #home: Home;
   readonly #budget: Budget | undefined;
   readonly #tools: ToolSet;
+  readonly grants: ToolSet["sessionGrants"];
   readonly #agent: Agent;
   #subagents: JoinedSubagents | null = null;
   #hasBegun = false;
@@ -124,6 +125,7 @@ export class Session {
         return this.#subagents;
       },
     });
+    this.grants = this.#tools.sessionGrants;
     const { registry, runCalls, callIds, workspace, discovery, onRequestSent, hooks, gitNews } = this.#tools;
     this.registry = this.#tools.guarded;
     this.commands = commandList(this.#tools.commands);
@@ -304,10 +306,6 @@ export class Session {
   /** The questions that wait for an answer. */
   get questions(): readonly Question[] {
     return [...(this.#tools.questions.loaded?.open ?? []), ...(this.#parked?.open ?? [])];
-  }
-
-  get grants(): ToolSet["sessionGrants"] {
-    return this.#tools.sessionGrants;
   }
 
   /** How many more are asked after the open one. */

@@ -61,7 +61,8 @@ export function withoutContent(decision: Decision): AnsweredWith {
 /** An answer by the id of its question, checked; or what is wrong with it. null: nobody will answer. */
 export function readAnswer(given: unknown, question: Answerable): Answer | string {
   const decision = given === null ? null : readDecision(given, question);
-  if (decision === null && given !== null) return `the decision must be one of ${decisionsFor(question.kind)}.`;
+  if (decision === null && given !== null)
+    return `the decision must be one of ${decisionsFor(question.kind)}.`;
   return { decision };
 }
 
