@@ -90,6 +90,8 @@ export type Confirmation = Asked &
         readonly directory?: string;
         /** What it needs beyond the sandbox. */
         readonly exception?: "network" | "unlimited";
+        /** The hosts that a yes lets it reach, and upload to. */
+        readonly hosts?: readonly string[];
       }
     | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
     | {
@@ -158,6 +160,8 @@ export interface CallContext {
    * "partly" when git only reads in addition to what a rule allows.
    */
   readonly reads?: "wholly" | "partly";
+  /** The hosts that the user allowed with a command. */
+  readonly hosts?: readonly string[];
 }
 
 export interface RunContext extends CallContext {

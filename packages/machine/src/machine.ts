@@ -39,6 +39,8 @@ export interface MachineCommands {
   /** Whether commands can have a terminal. */
   readonly hasTerminal: boolean;
   readonly hasNetwork: boolean;
+  /** Commands can reach some hosts and not others. */
+  readonly reachesByName?: boolean;
   hasNetworkFor(request: CommandRequest): boolean;
   /** Which limits commands run in, or this one does. */
   sandbox(request?: CommandRequest): Promise<SandboxFact>;

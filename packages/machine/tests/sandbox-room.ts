@@ -46,9 +46,14 @@ export class SandboxRoom {
   async run(
     command: string,
     exception: "none" | "network" | "unlimited" = "none",
-    hosts: readonly string[] = [],
+    hosts?: readonly string[],
   ): Promise<Ran> {
-    const run = await this.commands.start({ command, directory: this.root, exception, hosts });
+    const run = await this.commands.start({
+      command,
+      directory: this.root,
+      exception,
+      ...(hosts && { hosts }),
+    });
     const { exitCode: code } = await run.shellEnded;
     return { code, text: run.output.soFar().head.toString(), run };
   }

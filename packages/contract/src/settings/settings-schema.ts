@@ -158,6 +158,16 @@ const CALL_COMMAND = text(
   "A shell command that runs such a tool: its name is the last argument, its arguments are JSON on stdin, the result is stdout.",
 );
 
+const HOSTS = list(
+  text(undefined, {
+    pattern: "^(\\*|(\\*\\.)?[^\\s:/@*\\[\\]]+(:\\d{1,5})?|\\[[0-9a-fA-F:.]+\\]:\\d{1,5})$",
+    patternErrorMessage: "must be a host such as packages.example.org, *.example.org or localhost:8080",
+  }),
+);
+
+/** As other sandboxes write it. */
+const HOST_LISTS = closed([], { allowedDomains: HOSTS, deniedDomains: HOSTS });
+
 const SECTIONS = {
   models: named(
     closed([], MODEL_ENTRY),
@@ -205,7 +215,11 @@ const SECTIONS = {
       ["off", "read-only", "workspace-write"],
       "workspace-write: commands can write to the project and to a private temporary folder.",
     ),
-    network: flag("Commands can use the network."),
+    network: either(
+      flag("Whether commands can use the whole network of this machine."),
+      either(HOSTS, HOST_LISTS),
+      "Which hosts commands reach: a list of names such as *.example.org, false for none unasked, true for the whole network. A host that may be reached may also be uploaded to.",
+    ),
     hide: texts("Folders that commands do not see, by absolute paths; the project stays visible."),
     discovered: flag("Discovered tools and MCP servers get the same write limits as commands."),
   }),

@@ -34,7 +34,7 @@ export class SettingsError extends Error {
 export function mergeSettings(layers: readonly object[]): Settings {
   let merged: Record<string, unknown> = { ...DEFAULT_SETTINGS, hooks: [], mcpServers: {} };
   let servers: Record<string, McpServerSettings | null> = {};
-  for (const layer of layers.map(settledSources)) {
+  for (const layer of layers.map(settledSources).map(settledNetwork)) {
     merged = mergedValue(merged, layer) as Record<string, unknown>;
     servers = { ...servers, ...(layer.mcpServers as typeof servers | undefined) };
   }
@@ -42,6 +42,13 @@ export function mergeSettings(layers: readonly object[]): Settings {
   const known = withCommandServer(servers, mcpServerCommand as string | undefined);
   const running = Object.entries(known).filter(([, server]) => server !== null);
   return frozen({ ...rest, mcpServers: Object.fromEntries(running) } as unknown as Settings);
+}
+
+/** A list of hosts in the form in which lists of several layers are joined. */
+function settledNetwork(layer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { sandbox } = layer;
+  if (!isRecord(sandbox) || !Array.isArray(sandbox.network)) return layer;
+  return { ...layer, sandbox: { ...sandbox, network: { allowedDomains: sandbox.network } } };
 }
 
 function mergedValue(base: unknown, over: unknown): unknown {

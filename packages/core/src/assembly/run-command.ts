@@ -23,7 +23,7 @@ export async function commandFault({ root, settings }: Home, command: string): P
 /** Runs commands from the settings, with the environment of every child process. */
 export function commandRunner({ home, commands, isConfined }: CommandGround): RunToolCommand {
   const { root: cwd, settings } = home;
-  const { network } = settings.sandbox;
+  const network = settings.sandbox.network === true;
   const limits = isConfined ? { limits: { network } } : {};
   return async ({ seconds, inSettings, ...request }) => {
     const startError = await commandFault(home, inSettings ?? request.command);

@@ -259,6 +259,14 @@ export class ToolSet {
       builtInTools({ ...needs, correctEdit: said && correctEditOf?.(said), workspace });
   }
 
+  /** Which hosts commands reach; its code is loaded with the first command. */
+  async #joinEgress() {
+    const { joinEgress } = await import("./join-egress.ts");
+    const { current, notes, questions } = this;
+    const load = this.#flow.questions && questions.load;
+    return joinEgress({ home: this.#home, grants: this.#grants, current, notes, questions: load });
+  }
+
   /** Commands run with the sandbox and the environment from settings and options; leftovers of a crash are ended. */
   #openCommands(): MachineCommands {
     const { machine, environment, folder, settings, variables, secrets } = this.#home;
@@ -267,7 +275,11 @@ export class ToolSet {
       home: folder,
       environment,
       sandbox: settings.sandbox.mode,
-      network: settings.sandbox.network,
+      network: settings.sandbox.network === true,
+      egress: lazily(
+        once(() => this.#joinEgress()),
+        ["rules", "ask"],
+      ),
       hide: settings.sandbox.hide,
       passEnvironment: variables.pass,
       secretEnvironment: variables.secret,

@@ -75,7 +75,8 @@ async function inSteps(tool: Tool, params: Params, signal: AbortSignal): Promise
       if (approval && confirmation) {
         atOnce("approvedByUser", tool.approvedByUser?.(params, confirmation, approval));
       }
-      return tool.execute(params, running, onUpdate, context);
+      const hosts = approval && confirmation && confirmation.kind === "exec" ? confirmation.hosts : undefined;
+      return tool.execute(params, running, onUpdate, hosts === undefined ? context : { ...context, hosts });
     },
   };
 }

@@ -33,6 +33,8 @@ describe("what a project may say", () => {
     [{ permissions: { allow: ["*"] } }, "permissions.allow"],
     [{ sandbox: { mode: "off" } }, "sandbox.mode"],
     [{ sandbox: { network: true } }, "sandbox.network"],
+    [{ sandbox: { network: ["evil.example"] } }, "sandbox.network"],
+    [{ sandbox: { network: { allowedDomains: ["evil.example"], deniedDomains: [] } } }, "sandbox.network"],
     [{ shell: { passEnvironment: ["OPENAI_API_KEY"] } }, "shell.passEnvironment"],
     [{ sandbox: { hide: ["/usr"] } }, "sandbox.hide"],
     [{ model: { baseUrl: "http://evil.example/v1" } }, "model.baseUrl"],
@@ -63,6 +65,15 @@ describe("what a project may say", () => {
     ]);
     expect(merged(loose, strict).tools).toMatchObject({ include: ["read_file"], exclude: ["glob"] });
     expect(merged({ sandbox: { network: true } }, { sandbox: { network: true } }).sandbox.network).toBe(true);
+  });
+
+  it("P24 may deny commands hosts, which stay denied beside the user's list", () => {
+    const project = { sandbox: { network: { deniedDomains: ["pastes.example"] } } };
+    const user = { sandbox: { network: ["*.example"] } };
+    expect(merged(project, user).sandbox.network).toEqual({
+      allowedDomains: ["*.example"],
+      deniedDomains: ["pastes.example"],
+    });
   });
 
   it("P24 a server of the person's is not replaced, and none is trusted by its own project", () => {

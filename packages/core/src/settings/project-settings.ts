@@ -1,3 +1,4 @@
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ProjectScripts, Settings } from "@burin/contract/settings/settings";
 import {
   type McpServerSettings,
@@ -146,7 +147,7 @@ function placeOf(key: string, value: unknown, user: Settings): Place {
         ? "tightens"
         : "loosens";
     case "sandbox.network":
-      return value === false || sandbox.network ? "tightens" : "loosens";
+      return value === false || onlyDenies(value) || sandbox.network === true ? "tightens" : "loosens";
     case "sandbox.discovered":
       return value === true || !sandbox.discovered ? "tightens" : "loosens";
     case "tools.include":
@@ -155,6 +156,10 @@ function placeOf(key: string, value: unknown, user: Settings): Place {
     default:
       return PLACES.get(key) ?? "acts";
   }
+}
+
+function onlyDenies(network: unknown): boolean {
+  return isRecord(network) && Object.keys(network).every((key) => key === "deniedDomains");
 }
 
 function sortServers(servers: Servers, user: Settings, sorted: Sorted): void {

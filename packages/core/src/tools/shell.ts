@@ -109,27 +109,12 @@ export class Shell extends BaseTool<ShellParams> {
   }
 
   override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
-    const { command, directory, sandbox_exception: exception } = params;
-    if (command === undefined) return params.action === "input" ? this.#typingQuestion(params) : false;
+    const { command, directory, sandbox_exception: exception, is_background: isBackground } = params;
+    if (command === undefined && params.action !== "input") return false;
+    const { commandQuestion, typingQuestion } = await import("@burin/machine/commands/command-question");
+    if (command === undefined) return typingQuestion(params, this.#commands);
     const where = await this.#workspace.resolve(directory ?? ".");
-    const { limitsInWords } = await telling();
-    const limits = limitsInWords(await this.#commands.sandbox(), exception, this.#commands.hasNetwork);
-    return {
-      kind: "exec",
-      title: `Run this command in ${where}${params.is_background ? ", in the background" : ""}? ${limits}`,
-      command,
-      parts: [command],
-      directory: where,
-      ...(exception === undefined ? {} : { exception }),
-      grants: [],
-    };
-  }
-
-  /** Input typed into a program can be a command too, so only a user may approve it. */
-  async #typingQuestion({ background_id: id = "", input = "" }: ShellParams): Promise<Confirmation> {
-    const found = (await this.#commands.backgrounds()).find((one) => one.id === id);
-    const title = `Type this into ${id}${found === undefined ? "" : ` (${found.request.command})`}?`;
-    return { kind: "info", title, prompt: input, urls: [], grants: [] };
+    return commandQuestion({ command, directory: where, exception, isBackground }, this.#commands);
   }
 
   protected override checkParams(params: ShellParams): string | null {
@@ -152,13 +137,15 @@ export class Shell extends BaseTool<ShellParams> {
   async execute(
     params: ShellParams,
     signal: AbortSignal,
-    ...[onUpdate, { reads } = {}]: [onUpdate?: OnUpdate, context?: CallContext]
+    ...[onUpdate, { reads, hosts: allowed } = {}]: [onUpdate?: OnUpdate, context?: CallContext]
   ): Promise<ToolResult> {
     if (params.command === undefined) return this.#onBackground(params);
     signal.throwIfAborted();
+    const directory = await this.#workspace.resolve(params.directory ?? ".");
     const request: CommandRequest = {
       command: params.command,
-      directory: await this.#workspace.resolve(params.directory ?? "."),
+      directory,
+      ...(await this.#network(params.command, allowed)),
       exception: params.sandbox_exception ?? "none",
       terminal: params.terminal ?? false,
       ...(reads === undefined ? {} : { reads }),
@@ -188,6 +175,12 @@ export class Shell extends BaseTool<ShellParams> {
     return this.#stopped(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
   }
 
+  async #network(command: string, allowed: readonly string[] | undefined) {
+    if (!this.#commands.reachesByName) return {};
+    const { networkRequest } = await import("@burin/machine/commands/command-question");
+    return networkRequest(command, allowed);
+  }
+
   async #inBackground(run: RunningCommand, request: CommandRequest, limit?: number): Promise<ToolResult> {
     const id = await this.#commands.keep(request, run);
     if (limit !== undefined) run.endAfter(limit);
@@ -199,8 +192,8 @@ export class Shell extends BaseTool<ShellParams> {
 
   async #ended(run: RunningCommand, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
     if (end.wasNotStarted) return notStarted(run);
-    const { endInWords, processesInWords, whereAndWhen } = await telling();
-    const lines = [endInWords(end)];
+    const { endInWords, hostsInWords, processesInWords, whereAndWhen } = await telling();
+    const lines = [endInWords(end), ...(await hostsInWords(run))];
     const left = await run.members();
     if (left.length > 0) {
       const id = await this.#commands.keep(request, run);

@@ -1,7 +1,6 @@
 import { afterTime } from "@burin/contract/async/wait";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { visibleText } from "@burin/contract/text/visible-text";
-import type { SandboxFact } from "../machine.ts";
 import { commandLine, type ProcessEntry, signalName } from "../processes/process-table.ts";
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import type { BackgroundCommand, CommandRequest, RunningCommand, ShellEnd } from "./command-request.ts";
@@ -27,7 +26,16 @@ export async function endOrStop(
     stop = resolve;
   });
   const cancel = () => stop("cancelled");
-  const stopTimer = afterTime(limit, () => stop("timeout"));
+  let stopTimer = () => {};
+  // The time in which the user was asked about a host is not the command's.
+  const waitUntil = (most: number, before: number) => {
+    stopTimer = afterTime(most, async () => {
+      const waited = (await run.waitedMs?.()) ?? 0;
+      if (waited > before) waitUntil(Math.max(waited - before, 1000), waited);
+      else stop("timeout");
+    });
+  };
+  waitUntil(limit, 0);
   run.onLetGo = () => stop("let go");
   signal?.addEventListener("abort", cancel, { once: true });
   if (signal?.aborted) cancel();
@@ -99,19 +107,10 @@ export function whereAndWhen(run: RunningCommand, request: CommandRequest): stri
   return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
 }
 
-/** What a command may do where it runs, for the user who is asked about it. */
-export function limitsInWords(
-  state: SandboxFact,
-  exception: CommandRequest["exception"] | undefined,
-  hasNetwork: boolean,
-): string {
-  if (state.sandbox === null) {
-    return `It runs without a sandbox (${state.reason}), with your full permissions.`;
-  }
-  if (exception === "unlimited") return "It asks to run WITHOUT the sandbox, with your full permissions.";
-  const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
-  if (exception === "network") return `It ${writes}, and asks for network access.`;
-  return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
+/** What the proxy of its network has refused to a command, a line each. */
+export async function hostsInWords(run: RunningCommand): Promise<string[]> {
+  const reasons = (await run.refusedHosts?.()) ?? [];
+  return reasons.map((reason) => `The sandbox refused a connection: ${reason}`);
 }
 
 /** One line for each thing that the command created and could not keep. */

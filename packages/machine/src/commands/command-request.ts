@@ -33,8 +33,10 @@ export interface CommandRequest {
   /** What the sandbox allows for this one command. */
   readonly exception: "none" | "network" | "unlimited";
   readonly terminal?: boolean;
-  /** Hosts that the user allowed to this command. Given with `exception: "network"`, it reaches no others unasked. */
+  /** It needs the network, and the user allowed these hosts to it; the user may be asked about others. */
   readonly hosts?: readonly string[];
+  /** With the exception `network`: it cannot use a proxy, so it gets the network of this machine. */
+  readonly needsWholeNetwork?: boolean;
   /** It was allowed because the command, or git in it, only reads: so it gets no chance to do more. */
   readonly reads?: "wholly" | "partly";
 }

@@ -11,7 +11,11 @@ export type Commands = ReturnType<typeof openCommands>;
 const METHODS = ["start", "keep", "sandbox", "temporaryFolder", "startServer", "exchange"] as const;
 
 /** One for each session; `close` ends what is left. The code is loaded with the first command: most starts run none. */
-export function openCommands(options: CommandsOptions) {
+export function openCommands(given: CommandsOptions) {
+  const { egress, ...others } = given;
+  // Only Linux has a network namespace for each session.
+  const reachesByName = egress !== undefined && process.platform === "linux" && !given.network;
+  const options = reachesByName ? given : others;
   const { environment, home, network, roots } = options;
   const shell = chooseShell(process.platform, (name) => findProgram(name, environment.PATH, roots));
   const outputFolder = join(home, "output");
@@ -28,8 +32,11 @@ export function openCommands(options: CommandsOptions) {
     roots,
     hasTerminal: hasTerminal(),
     hasNetwork: network,
-    hasNetworkFor: ({ exception, reads }: CommandRequest) =>
-      exception === "network" || (network && reads !== "wholly"),
+    reachesByName,
+    hasNetworkFor: ({ exception, reads, hosts, needsWholeNetwork: isWhole }: CommandRequest) =>
+      exception === "network"
+        ? !reachesByName || isWhole === true
+        : hosts === undefined && network && reads !== "wholly",
     ...lazily(open, METHODS),
     endLeftBehind: async () =>
       // Nothing can be left behind if no Burin has written a ledger.

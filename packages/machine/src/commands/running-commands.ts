@@ -204,13 +204,14 @@ export class RunningCommands {
   /** The way to the hosts that are allowed; null for a command with no network, and for one with all of it. */
   async #lease(request: CommandRequest, isReadOnly: boolean): Promise<EgressLease | null> {
     const { egress, environment, network } = this.#options;
-    const { command, exception, hosts = [], reads } = request;
-    if (egress === undefined || network || reads === "wholly" || !hasEgress()) return null;
-    const mayAsk = exception === "network";
+    const { command, exception, hosts, reads, needsWholeNetwork: isWhole = false } = request;
+    if (egress === undefined || network || reads === "wholly") return null;
+    if (isWhole && exception === "network") return null;
+    const mayAsk = exception === "network" || hosts !== undefined;
     if (!mayAsk && (await egress.rules()).allow.length === 0) return null;
     if ((await this.#limits.state(isReadOnly)).sandbox === null) return null;
     this.#egress ??= new SessionEgress({ ...egress, environment });
-    return this.#egress.lease({ command, hosts, mayAsk });
+    return this.#egress.lease({ command, hosts: hosts ?? [], mayAsk });
   }
 
   #openSession(): Session {
@@ -278,11 +279,6 @@ export class RunningCommands {
 interface Limited {
   readonly sandbox: SandboxPlan | null;
   readonly egress: EgressLease | null;
-}
-
-/** Whether this system lets commands reach some hosts and not others. */
-function hasEgress(): boolean {
-  return process.platform === "linux";
 }
 
 interface Running extends BackgroundCommand<CommandRun> {

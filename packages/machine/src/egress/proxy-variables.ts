@@ -14,6 +14,8 @@ const PROXY_VARIABLES: readonly (readonly [variables: string, value: Value, read
   ["YARN_HTTP_PROXY YARN_HTTPS_PROXY", "proxy", "yarn from version 2, which does not read HTTP_PROXY"],
   ["PIP_PROXY", "proxy", "pip, before pip.conf"],
   ["CARGO_HTTP_PROXY", "proxy", "cargo, before its config.toml"],
+  ["HEX_HTTP_PROXY HEX_HTTPS_PROXY", "proxy", "hex, before its own settings"],
+  ["grpc_proxy", "proxy", "gRPC, before https_proxy"],
   ["GLOBAL_AGENT_HTTP_PROXY", "proxy", "installers of electron"],
   ["ELECTRON_GET_USE_PROXY", "1", "installers of electron"],
   ["NODE_USE_ENV_PROXY", "1", "Node from version 24: fetch and http"],
