@@ -35,10 +35,10 @@ export class ParkedQuestions {
     );
   }
 
-  /** Accepts the first answer; returns what readers should hear of it, or what is wrong with it. */
-  answer(id: string, decision: unknown): QuestionEvent | string {
+  /** Accepts the first answer: returns what readers should hear of it, or what is wrong; null if it is not open. */
+  answer(id: string, decision: unknown): QuestionEvent | string | null {
     const parked = this.#all.get(id);
-    if (parked === undefined || parked.given !== null) return `no question ${JSON.stringify(id)} is open.`;
+    if (parked === undefined || parked.given !== null) return null;
     const answer = readAnswer(decision, parked.question.confirmation);
     if (typeof answer === "string") return answer;
     parked.given = { ...answer, isTold: true };
@@ -46,7 +46,7 @@ export class ParkedQuestions {
     return { type: "question_answered", id, decision: told };
   }
 
-  /** Hands a question over to whoever asks it from here on. */
+  /** Hands a question over to the queue that asks it now. */
   take(id: string): ParkedQuestion | undefined {
     const parked = this.#all.get(id);
     this.#all.delete(id);
