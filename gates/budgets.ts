@@ -22,7 +22,7 @@ const SLACK = 0.03;
 
 /** Files of fewer lines than this, with one importer that does not load them late, belong into that importer. */
 const SMALL = 40;
-const MOST_SMALL_FILES = 6;
+const MOST_SMALL_FILES = 4;
 
 const PACKAGE_CODE = /^packages\/([^/]+)\/src\//;
 
