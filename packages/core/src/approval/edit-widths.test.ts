@@ -1,6 +1,5 @@
 import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
-import { readDecision } from "../scheduler/decision.ts";
 import { judgeCall } from "./judge-call.ts";
 
 const diff = {
@@ -53,13 +52,5 @@ describe("always for an edit", () => {
   it.each(["../a.ts", "/srv/a.ts", "src/[a].ts", "src/*.ts"])("P21 names no folder for %s", (path) => {
     expect(judged(path)).toMatchObject({ grants: ["edit"] });
     expect(judged(path).widths).toBeUndefined();
-  });
-
-  it("P21 P22 is answered only with a width that the question offers", () => {
-    const question = { kind: "exec", widths: { exact: ["a"], wide: ["b"] } } as const;
-    const answer = (width: unknown) => readDecision({ outcome: "always", scope: "session", width }, question);
-    expect(answer("exact")).toEqual({ outcome: "always", scope: "session", width: "exact" });
-    expect(answer(undefined)).toEqual({ outcome: "always", scope: "session" });
-    for (const width of ["all", "wider", 1, null]) expect(answer(width)).toBeNull();
   });
 });
