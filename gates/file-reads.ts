@@ -26,6 +26,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/machine/src/commands/output-pipe.ts": "opens pipes that it has made",
   "packages/machine/src/disk/home-file.ts": "makes files",
   "packages/machine/src/disk/append-line.ts": "looks how a file that Burin has made ends",
+  "packages/machine/src/sandbox/session-space.ts": "opens what the kernel calls the parts of a space",
   "packages/machine/src/sandbox/taken-back.ts":
     "opens folders, and moves to another disk what a command made",
   "packages/core/src/session/log/event-log.ts": "appends",

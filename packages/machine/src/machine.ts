@@ -44,6 +44,8 @@ export interface MachineCommands {
   hasNetworkFor(request: CommandRequest): boolean;
   /** Which limits commands run in, or this one does. */
   sandbox(request?: CommandRequest): Promise<SandboxFact>;
+  /** Whether a command can reach the servers that earlier ones of this session have started. */
+  sharesServers?(): Promise<boolean>;
   /** A new folder of this computer for files of a moment. Absent where its commands run on another one. */
   temporaryFolder?(): Promise<string>;
   /** Called before each write in a folder of this computer; the next Burin removes what a crash leaves of it. */

@@ -10,8 +10,10 @@ export interface MachineFacts {
   readonly shell: Pick<ShellProgram, "title" | "path">;
   /** Its program; null when its optional package is not installed. */
   readonly ripgrep: string | null;
-  /** `reason` says why there is none. */
-  readonly sandbox: { readonly works: true } | { readonly works: false; readonly reason: string };
+  /** `reason` says why there is none; `isShared`, whether commands reach the servers of others in their session. */
+  readonly sandbox:
+    | { readonly works: true; readonly isShared: boolean }
+    | { readonly works: false; readonly reason: string };
   /** Whether the optional packages are installed. */
   readonly hasTerminals: boolean;
   readonly hasKeychain: boolean;
@@ -51,10 +53,11 @@ export async function machineFacts({ root, settings, environment }: Place): Prom
 async function sandboxFact({ root, settings, environment }: Place): Promise<MachineFacts["sandbox"]> {
   const { mode } = settings.sandbox;
   if (mode === "off") return { works: false, reason: "it is switched off in settings (sandbox.mode)" };
-  const { probeSandbox } = await import("@burin/machine/sandbox/sandbox-probe");
-  const limits = { mode, roots: [root], home: burinHome(environment), temporary: tmpdir() };
-  const state = await probeSandbox(limits, environment);
-  return state.sandbox === null ? { works: false, reason: state.reason } : { works: true };
+  const { canShareSpace, probeSandbox } = await import("@burin/machine/sandbox/sandbox-probe");
+  const home = burinHome(environment);
+  const state = await probeSandbox({ mode, roots: [root], home, temporary: tmpdir() }, environment);
+  if (state.sandbox === null) return { works: false, reason: state.reason };
+  return { works: true, isShared: await canShareSpace(home, environment) };
 }
 
 async function proxyFault(environment: NodeJS.ProcessEnv): Promise<string | null> {

@@ -76,6 +76,8 @@ export class Shell extends BaseTool<ShellParams> {
   readonly parameterSchema: JsonSchema;
   readonly #workspace: Workspace;
   readonly #commands: MachineCommands;
+  /** The model knows that commands cannot reach each other's servers. */
+  #isApartKnown = false;
 
   constructor(workspace: Workspace, commands: MachineCommands) {
     super();
@@ -170,7 +172,7 @@ export class Shell extends BaseTool<ShellParams> {
     if (end === "let go" || params.on_timeout === "background") {
       const id = await this.#commands.keep(request, run);
       const why = end === "let go" ? "Moved to the background by the user" : `Timed out after ${limit} ms`;
-      return goingOn(run, `${why}; it keeps running as ${id}.`, id);
+      return goingOn(run, `${why}; it keeps running as ${id}.`, id, await this.#serverNotes(run, request));
     }
     return this.#stopped(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
   }
@@ -187,7 +189,17 @@ export class Shell extends BaseTool<ShellParams> {
     const { endOrStop } = await telling();
     const end = await endOrStop(run, BACKGROUND_START_MS);
     if (typeof end !== "string" && run.isOver) return this.#ended(run, request, end);
-    return goingOn(run, `Started in the background as ${id}.`, id);
+    return goingOn(run, `Started in the background as ${id}.`, id, await this.#serverNotes(run, request));
+  }
+
+  /** On which ports it listens; and once, if other commands cannot reach those. */
+  async #serverNotes(run: RunningCommand, { exception }: CommandRequest): Promise<string[]> {
+    const { addressesInWords, NOT_SHARED } = await telling();
+    const notes = [(await addressesInWords(run)) ?? []].flat();
+    if (this.#isApartKnown || exception === "unlimited") return notes;
+    if ((await this.#commands.sharesServers?.()) !== false) return notes;
+    this.#isApartKnown = true;
+    return [...notes, NOT_SHARED];
   }
 
   async #ended(run: RunningCommand, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
@@ -198,6 +210,7 @@ export class Shell extends BaseTool<ShellParams> {
     if (left.length > 0) {
       const id = await this.#commands.keep(request, run);
       lines.push(`Left running as ${id}: ${processesInWords(left)}. ${howToReach(id)}`);
+      lines.push(...(await this.#serverNotes(run, request)));
     }
     const refusal = await this.#refusal(run, request, end.exitCode !== 0);
     if (refusal !== null) lines.push(refusal);
@@ -234,7 +247,7 @@ export class Shell extends BaseTool<ShellParams> {
   async #onBackground(params: ShellParams): Promise<ToolResult> {
     const { action, background_id: id = "", input = "" } = params;
     const all = await this.#commands.backgrounds();
-    const { backgroundInWords, processesInWords, stateInWords } = await telling();
+    const { addressesInWords, backgroundInWords, processesInWords, stateInWords } = await telling();
     if (action === "list") {
       const text = all.map(backgroundInWords).join("\n") || "There are no background commands.";
       return { llmContent: text, returnDisplay: text };
@@ -253,7 +266,10 @@ export class Shell extends BaseTool<ShellParams> {
       await found.run.quiet();
       return result(found.run, [`Typed. ${stateInWords(found.run)}`], backgroundInWords(found));
     }
-    if (action === "output") return result(found.run, [stateInWords(found.run)], backgroundInWords(found));
+    if (action === "output") {
+      const state = [stateInWords(found.run), (await addressesInWords(found.run)) ?? []].flat();
+      return result(found.run, state, backgroundInWords(found));
+    }
     const left = await found.run.end();
     const text = left.length === 0 ? `Stopped ${id}.` : `Could not be stopped: ${processesInWords(left)}.`;
     return result(found.run, [text], text);
@@ -273,8 +289,12 @@ async function result(run: RunningCommand, state: readonly string[], shown: stri
   };
 }
 
-function goingOn(run: RunningCommand, what: string, id: string): Promise<ToolResult> {
-  return result(run, [what, howToReach(id), "Output so far follows."], what);
+function goingOn(
+  run: RunningCommand,
+  what: string,
+  ...[id, notes]: [id: string, notes: readonly string[]]
+): Promise<ToolResult> {
+  return result(run, [what, ...notes, howToReach(id), "Output so far follows."], [what, ...notes].join(" "));
 }
 
 function howToReach(id: string): string {

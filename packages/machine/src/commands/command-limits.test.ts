@@ -25,6 +25,7 @@ function limits(mode: SandboxMode, onGuard: (before: { since: number }) => () =>
     home,
     environment: process.env,
     temporary,
+    space: async () => null,
     onGuard,
   });
 }

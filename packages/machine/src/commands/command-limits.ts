@@ -1,6 +1,12 @@
 import { onceFor } from "@burin/contract/async/once";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import type { SandboxedCommand, SandboxMode, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import type {
+  CommandSpace,
+  SandboxedCommand,
+  SandboxMode,
+  SandboxPlan,
+  SandboxState,
+} from "../sandbox/sandbox.ts";
 import type { Before } from "../sandbox/sandbox-guard.ts";
 import type { CommandsOptions } from "./command-request.ts";
 
@@ -8,6 +14,7 @@ export interface LimitsOptions
   extends Pick<CommandsOptions, "sandbox" | "roots" | "home" | "hide" | "environment"> {
   /** Returns the folder for this session's temporary files; creates it with the first call. */
   readonly temporary: () => string;
+  readonly space: () => Promise<CommandSpace | null>;
   /** Called with what is protected while a command runs, in case of a crash; the returned function ends that. */
   readonly onGuard: (before: Before, temporary: string) => () => void;
 }
@@ -54,7 +61,8 @@ export function commandLimits(options: LimitsOptions) {
 
 async function probe(mode: SandboxMode, options: LimitsOptions): Promise<SandboxState> {
   if (mode === "off") return { sandbox: null, reason: "it is switched off" };
-  const { roots, home, hide, environment, temporary } = options;
+  const { roots, home, hide, environment, temporary, space } = options;
   const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
-  return probeSandbox({ mode, roots, home, ...(hide && { hide }), temporary: temporary() }, environment);
+  const limits = { mode, roots, home, ...(hide && { hide }), temporary: temporary(), space };
+  return probeSandbox(limits, environment);
 }

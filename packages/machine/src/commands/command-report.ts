@@ -87,11 +87,20 @@ export function processesInWords(processes: readonly ProcessEntry[]): string {
   const shown = processes.slice(0, MOST_PROCESSES).map((entry) => {
     const line = commandLine(entry);
     const cut = line.length > MOST_LINE_CHARACTERS ? `${line.slice(0, MOST_LINE_CHARACTERS)}...` : line;
-    return `${entry.pid} (${cut})`;
+    return `${entry.inside ?? entry.pid} (${cut})`;
   });
   const more = processes.length - shown.length;
   return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
+
+/** Where its servers can be reached; null when it has none. */
+export async function addressesInWords(run: RunningCommand): Promise<string | null> {
+  const addresses = run.isOver ? [] : ((await run.addresses?.()) ?? []);
+  return addresses.length === 0 ? null : `It listens on ${addresses.slice(0, MOST_PROCESSES).join(", ")}.`;
+}
+
+export const NOT_SHARED =
+  "On this system each command has a network of its own: other commands cannot reach its servers, and what a command leaves running ends with it.";
 
 export function backgroundInWords({ id, request, run }: BackgroundCommand): string {
   return `${id}: ${stateInWords(run)} ${run.output.bytes} bytes of output. ${request.command}`;

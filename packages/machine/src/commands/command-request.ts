@@ -68,6 +68,8 @@ export interface RunningCommand {
   onOutput: () => void;
   /** Its processes that are alive now. */
   members(): Awaitable<readonly ProcessEntry[]>;
+  /** Where its processes wait for connections: `127.0.0.1:8080`. */
+  addresses?(): Awaitable<readonly string[]>;
   /** Files it created that would run code later, and that were moved out of the project. */
   takenBack(): Awaitable<readonly TakenBack[]>;
   /** What the proxy of its network has refused to it, a sentence each. Absent without such a proxy. */

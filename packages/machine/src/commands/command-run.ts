@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterTime } from "@burin/contract/async/wait";
 import type { EgressLease } from "../egress/session-egress.ts";
+import { listeningAddresses } from "../processes/listening-addresses.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { Child, ChildEnd } from "../processes/run-process.ts";
 import {
@@ -40,8 +41,8 @@ export class CommandRun implements RunningCommand {
   readonly #child: Child;
   readonly #sources: readonly Readable[];
   readonly #outputClosed: Promise<unknown>;
-  /** The number of processes in the sandbox besides its own two, when the shell had ended; null until that is known. */
-  #keptInside: number | null = null;
+  /** What bubblewrap says about the command; its end says it as soon as it can be read. */
+  readonly #said: Promise<string>;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
   #stopLimit = () => {};
 
@@ -72,6 +73,7 @@ export class CommandRun implements RunningCommand {
       : this.#child.streams.map((stream) => stream.on("data", take));
     const closed = this.#sources.map((source) => new Promise((resolve) => source.once("close", resolve)));
     this.#outputClosed = Promise.all(closed);
+    this.#said = readChannel(this.#child.channels[0]);
     this.shellEnded = this.#watch();
   }
 
@@ -93,41 +95,26 @@ export class CommandRun implements RunningCommand {
   }
 
   async #watch(): Promise<ShellEnd> {
-    const end = await (this.#isReported ? this.#endInside() : this.#child.ended);
-    const isAllGone = this.#keptInside === 0 && this.#ending === null;
-    await (isAllGone ? this.#drainedAtOnce() : this.#drained());
-    const told = { ...end, wasNotStarted: this.#isSandboxFault(end) };
+    const end = await this.#child.ended;
+    const hasLeft = this.#process.mayHaveLeft();
+    await (!hasLeft && this.#plan.sandbox?.visit && this.#ending === null
+      ? this.#drainedAtOnce()
+      : this.#drained());
+    const told = { ...end, wasNotStarted: await this.#isSandboxFault(end) };
     this.shellEnd = told;
     if (this.#ending !== null) return told;
-    if (this.#mayHaveLeft()) {
+    if (hasLeft) {
       this.takenBack();
       void this.#outputClosed.then(() => this.settle());
     } else await this.#finish();
     return told;
   }
 
-  /** Reported by the keeper in the sandbox; without a report the sandbox could not be created, or was ended. */
-  async #endInside(): Promise<ChildEnd> {
-    const told = await new Promise<string>((resolve) => {
-      let text = "";
-      const control = this.#child.control;
-      control?.on("data", (bytes: Buffer) => {
-        text += bytes.toString("latin1");
-        if (text.includes("\n")) resolve(text);
-      });
-      control?.once("error", () => resolve(text));
-      void this.#child.ended.then(() => pauseAndRead(text === "" ? 20 : 0)).then(() => resolve(text));
-    });
-    const found = /^(\d+) (\d+)\n/.exec(told);
-    if (found === null) return this.#child.ended;
-    this.#keptInside = Number(found[2]) - 2;
-    return { exitCode: Number(found[1]), signal: null };
-  }
-
-  /** Without a report, and with an error of bubblewrap itself, the command never ran. */
-  #isSandboxFault({ exitCode }: ChildEnd): boolean {
-    if (!this.#isReported || this.#keptInside !== null || exitCode !== 1) return false;
-    return /^(?:bwrap|nsenter): /.test(this.output.soFar().head.toString("latin1", 0, 9));
+  /** With an error of the sandbox's own programs, the command never ran, unless bubblewrap tells how it ended. */
+  async #isSandboxFault({ exitCode }: ChildEnd): Promise<boolean> {
+    if (exitCode !== 1 || this.#child.channels.length === 0) return false;
+    if (!/^(?:bwrap|nsenter): /.test(this.output.soFar().head.toString("latin1", 0, 9))) return false;
+    return !(await this.#said).includes('"exit-code"');
   }
 
   /** Everything that could write has ended, so the rest is already in the pipe. */
@@ -143,18 +130,12 @@ export class CommandRun implements RunningCommand {
     return drained(this.#outputClosed, () => this.output.bytes);
   }
 
-  #mayHaveLeft(): boolean {
-    if (!this.#isReported) return this.#process.mayHaveLeft();
-    return this.#keptInside !== 0 && this.members().length > 0;
+  members(): readonly ProcessEntry[] {
+    return this.isOver ? [] : this.#process.members();
   }
 
-  /** Without the sandbox's own. */
-  members(): readonly ProcessEntry[] {
-    if (this.isOver) return [];
-    const members = this.#process.members();
-    if (!this.#isReported) return members;
-    const keeper = keeperOf(members, this.#child.pid);
-    return members.filter(({ pid, name }) => name !== "bwrap" && pid !== keeper);
+  addresses(): readonly string[] {
+    return listeningAddresses(this.members());
   }
 
   type(text: string): boolean {
@@ -173,7 +154,7 @@ export class CommandRun implements RunningCommand {
   async settle(): Promise<void> {
     // Before the shell's end is known, its last output may still be on its way.
     if (this.shellEnd === null || this.isOver || this.#ending !== null) return;
-    if (this.members().length === 0) await this.#finish();
+    if (!this.#process.mayHaveLeft()) await this.#finish();
   }
 
   endAfter(milliseconds: number): void {
@@ -183,10 +164,6 @@ export class CommandRun implements RunningCommand {
   end(): Promise<readonly ProcessEntry[]> {
     this.#ending ??= this.#endAll();
     return this.#ending;
-  }
-
-  get #isReported(): boolean {
-    return this.#plan.sandbox?.hasControl === true;
   }
 
   async #endAll(): Promise<readonly ProcessEntry[]> {
@@ -200,18 +177,21 @@ export class CommandRun implements RunningCommand {
   async #finish(): Promise<void> {
     this.isOver = true;
     this.#stopLimit();
-    this.#child.control?.destroy();
     for (const source of this.#sources) source.destroy();
     this.output.end();
-    // A process that is left inside can still create something.
-    if (this.#isReported && this.#keptInside !== 0) await this.#child.ended;
     this.#process.release();
   }
 }
 
-/** Below bwrap's first process is the one that acts as init, and below that the keeper. */
-function keeperOf(members: readonly ProcessEntry[], outer: number): number | undefined {
-  const init = members.find(({ parent, name }) => parent === outer && name === "bwrap");
-  const inside = members.filter(({ parent }) => parent === init?.pid);
-  return inside.sort((a, b) => Number(a.started) - Number(b.started) || a.pid - b.pid)[0]?.pid;
+/** More than bubblewrap says about one command. */
+const MOST_SAID = 4096;
+
+/** Resolves when the channel is closed, which it is when its process has ended. */
+async function readChannel(channel: Readable | undefined): Promise<string> {
+  let said = "";
+  channel?.on("data", (bytes: Buffer) => {
+    said = (said + bytes.toString("latin1")).slice(0, MOST_SAID);
+  });
+  await new Promise((resolve) => (channel ? channel.once("close", resolve) : resolve(null)));
+  return said;
 }

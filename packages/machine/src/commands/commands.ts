@@ -8,7 +8,15 @@ import type { RunningCommands } from "./running-commands.ts";
 
 export type Commands = ReturnType<typeof openCommands>;
 
-const METHODS = ["start", "keep", "sandbox", "temporaryFolder", "startServer", "exchange"] as const;
+const METHODS = [
+  "start",
+  "keep",
+  "sandbox",
+  "sharesServers",
+  "temporaryFolder",
+  "startServer",
+  "exchange",
+] as const;
 
 /** One for each session; `close` ends what is left. The code is loaded with the first command: most starts run none. */
 export function openCommands(given: CommandsOptions) {

@@ -22,6 +22,7 @@ import {
 import type { ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import type { SessionSpace } from "../sandbox/session-space.ts";
 import { vouchForAll } from "../sandbox/vouched-files.ts";
 import { commandLimits } from "./command-limits.ts";
 import type { BackgroundCommand, CommandRequest, CommandsOptions } from "./command-request.ts";
@@ -47,6 +48,7 @@ export class RunningCommands {
   #kept = 0;
   #session: Session | null = null;
   #egress: SessionEgress | null = null;
+  #space: Promise<SessionSpace | null> | null = null;
   readonly #limits: ReturnType<typeof commandLimits>;
   #cleaned: Promise<number> | null = null;
   #cleanedAt = 0;
@@ -61,9 +63,24 @@ export class RunningCommands {
     this.#limits = commandLimits({
       ...options,
       temporary: () => this.#openSession().folder,
+      space: () => this.#openSpace(),
       onGuard: (before, temporary) =>
         this.#supervisor.ledger.noteGuard({ ...before, roots: options.roots, temporary }),
     });
+  }
+
+  /** The one in which the commands of this session run; another when it has ended. */
+  async #openSpace(): Promise<SessionSpace | null> {
+    const opening = this.#space;
+    const current = await opening;
+    if (current !== null && !current.canBeEntered && this.#space === opening) {
+      this.#space = null;
+      await current.close();
+    }
+    this.#space ??= import("../sandbox/sandbox-probe.ts").then(({ openSpace }) =>
+      openSpace(this.#supervisor, this.#options.environment),
+    );
+    return this.#space;
   }
 
   /** From time to time. */
@@ -84,7 +101,14 @@ export class RunningCommands {
     // The caller is about to run something.
     this.#openSession().pipes.prepare();
     this.#environment();
+    if (this.#options.sandbox !== "off") void this.#openSpace().catch(() => {});
     return this.#limits.state(this.#isReadOnly(request));
+  }
+
+  /** Whether a command can reach the servers that earlier ones of this session have started. */
+  async sharesServers(): Promise<boolean> {
+    if (process.platform !== "linux" || (await this.#limits.state(false)).sandbox === null) return true;
+    return (await this.#openSpace()) !== null;
   }
 
   /** Removed by the caller, or after a crash by the next Burin. */
@@ -186,7 +210,7 @@ export class RunningCommands {
     const network =
       egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
     const within = egress === null ? {} : { within: egress.within };
-    const wrapped = { argv, cwd: directory, network, ...within, isAlone: hasTerminal, hasTerminal };
+    const wrapped = { argv, cwd: directory, network, ...within, hasTerminal };
     try {
       const sandbox = await this.#limits.plan(wrapped, isReadOnly);
       if (egress === null || sandbox === null) return { sandbox, egress };
@@ -210,7 +234,7 @@ export class RunningCommands {
     const mayAsk = exception === "network" || hosts !== undefined;
     if (!mayAsk && (await egress.rules()).allow.length === 0) return null;
     if ((await this.#limits.state(isReadOnly)).sandbox === null) return null;
-    this.#egress ??= new SessionEgress({ ...egress, environment });
+    this.#egress ??= new SessionEgress({ ...egress, environment, space: () => this.#openSpace() });
     return this.#egress.lease({ command, hosts: hosts ?? [], mayAsk });
   }
 
@@ -255,6 +279,9 @@ export class RunningCommands {
   async close(): Promise<readonly ProcessEntry[]> {
     await this.#cleaned;
     const left = (await Promise.all([...this.#running.keys()].map((run) => run.end()))).flat();
+    const space = await this.#space;
+    this.#space = null;
+    left.push(...((await space?.close()) ?? []));
     left.push(...(await this.#supervisor.end()));
     this.#running.clear();
     await Promise.all(this.#cleanings.splice(0));

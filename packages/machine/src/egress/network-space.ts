@@ -2,6 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import type { Server as NetServer } from "node:net";
 import { findHelper } from "../processes/helper-program.ts";
 import { receiveListener } from "../processes/run-process.ts";
+import type { CommandSpace } from "../sandbox/sandbox.ts";
 
 /** A network namespace without any way out, and the one socket in it that this process listens on. */
 export interface NetworkSpace {
@@ -17,6 +18,14 @@ export interface NetworkSpace {
 const LISTEN = `const server = require("node:net").createServer();
 server.listen(0, "127.0.0.1", () => process.send({ pid: process.pid, port: server.address().port }, server));
 process.on("disconnect", () => process.exit());`;
+
+/** Puts the socket into the network that the commands of a session share. */
+export async function openInSharedSpace(space: CommandSpace): Promise<NetworkSpace> {
+  const [nsenter, ...words] = space.enter(false, [process.execPath, "-e", LISTEN]);
+  const { listener, message, letGo } = await receiveListener(nsenter, words);
+  await letGo();
+  return { listener, port: (message as { port: number }).port, enter: [], close: () => listener.close() };
+}
 
 /**
  * Makes the namespace. Nothing of ours stays in it: the socket is handed to this process, and open descriptors keep

@@ -1,10 +1,10 @@
-import { once } from "@burin/contract/async/once";
 import { unlessAborted } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import { type HostPlace, type HostRules, hostPlaceText, judgeHost, namedPlaces } from "@burin/shell-judge";
 import { randomName } from "../disk/random-name.ts";
+import type { CommandSpace } from "../sandbox/sandbox.ts";
 import { type EgressOptions, EgressProxy } from "./egress-proxy.ts";
-import { openNetworkSpace } from "./network-space.ts";
+import { type NetworkSpace, openInSharedSpace, openNetworkSpace } from "./network-space.ts";
 import { proxyEnvironment } from "./proxy-variables.ts";
 import type { EgressRefusal } from "./refusal.ts";
 
@@ -22,6 +22,8 @@ export type HostAnswer = "yes" | "no" | "unasked";
 export interface SessionEgressOptions extends Pick<EgressOptions, "environment" | "resolve" | "limits"> {
   /** What settings and grants say now. */
   readonly rules: () => Promise<HostRules>;
+  /** Resolves to the space that the commands share, in whose network the proxy then is; to null where there is none. */
+  readonly space?: () => Promise<CommandSpace | null>;
   /** Asks the user. Rejects when the signal aborts. */
   readonly ask?: (wish: HostWish, signal: AbortSignal) => Promise<HostAnswer>;
 }
@@ -67,15 +69,28 @@ export class SessionEgress {
   readonly #clients = new Map<string, Client>();
   #named: readonly string[] = [];
   #close = () => {};
+  #opening: Promise<NetworkSpace> | null = null;
+  #shared: CommandSpace | null = null;
   #count = 0;
 
   constructor(options: SessionEgressOptions) {
     this.#options = options;
   }
 
-  readonly #open = once(async () => {
+  /** Again when the shared space has ended and the session has another. */
+  async #open(): Promise<NetworkSpace> {
+    const shared = (await this.#options.space?.()) ?? null;
+    if (this.#opening === null || this.#shared !== shared) {
+      this.#close();
+      this.#shared = shared;
+      this.#opening = this.#openIn(shared);
+    }
+    return this.#opening;
+  }
+
+  async #openIn(shared: CommandSpace | null): Promise<NetworkSpace> {
     const { environment, resolve, limits } = this.#options;
-    const space = await openNetworkSpace(environment.PATH);
+    const space = await (shared === null ? openNetworkSpace(environment.PATH) : openInSharedSpace(shared));
     const proxy = new EgressProxy({
       environment,
       ...(resolve && { resolve }),
@@ -93,7 +108,7 @@ export class SessionEgress {
       space.close();
     };
     return space;
-  });
+  }
 
   /** Rejects when this system has no network namespace for it. */
   async lease(request: LeaseRequest): Promise<EgressLease> {

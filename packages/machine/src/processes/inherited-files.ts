@@ -21,7 +21,7 @@ function isInherited(descriptor: number): boolean {
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
 }
 
-type Stdio = "ignore" | "pipe" | number;
+type Stdio = "ignore" | "pipe" | "ipc" | number;
 
 /** Calls `start` with the descriptors of a child, in which an empty file is in the place of each inherited one. */
 export function withoutInherited<Result>(stdio: readonly Stdio[], start: (stdio: Stdio[]) => Result): Result {

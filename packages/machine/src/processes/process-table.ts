@@ -12,15 +12,15 @@ export interface ProcessEntry {
   /** The start time in the system's own format; together with the pid it identifies one process for good. */
   readonly started: string;
   readonly name: string;
+  /** Nothing of it runs any more: not when only its first thread has ended. */
   readonly isZombie: boolean;
+  /** Its id in the space of the session's commands, if it is in it: what they call it. */
+  readonly inside?: number;
 }
 
 export function listProcesses(): readonly ProcessEntry[] {
   if (process.platform === "win32") return [];
-  if (process.platform === "linux") {
-    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-    return pids.flatMap((pid) => findProcess(Number(pid)) ?? []);
-  }
+  if (process.platform === "linux") return readProcesses("/proc");
   const { spawnSync } = process.getBuiltinModule("node:child_process");
   const words = ["-axo", "pid=,ppid=,pgid=,stat=,lstart=,comm="];
   const listed = spawnSync("/bin/ps", words, { encoding: "utf8", env: { LC_ALL: "C" } });
@@ -30,8 +30,51 @@ export function listProcesses(): readonly ProcessEntry[] {
 /** Returns null when it does not exist any more. */
 export function findProcess(pid: number): ProcessEntry | null {
   if (process.platform !== "linux") return listProcesses().find((entry) => entry.pid === pid) ?? null;
-  const stat = textOf(`/proc/${pid}/stat`, "latin1");
+  return readProcess(`/proc/${pid}`);
+}
+
+/** Returns those of another /proc of this system, with the ids that they have there; null when it cannot be listed. */
+export function processesBelow(folder: string): readonly ProcessEntry[] | null {
+  return orElse(null, () => readProcesses(folder));
+}
+
+function readProcesses(folder: string): readonly ProcessEntry[] {
+  const pids = readdirSync(folder).filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => readProcess(`${folder}/${pid}`) ?? []);
+}
+
+function readProcess(folder: string): ProcessEntry | null {
+  const stat = textOf(`${folder}/stat`, "latin1");
   return stat === null ? null : parseStat(stat);
+}
+
+/** Returns the first child of a process, on Linux. */
+export function findChild(pid: number): ProcessEntry | null {
+  // Not every kernel has this file.
+  const listed = textOf(`/proc/${pid}/task/${pid}/children`);
+  if (listed === null) return listProcesses().find(({ parent }) => parent === pid) ?? null;
+  const first = Number.parseInt(listed, 10);
+  return Number.isNaN(first) ? null : findProcess(first);
+}
+
+/** Returns the kernel's table of the sockets in the network of a process. */
+export function socketTable(pid: number, kind: string): string {
+  return textOf(`/proc/${pid}/net/${kind}`) ?? "";
+}
+
+/** Returns the ids that this process knows, as the map of a namespace in which they are the same. */
+export function readIdMap(kind: "uid" | "gid"): string {
+  const lines = (textOf(`/proc/self/${kind}_map`) ?? "").trim().split("\n");
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .map(([inside, , count]) => `${inside} ${inside} ${count}`)
+    .join("\n");
+}
+
+/** Returns the id that a process has in its own namespace, on Linux. */
+export function idInside(pid: number): number | null {
+  const ids = /^NSpid:\s*(.*)$/m.exec(textOf(`/proc/${pid}/status`) ?? "")?.[1];
+  return ids === undefined ? null : Number(ids.trim().split(/\s+/).at(-1));
 }
 
 /** The name is in parentheses and may itself contain some; the fields come after the last one. */
@@ -42,7 +85,7 @@ function parseStat(stat: string): ProcessEntry {
   return {
     pid: Number.parseInt(stat, 10),
     name: stat.slice(stat.indexOf("(") + 1, nameEnd),
-    isZombie: fields[0] === "Z" || fields[0] === "X",
+    isZombie: (fields[0] === "Z" || fields[0] === "X") && number(17) < 2,
     parent: number(1),
     group: number(2),
     session: number(3),

@@ -92,7 +92,7 @@ it("P26 what does not end when it is asked to is killed soon, also when the cloc
   const args = ["-c", "trap '' TERM; echo up; while :; do sleep 0.1; done"];
   const { pid, ended, streams } = await startChild({
     ...{ program: "/bin/sh", args, cwd: "/", env: process.env },
-    ...{ writeEnd: null, hasControl: false, isVerbatim: false },
+    ...{ writeEnd: null, isVerbatim: false },
   });
   await new Promise((resolve) => streams[0]?.once("data", resolve));
   const { now } = Date;

@@ -11,6 +11,8 @@ export interface TreeMarks {
   readonly runId: string;
   /** The processes that Burin itself started, or that once belonged to one of those. */
   readonly known: ReadonlyMap<number, string>;
+  /** Returns further ones that belong by what the kernel knows. */
+  readonly more?: () => readonly ProcessEntry[];
 }
 
 /** A process belongs by the run's mark, as a known one, or by its parent, its group's or its session's leader. */
@@ -25,7 +27,7 @@ export function membersOf(
     members.set(entry.pid, entry);
     leaders.add(entry.pid);
   };
-  for (const [pid, started] of marks.known) {
+  for (const [pid, started] of [...marks.known, ...moreKnown(marks)]) {
     const now = table.find((entry) => entry.pid === pid);
     if (now === undefined) leaders.add(pid);
     else if (now.started === started) join(now);
@@ -42,6 +44,10 @@ export function membersOf(
   return [...members.values()].filter((entry) => !entry.isZombie);
 }
 
+function moreKnown({ more }: TreeMarks): (readonly [number, string])[] {
+  return (more?.() ?? []).map(({ pid, started }) => [pid, started] as const);
+}
+
 function hasMark(mark: string | null, runId: string): boolean {
   if (mark === null) return false;
   return mark.split(" ").some((id) => (runId.endsWith(".") ? id.startsWith(runId) : id === runId));
@@ -55,7 +61,7 @@ const MOST_ROUNDS = 60;
 export async function endTree(marks: TreeMarks): Promise<readonly ProcessEntry[]> {
   let known = new Map(marks.known);
   const living = () => {
-    const members = membersOf({ runId: marks.runId, known }, listProcesses());
+    const members = membersOf({ ...marks, known }, listProcesses());
     known = new Map([...known, ...members.map(({ pid, started }) => [pid, started] as const)]);
     return members;
   };
@@ -76,7 +82,7 @@ export async function endTree(marks: TreeMarks): Promise<readonly ProcessEntry[]
 }
 
 function isNoSandbox({ name }: ProcessEntry): boolean {
-  return name !== "bwrap";
+  return name !== "bwrap" && name !== "nsenter";
 }
 
 /** Kills them at once without asking, for when Burin itself is ending. */

@@ -1,6 +1,6 @@
-import type { Server as NetServer } from "node:net";
+import { type Server as NetServer, Socket } from "node:net";
 import { join } from "node:path";
-import type { Readable, Writable } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
 import { findHelper } from "./helper-program.ts";
 import { withoutInherited } from "./inherited-files.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
@@ -18,8 +18,8 @@ export interface ChildRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where output and errors go, in their order; without it they come on streams. */
   readonly writeEnd: number | null;
-  /** Opens a channel on descriptor 3, for a sandbox that reports how its command ended. */
-  readonly hasControl: boolean;
+  /** How many channels it gets, on the descriptors from 3 on. */
+  readonly channels?: number;
   /** Only for cmd.exe: the arguments are passed on unchanged. */
   readonly isVerbatim: boolean;
   /** It gets input while it runs; otherwise its input is empty. */
@@ -31,9 +31,11 @@ export interface Child {
   readonly ended: Promise<ChildEnd>;
   /** The streams to read when there is no `writeEnd`. */
   readonly streams: readonly Readable[];
-  readonly control: (Readable & Writable) | null;
+  readonly channels: readonly Duplex[];
   /** The stream to write to if it `hasInput`. */
   readonly input: Writable | null;
+  /** Lets this process end while it runs. */
+  unref(): void;
 }
 
 export interface ChildEnd {
@@ -45,7 +47,8 @@ export interface ChildEnd {
 export function startChild(request: ChildRequest): Promise<Child> {
   const output = request.writeEnd ?? ("pipe" as const);
   const input = request.hasInput ? ("pipe" as const) : ("ignore" as const);
-  const own = [input, output, output, ...(request.hasControl ? (["pipe"] as const) : [])];
+  const channels = Array.from({ length: request.channels ?? 0 }, () => "pipe" as const);
+  const own = [input, output, output, ...channels];
   const child = withoutInherited(own, (stdio) =>
     programs().spawn(request.program, request.args, {
       cwd: request.cwd,
@@ -67,8 +70,12 @@ export function startChild(request: ChildRequest): Promise<Child> {
     const { pid } = child;
     if (pid === undefined) return;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    const control = request.hasControl ? ((child.stdio[3] as (Readable & Writable) | null) ?? null) : null;
-    resolve({ pid, ended, streams, control, input: child.stdin });
+    const opened = child.stdio.slice(3, own.length) as Duplex[];
+    const unref = () => {
+      child.unref();
+      for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
+    };
+    resolve({ pid, ended, streams, channels: opened, input: child.stdin, unref });
   });
 }
 
@@ -108,10 +115,9 @@ export interface HandedListener {
 
 /** Starts a program of Node's that sends a listening socket to this process. Rejects when none comes. */
 export function receiveListener(program: string, args: readonly string[]): Promise<HandedListener> {
-  const child = programs().spawn(program, args, {
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-    env: { ELECTRON_RUN_AS_NODE: "1" },
-  });
+  const child = withoutInherited(["ignore", "ignore", "pipe", "ipc"], (stdio) =>
+    programs().spawn(program, args, { stdio, env: { ELECTRON_RUN_AS_NODE: "1" } }),
+  );
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let said = "";
   child.stderr?.on("data", (piece: Buffer) => {

@@ -18,7 +18,7 @@ import {
   startChild,
 } from "./run-process.ts";
 
-export interface StartRequest extends Omit<ChildRequest, "hasControl"> {
+export interface StartRequest extends Omit<ChildRequest, "channels"> {
   /** Started instead; released when nothing of the process is left, even if it never started. */
   readonly sandbox: SandboxPlan | null;
   readonly terminal?: boolean;
@@ -61,8 +61,9 @@ export class Supervisor {
         ...request,
         ...(sandbox === null ? {} : { program: sandbox.program, args: sandbox.args }),
         env: { ...request.env, ...sandbox?.env, [RUN_VARIABLE]: mark },
-        hasControl: sandbox?.hasControl ?? false,
+        channels: sandbox?.channels ?? 0,
       });
+      sandbox?.onStart?.(child);
       const onGone = () => this.#running.delete(run);
       const run: Supervised = new Supervised(child, { runId, sandbox, onGone });
       this.ledger.note({ pid: child.pid, started: run.started });
@@ -100,6 +101,7 @@ export class Supervised {
   readonly #forget: () => void;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
   #taken: readonly TakenBack[] | null = null;
+  #isReleased = false;
 
   constructor(child: Child, { runId, sandbox, onGone }: Supervision) {
     this.child = child;
@@ -109,12 +111,14 @@ export class Supervised {
     this.#onGone = onGone;
     this.#forget = endAtExit(() => {
       killNow(this.#marks);
+      sandbox?.visit?.killSpace();
       sandbox?.release();
     });
   }
 
   get #marks() {
-    return { runId: this.id, known: this.#known };
+    const visit = this.#sandbox?.visit;
+    return { runId: this.id, known: this.#known, ...(visit && { more: () => visit.members() }) };
   }
 
   /** Together with the process id it identifies one process for good. */
@@ -124,12 +128,14 @@ export class Supervised {
 
   /** Whether any part of it may be alive. Fast if no other process was started on the machine in the meantime. */
   mayHaveLeft(): boolean {
+    if (this.#sandbox?.visit) return this.#sandbox.visit.hasLeft();
     const isAlone = Date.now() - this.startedAt < SHORT_MS && lastPid() === this.child.pid;
     return (!isAlone || signalGroup(this.child.pid, 0)) && this.members().length > 0;
   }
 
-  /** Its processes that are alive now. */
+  /** Its processes that are alive now; in the space of a session those of the command, with what is theirs there. */
   members(): readonly ProcessEntry[] {
+    if (this.#sandbox?.visit) return this.#sandbox.visit.members();
     const members = membersOf(this.#marks, listProcesses());
     for (const { pid, started } of members) this.#known.set(pid, started);
     return members;
@@ -153,14 +159,18 @@ export class Supervised {
     return this.#taken ?? this.#sandbox?.look() ?? [];
   }
 
-  /** Call when nothing of it is left, or when it is not watched any more. */
+  /** Call when nothing of it is left, or when it is not watched any more. Its guard stays while anything is alive. */
   release(): void {
-    if (this.#taken !== null) return;
-    this.child.control?.destroy();
-    for (const stream of this.child.streams) stream.destroy();
-    this.#forget();
-    this.#taken = this.#sandbox?.release() ?? [];
-    this.#onGone();
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    for (const stream of [...this.child.channels, ...this.child.streams]) stream.destroy();
+    const letGo = () => {
+      this.#forget();
+      this.#taken = this.#sandbox?.release() ?? [];
+      this.#onGone();
+    };
+    if (this.#sandbox?.visit) this.#sandbox.visit.whenClear(letGo);
+    else letGo();
   }
 }
 
@@ -246,7 +256,7 @@ export interface ProgramRequest extends Pick<Reading, "signal" | "mostBytes"> {
 export async function runProgram({ command, args, cwd, env, ...reading }: ProgramRequest): Promise<ReadEnd> {
   const program = findHelper(command, env.PATH);
   if (program === null) throw new Error(`there is no program ${command}`);
-  const plain = { writeEnd: null, hasControl: false, isVerbatim: false };
+  const plain = { writeEnd: null, isVerbatim: false };
   const child = await startChild({ program, args, cwd, env, ...plain });
   const run = new Supervised(child, { runId: randomName(), sandbox: null, onGone: () => {} });
   return readToEnd(run, { ...reading, isAlone: true });

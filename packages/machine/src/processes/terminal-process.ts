@@ -46,7 +46,7 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
       done();
     },
   });
-  return { pid: terminal.pid, ended, streams: [output], control: null, input };
+  return { pid: terminal.pid, ended, streams: [output], channels: [], input, unref: () => {} };
 }
 
 /** The package hands on every descriptor; of the shells, only bash closes one above 9. */

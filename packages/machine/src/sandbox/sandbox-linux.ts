@@ -1,12 +1,16 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { bytesOf, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isFolder, makeFolders } from "../disk/make-folders.ts";
-import { asWorkspaceError } from "../disk/system-error.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
-import type { Sandbox, SandboxedCommand, SandboxLimits } from "./sandbox.ts";
+import { findChild, readIdMap } from "../processes/process-table.ts";
+import type { Child } from "../processes/run-process.ts";
+import { filterFile } from "./call-filter.ts";
+import type { CommandSpace, Sandbox, SandboxedCommand, SandboxLimits } from "./sandbox.ts";
 import { type Guard, guardian, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
+import type { SpaceVisit } from "./space-visit.ts";
 
 /** The sockets of the whole machine. */
 const MOST_TABLE_BYTES = 64 * 1024 * 1024;
@@ -30,16 +34,16 @@ const CACHES = {
   GOCACHE: "/tmp/.cache/go-build",
 };
 
-/**
- * Runs next to the command: reports its exit code and the number of processes. If there are more than the keeper
- * and the first one, it waits until they are ended from outside. Its end ends everything in the sandbox.
- */
-const KEEPER = `exec 4>&2 2>/dev/null; trap : TERM INT HUP; (exec "$@" 2>&4 3>&- 4>&-); code=$?; trap '' TERM INT HUP; set -- /proc/[0-9]*; echo "$code $#" >&3; [ $# -le 2 ] || read -r end <&3; exit $code`;
+/** The first process of a space: the kernel ends the others with it, and has no other way to end it from inside. */
+const FIRST = '"$@"; exit $?';
+
+/** Not for the command: what bubblewrap has waited on is left open by it. */
+const WITHOUT_CHANNEL = 'exec 5<&-; exec "$@"';
 
 /** Bubblewrap reads the system call filter from a descriptor, which this opens. */
 const WITH_FILTER = 'exec 9<"$0" && exec "$@"';
 
-/** Bubblewrap: a read-only system, the roots writable except for what runs code later, its own process space. */
+/** Bubblewrap: a read-only system, the roots writable except for what runs code later, and its processes apart. */
 export function linuxSandbox(
   program: string,
   limits: SandboxLimits,
@@ -50,15 +54,18 @@ export function linuxSandbox(
   return {
     mode,
     /** Arguments that show whether bubblewrap works on this system. */
-    probe: () => [...spaces(false, isRoot), ...system(isRoot, []), "--", "true"],
+    probe: () => [...apart(false), ...rights(isRoot), ...system(isRoot, []), "--", "true"],
     async plan(command) {
       makeFolders(join(temporary, "tmp"));
       const hidden = hiddenHome(limits.home);
       const filter = filterFile(temporary, command.network);
+      const space = command.isAlone ? null : ((await limits.space?.()) ?? null);
+      const visit = space?.begin() ?? null;
+      const way: Way = { space, isRoot, hasChannels: command.isAlone !== true && !command.hasTerminal };
       // Last of what a full disk can refuse: nobody would end a guard without a command.
       const guard = begin();
       const args = [
-        ...spaces(command.network || command.within !== undefined, isRoot),
+        ...spaces(command, way),
         // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
         // another session anyway.
         ...(command.hasTerminal ? [] : ["--new-session"]),
@@ -69,20 +76,79 @@ export function linuxSandbox(
           hasFilter: filter !== null && !command.network,
         }),
         ...(filter === null ? [] : ["--seccomp", "9"]),
-        ...["--chdir", command.cwd, "--"],
-        ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),
-        ...command.argv,
+        ...["--chdir", command.cwd, "--", ...inside(command.argv, way)],
       ];
-      const [first = program, ...rest] = [...(command.within ?? []), program, ...args];
+      const apart = [...(command.within ?? []), program, ...args];
+      const line = space?.enter(command.network, [program, ...args]) ?? apart;
+      const [first = program, ...rest] =
+        filter === null ? line : ["/bin/sh", "-c", WITH_FILTER, filter, ...line];
       return {
-        program: filter === null ? first : "/bin/sh",
-        args: filter === null ? rest : ["-c", WITH_FILTER, filter, first, ...rest],
+        program: first,
+        args: rest,
         env: { TMPDIR: "/tmp", ...CACHES },
-        hasControl: command.isAlone !== true,
+        channels: channelsOf(way),
+        ...(visit && { onStart: (child: Child) => onStart(visit, child) }),
+        visit,
         ...guard,
       };
     },
   };
+}
+
+/** Arguments that show whether a command can run in a space that it has entered. */
+export function probeInSpace(isRoot: boolean): string[] {
+  return ["--unshare-user", "--unshare-cgroup-try", ...rights(isRoot), ...system(isRoot, []), "--", "true"];
+}
+
+interface Way {
+  /** null for a space of its own. */
+  readonly space: CommandSpace | null;
+  readonly isRoot: boolean;
+  readonly hasChannels: boolean;
+}
+
+/** Whether root's command gets the ids of all users in its user namespace. */
+function hasAllIds({ space, isRoot, hasChannels }: Way): boolean {
+  return space !== null && isRoot && hasChannels;
+}
+
+function channelsOf(way: Way): number {
+  if (!way.hasChannels) return 0;
+  return hasAllIds(way) ? 3 : 1;
+}
+
+function onStart(visit: SpaceVisit, child: Child): void {
+  visit.outer = child.pid;
+  void child.ended.then(() => {
+    visit.outer = null;
+  });
+  if (child.channels.length > 1) mapIds(child);
+}
+
+/**
+ * Gives the user namespace of a root user's command all ids of this one; bubblewrap itself gives it one, with which root
+ * could neither work on files of others nor unpack an archive. `info` ends the wait for bubblewrap's child, which goes on
+ * when `go` gets a byte.
+ */
+function mapIds({ pid, channels }: Child): void {
+  const [, info, go] = channels;
+  info?.once("data", () => {
+    const isMapped = orElse(false, () => {
+      const inner = findChild(findChild(pid)?.pid ?? 0)?.pid;
+      if (inner === undefined) return false;
+      for (const kind of ["uid", "gid"] as const)
+        writeFileSync(`/proc/${inner}/${kind}_map`, readIdMap(kind));
+      return true;
+    });
+    // Without its ids it could do nothing useful; its start fails.
+    if (isMapped) go?.end("1");
+    else orElse(false, () => process.kill(pid, "SIGKILL"));
+  });
+}
+
+function inside(argv: readonly string[], way: Way): readonly string[] {
+  if (way.space === null) return ["/bin/sh", "-c", FIRST, "sh", ...argv];
+  return hasAllIds(way) ? ["/bin/sh", "-c", WITHOUT_CHANNEL, "sh", ...argv] : argv;
 }
 
 interface Around extends Pick<Guard, "before"> {
@@ -124,13 +190,29 @@ function places(
   ];
 }
 
-function spaces(keepsNetwork: boolean, isRoot: boolean): string[] {
-  const rights = isRoot ? KEPT_RIGHTS.flatMap((right) => ["--cap-add", `CAP_${right}`]) : [];
+/** A user namespace of its own keeps a command from opening the processes that watch over it, and those of others. */
+function spaces({ network, within }: SandboxedCommand, way: Way): string[] {
+  const own =
+    way.space === null ? apart(network || within !== undefined) : ["--unshare-user", "--unshare-cgroup-try"];
   return [
-    ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-    ...["--die-with-parent", "--cap-drop", "ALL", ...rights],
+    ...own,
+    ...(way.hasChannels ? ["--json-status-fd", "3"] : []),
+    ...(hasAllIds(way) ? ["--info-fd", "4", "--userns-block-fd", "5"] : []),
+    ...rights(way.isRoot),
+  ];
+}
+
+function apart(keepsNetwork: boolean): string[] {
+  return [
+    // Bubblewrap's own first process would say how the command ended, and let the command say it.
+    ...["--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...(keepsNetwork ? [] : ["--unshare-net"]),
   ];
+}
+
+function rights(isRoot: boolean): string[] {
+  const kept = isRoot ? KEPT_RIGHTS.flatMap((right) => ["--cap-add", `CAP_${right}`]) : [];
+  return ["--die-with-parent", "--cap-drop", "ALL", ...kept];
 }
 
 function system(isRoot: boolean, outerRoots: readonly string[]): string[] {
@@ -171,127 +253,4 @@ function listeningSockets(covered: readonly string[]): string[] {
 function nameServers(): string[] {
   const real = realOf("/etc/resolv.conf");
   return real !== null && isWithinAny(real, HIDDEN) ? [real] : [];
-}
-
-/**
- * A system call filter. No command reaches the keys that the kernel keeps for the user, which no namespace hides.
- * One without network can create sockets in its own network namespace and connected pairs, and no others. A Unix
- * socket of a program outside has a path, and neither a read-only mount nor a network namespace prevents a connection
- * to it. Only refusing the system call also covers sockets that are created later.
- */
-
-const [LOAD, EQUAL, AT_LEAST, AND, RETURN] = [0x20, 0x15, 0x35, 0x54, 0x06];
-const [ALLOW, REFUSE] = [0x7fff0000, 0x00050000 | 1];
-const [NUMBER, ARCHITECTURE, FIRST, SECOND] = [0, 4, 16, 24];
-
-const [LOOPBACK_FAMILIES, PAIR_TYPES] = [
-  [2, 10, 16], // INET, INET6, NETLINK
-  [1, 5], // STREAM, SEQPACKET: a DGRAM one of a pair could still be connected to another
-] as const;
-const [TYPE_BITS, TIOCSTI, URING_SETUP] = [0xf, 0x5412, 425];
-
-interface Calls {
-  readonly architecture: number;
-  /** add_key, request_key and keyctl. */
-  readonly keys: readonly number[];
-  /** The same for 32-bit programs on the same system, and how they request sockets: they get none. */
-  readonly narrow: Pick<Calls, "architecture" | "keys"> & { readonly sockets: readonly number[] };
-  readonly socket: number;
-  readonly socketpair: number;
-  readonly ioctl: number;
-  /** Higher numbers belong to another system call interface of the same machine. */
-  readonly others?: number;
-}
-
-const CALLS: Readonly<Record<string, Calls>> = {
-  x64: {
-    architecture: 0xc000003e,
-    keys: [248, 249, 250],
-    narrow: { architecture: 0x40000003, keys: [286, 287, 288], sockets: [102, 359, 360, URING_SETUP] },
-    socket: 41,
-    socketpair: 53,
-    ioctl: 16,
-    others: 0x40000000,
-  },
-  arm64: {
-    architecture: 0xc00000b7,
-    keys: [217, 218, 219],
-    narrow: { architecture: 0x40000028, keys: [309, 310, 311], sockets: [281, 288, URING_SETUP] },
-    socket: 198,
-    socketpair: 199,
-    ioctl: 29,
-  },
-};
-
-type Step = readonly [code: number, yes: number, no: number, value: number];
-
-/** null for an architecture whose call numbers are not known. */
-function callFilter(architecture: string, network: boolean): Buffer | null {
-  const calls = CALLS[architecture];
-  if (calls === undefined) return null;
-  const { narrow } = calls;
-  const steps: Step[] = [
-    [LOAD, 0, 0, ARCHITECTURE],
-    ...unless(
-      [EQUAL, narrow.architecture],
-      [[LOAD, 0, 0, NUMBER], ...answers([...narrow.keys, ...(network ? [] : narrow.sockets)], REFUSE, ALLOW)],
-    ),
-    [EQUAL, 1, 0, calls.architecture],
-    [RETURN, 0, 0, REFUSE],
-    [LOAD, 0, 0, NUMBER],
-    ...(calls.others === undefined ? [] : unless([AT_LEAST, calls.others], [[RETURN, 0, 0, REFUSE]])),
-    ...calls.keys.flatMap((key) => unless([EQUAL, key], [[RETURN, 0, 0, REFUSE]])),
-    ...(network ? [] : onlyOwnSockets(calls)),
-    ...unless([EQUAL, calls.ioctl], [[LOAD, 0, 0, SECOND], ...answers([TIOCSTI], REFUSE, ALLOW)]),
-    [RETURN, 0, 0, ALLOW],
-  ];
-  const program = Buffer.alloc(steps.length * 8);
-  steps.forEach(([code, yes, no, value], index) => {
-    program.writeUInt16LE(code, index * 8);
-    program.writeUInt8(yes, index * 8 + 2);
-    program.writeUInt8(no, index * 8 + 3);
-    program.writeUInt32LE(value, index * 8 + 4);
-  });
-  return program;
-}
-
-function onlyOwnSockets({ socket, socketpair }: Calls): Step[] {
-  return [
-    ...unless([EQUAL, URING_SETUP], [[RETURN, 0, 0, REFUSE]]),
-    ...unless([EQUAL, socket], [[LOAD, 0, 0, FIRST], ...answers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
-    ...unless(
-      [EQUAL, socketpair],
-      [[LOAD, 0, 0, SECOND], [AND, 0, 0, TYPE_BITS], ...answers(PAIR_TYPES, ALLOW, REFUSE)],
-    ),
-  ];
-}
-
-/** Runs the steps if the test holds; otherwise continues after them. */
-function unless([code, value]: readonly [number, number], steps: readonly Step[]): Step[] {
-  return [[code, 0, steps.length, value], ...steps];
-}
-
-/** What becomes of a call with one of the values, and of any other. */
-function answers(values: readonly number[], found: number, other: number): Step[] {
-  return [
-    ...values.map((value, index): Step => [EQUAL, values.length - index, 0, value]),
-    [RETURN, 0, 0, other],
-    [RETURN, 0, 0, found],
-  ];
-}
-
-/** The file that bubblewrap reads the filter from; null if there is none. */
-function filterFile(folder: string, network: boolean): string | null {
-  const file = join(folder, network ? "calls-network" : "calls");
-  if (existsSync(file)) return file;
-  const program = callFilter(process.arch, network);
-  if (program === null) return null;
-  try {
-    writeFileSync(file, program, { mode: 0o600 });
-  } catch (error) {
-    // A part of it would be taken for the whole by the next command.
-    rmSync(file, { force: true });
-    throw asWorkspaceError(error, file);
-  }
-  return file;
 }

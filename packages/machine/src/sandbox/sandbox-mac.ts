@@ -22,7 +22,8 @@ export function macSandbox(limits: SandboxLimits): Sandbox & { probe(): [program
       makeFolders(temporary);
       const guard = begin();
       const args = ["-p", macProfile(writing, network, guard.before), ...argv];
-      return { program: SANDBOX_EXEC, args, env: { TMPDIR: temporary }, hasControl: false, ...guard };
+      const own = { env: { TMPDIR: temporary }, channels: 0, visit: null };
+      return { program: SANDBOX_EXEC, args, ...own, ...guard };
     },
   };
 }

@@ -1,8 +1,10 @@
 import { findHelper, leaveOutFolders } from "../processes/helper-program.ts";
 import { succeeds } from "../processes/run-process.ts";
+import { Supervisor } from "../processes/supervisor.ts";
 import type { SandboxLimits, SandboxState } from "./sandbox.ts";
-import { linuxSandbox } from "./sandbox-linux.ts";
+import { linuxSandbox, probeInSpace } from "./sandbox-linux.ts";
 import { macSandbox } from "./sandbox-mac.ts";
+import { SessionSpace } from "./session-space.ts";
 
 /** A probe that succeeded is valid for every mode and session of this process. */
 const working = new Set<string>();
@@ -34,6 +36,28 @@ export async function probeSandbox(
     default:
       return none(`there is no sandbox for ${process.platform}`);
   }
+}
+
+/** Resolves to null where the system does not let several commands share one. */
+export async function openSpace(
+  supervisor: Supervisor,
+  { PATH }: NodeJS.ProcessEnv,
+): Promise<SessionSpace | null> {
+  const isRoot = process.getuid?.() === 0;
+  const [bubblewrap, nsenter] = ["bwrap", "nsenter"].map((name) => findHelper(name, PATH));
+  if (process.platform !== "linux" || !bubblewrap || !nsenter) return null;
+  const probe = probeInSpace(isRoot);
+  return SessionSpace.open({ bubblewrap, nsenter, supervisor, environment: { PATH }, isRoot, probe });
+}
+
+/** Finds out, by trying, whether the commands of a session can reach each other's servers here. */
+export async function canShareSpace(home: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  const supervisor = new Supervisor({ home, environment });
+  const space = await openSpace(supervisor, environment);
+  await space?.close();
+  supervisor.ledger.close();
+  return space !== null;
 }
 
 function none(reason: string): SandboxState {

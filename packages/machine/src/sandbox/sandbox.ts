@@ -1,4 +1,6 @@
+import type { Child } from "../processes/run-process.ts";
 import type { Guard } from "./sandbox-guard.ts";
+import type { SpaceVisit } from "./space-visit.ts";
 
 /** What a command can reach. `workspace-write`: the roots and a private temporary folder, no network. */
 export const SANDBOX_MODES = ["off", "read-only", "workspace-write"] as const;
@@ -14,6 +16,16 @@ export interface SandboxLimits {
   readonly hide?: readonly string[];
   /** This session's folder for the temporary files of commands. */
   readonly temporary: string;
+  /** Resolves to what the commands of a session share; to null where the system does not allow it. */
+  readonly space?: () => Promise<CommandSpace | null>;
+}
+
+/** One space of processes and one network that the commands of a session share. */
+export interface CommandSpace {
+  /** Call before a command starts in it. */
+  begin(): SpaceVisit;
+  /** The program and arguments that start a command line in it. */
+  enter(hasHostNetwork: boolean, line: readonly string[]): readonly [string, ...string[]];
 }
 
 export interface SandboxedCommand {
@@ -21,9 +33,9 @@ export interface SandboxedCommand {
   readonly cwd: string;
   /** It uses the network of this machine. */
   readonly network: boolean;
-  /** The words that start a program in another network namespace, in which it then stays. */
+  /** The words that start a program in another network namespace, in which it then stays; not in a shared space. */
   readonly within?: readonly string[];
-  /** There is no listener on descriptor 3: the program ends by itself, and with it all it started. */
+  /** It shares nothing with the commands of its session, and all that it started ends with it. */
   readonly isAlone?: boolean;
   /** It has its own terminal, which it must keep. */
   readonly hasTerminal?: boolean;
@@ -34,8 +46,11 @@ export interface SandboxPlan extends Guard {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The program reports on descriptor 3 how the command ended and what it left, and stays until that is closed. */
-  readonly hasControl: boolean;
+  /** On the first channel, bubblewrap says whether it has started the command. */
+  readonly channels: number;
+  readonly onStart?: (child: Child) => void;
+  /** null for one in a space of its own, all of which ends with its first process. */
+  readonly visit: SpaceVisit | null;
 }
 
 export interface Sandbox {

@@ -86,8 +86,16 @@ async function settled(ground: Ground, signal: AbortSignal): Promise<Finding[]> 
   ];
 }
 
-function machineFindings({ shell, ripgrep, sandbox, hasTerminals, hasKeychain }: MachineFacts): Finding[] {
+function sandboxFinding(sandbox: MachineFacts["sandbox"]): Finding {
   const sandboxed = findings("sandbox");
+  if (!sandbox.works) return sandboxed.warn(`Commands are not confined: ${sandbox.reason}.`);
+  if (sandbox.isShared) return sandboxed.ok("Commands can be confined.");
+  return sandboxed.warn(
+    "Commands can be confined, but not together (nsenter is missing or not allowed): none reaches a server that another has started, and what one leaves running ends with it.",
+  );
+}
+
+function machineFindings({ shell, ripgrep, sandbox, hasTerminals, hasKeychain }: MachineFacts): Finding[] {
   const keys = findings("keychain");
   const searching = findings("ripgrep");
   const terminals = findings("terminals");
@@ -96,9 +104,7 @@ function machineFindings({ shell, ripgrep, sandbox, hasTerminals, hasKeychain }:
     ripgrep === null
       ? searching.warn("Not installed (its package is optional): files are searched more slowly.")
       : searching.ok(ripgrep),
-    sandbox.works
-      ? sandboxed.ok("Commands can be confined.")
-      : sandboxed.warn(`Commands are not confined: ${sandbox.reason}.`),
+    sandboxFinding(sandbox),
     hasTerminals
       ? terminals.ok("Commands can use a terminal.")
       : terminals.warn("@lydell/node-pty is not installed (it is optional): commands cannot use a terminal."),

@@ -1,0 +1,72 @@
+import type { ProcessEntry } from "../processes/process-table.ts";
+
+interface VisitGround {
+  /** All processes of the space by their own ids, without the holder's; null when they cannot be listed now. */
+  readonly list: () => readonly ProcessEntry[] | null;
+  /** The ids of the processes by which other commands have entered. */
+  readonly entrancesOfOthers: (visit: SpaceVisit) => ReadonlySet<number>;
+  readonly outside: (inside: readonly ProcessEntry[]) => readonly ProcessEntry[];
+  readonly whenClear: (visit: SpaceVisit, clear: () => void) => void;
+  readonly kill: () => void;
+}
+
+/**
+ * One command in the space of its session. Its processes are those that were not there before, except for those whose
+ * living ancestors belong to an earlier or another command: no process can get a parent that it does not descend from.
+ */
+export class SpaceVisit {
+  /** The process outside that has entered, from its start to its end. */
+  outer: number | null = null;
+  readonly #ground: VisitGround;
+  readonly #before: ReadonlyMap<number, string>;
+
+  constructor(ground: VisitGround) {
+    this.#ground = ground;
+    this.#before = new Map((ground.list() ?? []).map(({ pid, started }) => [pid, started]));
+  }
+
+  /** With their ids outside, and without those by which commands enter. */
+  members(): readonly ProcessEntry[] {
+    const found = (this.#newcomers() ?? []).filter(({ parent }) => parent !== 0);
+    return found.length === 0 ? [] : this.#ground.outside(found);
+  }
+
+  /** Whether anything of the command may be alive; true when that cannot be seen. */
+  hasLeft(): boolean {
+    // A process that forks and ends at once is missed only if the ids begin again meanwhile: twice is enough.
+    return [1, 2].some(() => this.#newcomers()?.length !== 0);
+  }
+
+  /** Calls back once nothing of it is alive. */
+  whenClear(clear: () => void): void {
+    this.#ground.whenClear(this, clear);
+  }
+
+  /** Ends the whole space, with the other commands. */
+  killSpace(): void {
+    this.#ground.kill();
+  }
+
+  #newcomers(): readonly ProcessEntry[] | null {
+    const all = this.#ground.list();
+    if (all === null) return null;
+    const found = all.filter(({ pid, started }) => this.#before.get(pid) !== started);
+    if (found.length === 0) return found;
+    const byId = new Map(all.map((entry) => [entry.pid, entry]));
+    const entrances = this.#ground.entrancesOfOthers(this);
+    return found.filter((entry) => !this.#isOfOthers(entry, byId, entrances));
+  }
+
+  #isOfOthers(
+    entry: ProcessEntry,
+    byId: ReadonlyMap<number, ProcessEntry>,
+    entrances: ReadonlySet<number>,
+  ): boolean {
+    let now: ProcessEntry | undefined = entry;
+    for (let steps = 0; now !== undefined && steps <= byId.size; steps += 1) {
+      if (this.#before.get(now.pid) === now.started || entrances.has(now.pid)) return true;
+      now = byId.get(now.parent);
+    }
+    return false;
+  }
+}
