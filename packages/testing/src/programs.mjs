@@ -34,7 +34,6 @@ export const PROGRAMS = {
   ps: { package: "procps", fault: () => unless("ps", "pgrep") },
   curl: { package: "curl", fault: () => unless("curl") },
   jq: { package: "jq", fault: () => unless("jq") },
-  curl: { package: "curl", fault: () => unless("curl") },
   strings: { package: "binutils", fault: () => unless("strings") },
   script: { package: "bsdutils", fault: () => unless("script") },
   "the user nobody": {
