@@ -20,6 +20,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/machine/src/processes/inherited-files.ts":
     "reads the system's own files, and opens the empty one",
   "packages/machine/src/egress/network-space.ts": "opens namespaces of the system",
+  "packages/machine/src/processes/run-process.ts": "opens what it hands to a program",
   "packages/machine/src/processes/process-ledger.ts": "opens folders that commands have left",
   "packages/machine/src/processes/terminal-process.ts": "reads what is left in a terminal that it has opened",
   "packages/machine/src/commands/command-output.ts": "makes files",

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import { type Server as NetServer, Socket } from "node:net";
 import { join } from "node:path";
 import type { Duplex, Readable, Writable } from "node:stream";
@@ -20,6 +21,8 @@ export interface ChildRequest {
   readonly writeEnd: number | null;
   /** How many channels it gets, on the descriptors from 3 on. */
   readonly channels?: number;
+  /** Files that it gets opened for reading, on the descriptors after the channels. */
+  readonly files?: readonly string[];
   /** Only for cmd.exe: the arguments are passed on unchanged. */
   readonly isVerbatim: boolean;
   /** It gets input while it runs; otherwise its input is empty. */
@@ -48,8 +51,9 @@ export function startChild(request: ChildRequest): Promise<Child> {
   const output = request.writeEnd ?? ("pipe" as const);
   const input = request.hasInput ? ("pipe" as const) : ("ignore" as const);
   const channels = Array.from({ length: request.channels ?? 0 }, () => "pipe" as const);
+  const files = (request.files ?? []).map((file) => openSync(file, "r"));
   const own = [input, output, output, ...channels];
-  const child = withoutInherited(own, (stdio) =>
+  const child = withoutInherited([...own, ...files], (stdio) =>
     programs().spawn(request.program, request.args, {
       cwd: request.cwd,
       env: request.env,
@@ -59,6 +63,7 @@ export function startChild(request: ChildRequest): Promise<Child> {
       windowsVerbatimArguments: request.isVerbatim,
     }),
   );
+  for (const file of files) closeSync(file);
   const ended = new Promise<ChildEnd>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });

@@ -18,7 +18,7 @@ import {
   startChild,
 } from "./run-process.ts";
 
-export interface StartRequest extends Omit<ChildRequest, "channels"> {
+export interface StartRequest extends Omit<ChildRequest, "channels" | "files"> {
   /** Started instead; released when nothing of the process is left, even if it never started. */
   readonly sandbox: SandboxPlan | null;
   readonly terminal?: boolean;
@@ -62,6 +62,7 @@ export class Supervisor {
         ...(sandbox === null ? {} : { program: sandbox.program, args: sandbox.args }),
         env: { ...request.env, ...sandbox?.env, [RUN_VARIABLE]: mark },
         channels: sandbox?.channels ?? 0,
+        files: sandbox?.files ?? [],
       });
       sandbox?.onStart?.(child);
       const onGone = () => this.#running.delete(run);

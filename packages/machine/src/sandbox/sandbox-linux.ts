@@ -40,6 +40,8 @@ const FIRST = '"$@"; exit $?';
 /** Not for the command: what bubblewrap has waited on is left open by it. */
 const WITHOUT_CHANNEL = 'exec 5<&-; exec "$@"';
 
+const FIRST_CHANNEL = 3;
+
 /** Bubblewrap reads the system call filter from a descriptor, which this opens. */
 const WITH_FILTER = 'exec 9<"$0" && exec "$@"';
 
@@ -62,6 +64,7 @@ export function linuxSandbox(
       const space = command.isAlone ? null : ((await limits.space?.()) ?? null);
       const visit = space?.begin() ?? null;
       const way: Way = { space, isRoot, hasChannels: command.isAlone !== true && !command.hasTerminal };
+      const filtered = handFilter(filter, way);
       // Last of what a full disk can refuse: nobody would end a guard without a command.
       const guard = begin();
       const args = [
@@ -75,18 +78,18 @@ export function linuxSandbox(
           hidden,
           hasFilter: filter !== null && !command.network,
         }),
-        ...(filter === null ? [] : ["--seccomp", "9"]),
+        ...filtered.options,
         ...["--chdir", command.cwd, "--", ...inside(command.argv, way)],
       ];
       const apart = [...(command.within ?? []), program, ...args];
       const line = space?.enter(command.network, [program, ...args]) ?? apart;
-      const [first = program, ...rest] =
-        filter === null ? line : ["/bin/sh", "-c", WITH_FILTER, filter, ...line];
+      const [first = program, ...rest] = [...filtered.opening, ...line];
       return {
         program: first,
         args: rest,
         env: { TMPDIR: "/tmp", ...CACHES },
         channels: channelsOf(way),
+        files: filtered.files,
         ...(visit && { onStart: (child: Child) => onStart(visit, child) }),
         visit,
         ...guard,
@@ -115,6 +118,14 @@ function hasAllIds({ space, isRoot, hasChannels }: Way): boolean {
 function channelsOf(way: Way): number {
   if (!way.hasChannels) return 0;
   return hasAllIds(way) ? 3 : 1;
+}
+
+/** A shell in between costs a tenth of a short command; a terminal hands no file on. */
+function handFilter(filter: string | null, way: Way) {
+  if (filter === null) return { options: [], opening: [], files: [] };
+  if (way.space === null || !way.hasChannels)
+    return { options: ["--seccomp", "9"], opening: ["/bin/sh", "-c", WITH_FILTER, filter], files: [] };
+  return { options: ["--seccomp", String(FIRST_CHANNEL + channelsOf(way))], opening: [], files: [filter] };
 }
 
 function onStart(visit: SpaceVisit, child: Child): void {

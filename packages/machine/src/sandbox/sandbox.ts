@@ -48,6 +48,8 @@ export interface SandboxPlan extends Guard {
   readonly env: Readonly<Record<string, string>>;
   /** On the first channel, bubblewrap says whether it has started the command. */
   readonly channels: number;
+  /** What the program reads from the descriptors after the channels. */
+  readonly files?: readonly string[];
   readonly onStart?: (child: Child) => void;
   /** null for one in a space of its own, all of which ends with its first process. */
   readonly visit: SpaceVisit | null;
