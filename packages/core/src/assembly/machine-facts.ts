@@ -57,7 +57,7 @@ async function sandboxFact({ root, settings, environment }: Place): Promise<Mach
   const home = burinHome(environment);
   const state = await probeSandbox({ mode, roots: [root], home, temporary: tmpdir() }, environment);
   if (state.sandbox === null) return { works: false, reason: state.reason };
-  return { works: true, isShared: await canShareSpace(home, environment) };
+  return { works: true, isShared: await canShareSpace(environment) };
 }
 
 async function proxyFault(environment: NodeJS.ProcessEnv): Promise<string | null> {

@@ -1,4 +1,8 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { findHelper, leaveOutFolders } from "../processes/helper-program.ts";
+import { TEMPORARY_PREFIX } from "../processes/process-ledger.ts";
 import { succeeds } from "../processes/run-process.ts";
 import { Supervisor } from "../processes/supervisor.ts";
 import type { SandboxLimits, SandboxState } from "./sandbox.ts";
@@ -51,12 +55,15 @@ export async function openSpace(
 }
 
 /** Finds out, by trying, whether the commands of a session can reach each other's servers here. */
-export async function canShareSpace(home: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
+export async function canShareSpace(environment: NodeJS.ProcessEnv): Promise<boolean> {
   if (process.platform !== "linux") return true;
+  // Who only looks leaves nothing in Burin's home.
+  const home = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX));
   const supervisor = new Supervisor({ home, environment });
   const space = await openSpace(supervisor, environment);
   await space?.close();
   supervisor.ledger.close();
+  await rm(home, { recursive: true, force: true });
   return space !== null;
 }
 
