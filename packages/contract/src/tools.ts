@@ -92,8 +92,16 @@ export type Confirmation = Asked &
         readonly exception?: "network" | "unlimited";
         /** The hosts that a yes lets it reach, and upload to. */
         readonly hosts?: readonly string[];
+        /** Protected files that it would write, and why they are protected. A yes covers them. */
+        readonly writes?: readonly { readonly path: string; readonly why: string }[];
       }
-    | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
+    | {
+        readonly kind: "info";
+        readonly prompt: string;
+        readonly urls: readonly string[];
+        /** Protected files that a command has created, and why they are protected: a yes keeps them. */
+        readonly created?: readonly { readonly path: string; readonly why: string }[];
+      }
     | {
         readonly kind: "mcp";
         readonly server: string;
@@ -160,6 +168,8 @@ export interface CallContext {
    * "partly" when git only reads in addition to what a rule allows.
    */
   readonly reads?: "wholly" | "partly";
+  /** Asks the user something more while the call runs; null when nobody answers. */
+  readonly ask?: (confirmation: Confirmation, reason: string) => Promise<Decision | null>;
   /** The hosts that the user allowed with a command. */
   readonly hosts?: readonly string[];
 }

@@ -4,6 +4,7 @@ import type {
   BackgroundCommand,
   CommandRequest,
   CommandsOptions,
+  ProtectedWrite,
   RunningCommand,
 } from "./commands/command-request.ts";
 import type { WorkspaceSettings } from "./files/access.ts";
@@ -50,6 +51,8 @@ export interface MachineCommands {
   temporaryFolder?(): Promise<string>;
   /** Called before each write in a folder of this computer; the next Burin removes what a crash leaves of it. */
   beginWrite?(folder: string): Promise<BegunWrite>;
+  /** The protected files that the command would write as far as is known before. Absent where nothing is protected. */
+  protectedWrites?(request: CommandRequest): Promise<readonly ProtectedWrite[]>;
   /** Throws a WorkspaceError when the directory does not exist. */
   start(request: CommandRequest): Promise<RunningCommand>;
   /** Lets a command continue in the background. Resolves to its id. */

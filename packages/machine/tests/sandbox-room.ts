@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CommandsOptions } from "../src/commands/command-request.ts";
+import type { CommandRequest, CommandsOptions } from "../src/commands/command-request.ts";
 import { type Commands, openCommands } from "../src/commands/commands.ts";
 import type { SandboxMode } from "../src/sandbox/sandbox.ts";
 
@@ -48,12 +48,17 @@ export class SandboxRoom {
     exception: "none" | "network" | "unlimited" = "none",
     hosts?: readonly string[],
   ): Promise<Ran> {
-    const run = await this.commands.start({
-      command,
-      directory: this.root,
-      exception,
-      ...(hosts && { hosts }),
-    });
+    return this.#run({ command, directory: this.root, exception, ...(hosts && { hosts }) });
+  }
+
+  /** Without limits, and with a yes to these protected files below the root. */
+  async runUnlimited(command: string, names: readonly string[]): Promise<Ran> {
+    const writes = names.map((name) => join(this.root, name));
+    return this.#run({ command, directory: this.root, exception: "unlimited", writes });
+  }
+
+  async #run(request: CommandRequest): Promise<Ran> {
+    const run = await this.commands.start(request);
     const { exitCode: code } = await run.shellEnded;
     return { code, text: run.output.soFar().head.toString(), run };
   }

@@ -12,6 +12,7 @@ export {
   namedPlaces,
   readHostPlace,
 } from "./host-rules.ts";
+export { type NamedWrites, namedWrites } from "./named-writes.ts";
 export { type NetworkNeeds, type NetworkSource, type NetworkUse, networkNeeds } from "./network-needs.ts";
 export type { GitUse, RepositoryFault } from "./programs/finding.ts";
 export {
@@ -20,6 +21,7 @@ export {
   protectedFile,
   protectedName,
   protectedPaths,
+  WRITTEN_BY_GIT,
 } from "./protected-files.ts";
 export { parseRule, type Rule, type Rules, type RuleTarget, ruleCovers } from "./rules.ts";
 export type { Grants, PartVerdict, Verdict } from "./verdict.ts";

@@ -103,11 +103,21 @@ function anyCase(name: string): string {
 /** Paths of the same, for a root that is a user's home folder. */
 export const PROTECTED_IN_HOME: readonly string[] = [".config", ".local/bin"];
 
-/** The files in a git folder that git runs or follows. Commands may write the rest of it, so that commits work. */
+/** The files in a git folder that git runs or follows, whatever else there is. */
 export const PROTECTED_IN_GIT: readonly string[] = [
   "hooks",
   "config",
   "config.worktree",
   "commondir",
   "gitdir",
+  "info/attributes",
+  "info/grafts",
+  "objects/info/alternates",
+  "objects/info/http-alternates",
+  "remotes",
+  "branches",
 ];
+
+/** What git writes in its folder at work, so that commands may; all other names there are protected. */
+export const WRITTEN_BY_GIT =
+  /^(?:[A-Z][A-Z_]*|index|index\.[^.]+|(?:shared|next-)?index[.-].*|packed-refs(?:\.new)?|shallow|description|gc\.(?:log|pid)|objects|refs|reftable|logs|info|rebase-merge|rebase-apply|sequencer|modules|worktrees|rr-cache|lfs|annex|svn|lost-found|subtree-cache|filter-repo|locked|gitk\.cache|fsmonitor--daemon.*|tmp[_-].*|\.tmp-.*|.*\.(?:lock|patch|diff|tmp))$/;

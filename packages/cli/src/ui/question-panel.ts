@@ -135,7 +135,8 @@ export class QuestionPanel extends Standing implements Panel {
   #title(): string {
     const waiting = this.#needs.waiting();
     const more = waiting > 0 ? ` (${say("question.queue", { count: waiting })})` : "";
-    return `${say(`question.${this.#needs.question.confirmation.kind}`)}${more}`;
+    const { confirmation } = this.#needs.question;
+    return `${say(isCreated(confirmation) ? "question.created" : `question.${confirmation.kind}`)}${more}`;
   }
 
   #content(width: number): Line[] {
@@ -169,11 +170,13 @@ export class QuestionPanel extends Standing implements Panel {
     const { confirmation, reason } = question;
     const isCommand = confirmation.kind === "exec";
     const exception = isCommand && confirmation.exception;
+    const writes = isCommand ? (confirmation.writes ?? []).map(({ path }) => shownText(path)) : [];
     // What is listed part by part is not said again.
     const isSaidBelow = this.#isExplained && this.#explanation.reasons.some((one) => reason.endsWith(one));
     const facts = [
       asker === "" ? "" : say("question.asker", { agent: shownText(asker) }),
       exception ? say(`question.${exception}`) : "",
+      writes.length > 0 ? say("question.writes", { names: writes.join(", ") }) : "",
       (isCommand || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
     ].filter((text) => text !== "");
     return facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
@@ -225,6 +228,12 @@ export class QuestionPanel extends Standing implements Panel {
         end,
       ];
     }
+    if (isCreated(confirmation))
+      return [
+        ["y", say("question.keep"), () => answer({ outcome: "once" })],
+        ["n", say("question.remove"), () => answer({ outcome: "cancel" })],
+        end,
+      ];
     const { grants } = this.#view;
     const more = grants.length > MOST_RULES ? [`… +${grants.length - MOST_RULES + 1}`] : [];
     const all = [...grants.slice(0, MOST_RULES - more.length), ...more].join(", ");
@@ -288,4 +297,9 @@ export class QuestionPanel extends Standing implements Panel {
         this.#needs.answer({ outcome: "edited", content: contentWithHunks(confirmation.diff, this.#taken) });
     }
   }
+}
+
+/** The question whether to keep what a command has created without being asked for it. */
+function isCreated(confirmation: Confirmation): boolean {
+  return confirmation.kind === "info" && confirmation.created !== undefined;
 }

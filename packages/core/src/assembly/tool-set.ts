@@ -307,6 +307,7 @@ function accessOf({ folder, environment, settings, rules, skillFolders }: Home) 
   return {
     ...settings.files,
     environment,
+    home: folder,
     denied: unreadablePaths(rules.deny),
     readable: [join(folder, "output"), ...skillFolders.filter((one) => existsSync(one))],
   };

@@ -86,3 +86,26 @@ export interface AskedOfCall {
 
 /** The subagent that makes the calls. */
 export type Asker = Pick<Question, "agent" | "parentCallId">;
+
+interface QuestionQueue {
+  inTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  ask(question: Question, signal: AbortSignal): Promise<Decision | null>;
+}
+
+interface AskingAfter {
+  readonly questions?: ((callId: string) => Promise<QuestionQueue | undefined> | undefined) | undefined;
+  readonly subagent?: Asker | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Asks about what a call has found while it ran. Whatever is not a clear answer is none. */
+export async function askAfter(
+  asked: AskedOfCall,
+  { questions, subagent, signal }: AskingAfter,
+): Promise<Decision | null> {
+  const queue = await questions?.(asked.callId);
+  if (queue === undefined) return null;
+  const question = questionOf(asked, subagent);
+  const own = { ...question, id: `${question.id}_after` };
+  return queue.inTurn(() => queue.ask(own, signal), signal).catch(() => null);
+}

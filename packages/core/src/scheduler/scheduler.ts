@@ -238,7 +238,14 @@ export class Scheduler {
     const onUpdate: OnUpdate = (display) => {
       if (!isOver) report({ status: "executing", display });
     };
-    const done = prepared.run(approval, signal, { ...how, callId: call.id, onUpdate });
+    const ask = async (confirmation: Confirmation, reason: string) => {
+      const asked = { callId: call.id, confirmation, reason };
+      const asking = { ...this.#needs, signal };
+      report({ status: "awaiting_approval", confirmation, reason });
+      const { askAfter } = await import("./decision.ts");
+      return askAfter(asked, asking).finally(() => report({ status: "executing" }));
+    };
+    const done = prepared.run(approval, signal, { ...how, callId: call.id, onUpdate, ask });
     try {
       return await orLeftBehind(call, done.then(answered), signal);
     } finally {

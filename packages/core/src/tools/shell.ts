@@ -3,11 +3,12 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/message";
 import { choice, flag, integer, STRING, text, type Written } from "@burin/contract/messages/option";
 import {
-  BaseTool,
-  type CallContext,
   type Confirmation,
   failedResult,
   type OnUpdate,
+  type PreparedCall,
+  PreparingTool,
+  type RunContext,
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
@@ -20,6 +21,10 @@ const MOST_TIMEOUT_MS = 600_000;
 const MOST_CHARACTERS = 30_000;
 /** A background command that fails within this time is reported at once. */
 const BACKGROUND_START_MS = 200;
+/** After this time a user learns why a command has not started. */
+const PATIENCE_MS = 1000;
+const STILL_CHECKING =
+  "Waiting: the folders of the project are checked for files that run code later, before the command starts.";
 /** Creating the sandbox fails when files disappear at that moment. */
 const MOST_TRIES = 3;
 
@@ -68,7 +73,7 @@ const WITH_TERMINAL = {
 
 export type ShellParams = Written<Omit<typeof PARAMETERS, "action"> & typeof WITH_TERMINAL>;
 
-export class Shell extends BaseTool<ShellParams> {
+export class Shell extends PreparingTool<ShellParams> {
   readonly name = "run_shell_command";
   readonly displayName = "Shell";
   readonly kind = "execute";
@@ -110,7 +115,21 @@ export class Shell extends BaseTool<ShellParams> {
     return `Run ${params.command}${where}${how}${why}`;
   }
 
-  override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
+  async prepare(params: ShellParams): Promise<PreparedCall> {
+    const confirmation = await this.#question(params);
+    const writes = confirmation && confirmation.kind === "exec" ? (confirmation.writes ?? []) : [];
+    const paths = writes.map(({ path }) => path);
+    return {
+      confirmation,
+      run: (_approval, signal, context = {}) => this.#run(params, paths, { ...context, signal }),
+    };
+  }
+
+  override shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
+    return this.#question(params);
+  }
+
+  async #question(params: ShellParams): Promise<Confirmation | false> {
     const { command, directory, sandbox_exception: exception, is_background: isBackground } = params;
     if (command === undefined && params.action !== "input") return false;
     const { commandQuestion, typingQuestion } = await import("@burin/machine/commands/command-question");
@@ -136,12 +155,12 @@ export class Shell extends BaseTool<ShellParams> {
     return null;
   }
 
-  async execute(
+  async #run(
     params: ShellParams,
-    signal: AbortSignal,
-    ...[onUpdate, { reads, hosts: allowed } = {}]: [onUpdate?: OnUpdate, context?: CallContext]
+    writes: readonly string[],
+    { signal, onUpdate, reads, ask, hosts: allowed }: RunContext & { readonly signal: AbortSignal },
   ): Promise<ToolResult> {
-    if (params.command === undefined) return this.#onBackground(params);
+    if (params.command === undefined) return this.#onBackground(params, ask);
     signal.throwIfAborted();
     const directory = await this.#workspace.resolve(params.directory ?? ".");
     const request: CommandRequest = {
@@ -151,8 +170,10 @@ export class Shell extends BaseTool<ShellParams> {
       exception: params.sandbox_exception ?? "none",
       terminal: params.terminal ?? false,
       ...(reads === undefined ? {} : { reads }),
+      // What only reads runs without a chance to write.
+      ...(reads === "wholly" ? {} : { writes }),
     };
-    let run = await this.#commands.start(request);
+    let run = await this.#start(request, onUpdate);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
     const { endOrStop, showLive } = await telling();
@@ -163,9 +184,13 @@ export class Shell extends BaseTool<ShellParams> {
       stopShowing();
       if (typeof end === "string" || !end.wasNotStarted || tries === MOST_TRIES) break;
       // The command has not run.
-      run = await this.#commands.start(request);
+      run = await this.#start(request, onUpdate);
     }
-    if (typeof end !== "string") return this.#ended(run, request, end);
+    if (typeof end !== "string") {
+      const refused = await settleCreated(run, ask);
+      const ended = await this.#ended(run, request, end);
+      return refused === null ? ended : { ...ended, error: refused };
+    }
     const stopped = "the command and its child processes were stopped.";
     if (end === "cancelled")
       return this.#stopped(run, request, { type: end, message: `Cancelled; ${stopped}` });
@@ -175,6 +200,16 @@ export class Shell extends BaseTool<ShellParams> {
       return goingOn(run, `${why}; it keeps running as ${id}.`, id, await this.#serverNotes(run, request));
     }
     return this.#stopped(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
+  }
+
+  /** In a project of very many folders the check around each command takes time, and the next one waits for it. */
+  async #start(request: CommandRequest, onUpdate?: OnUpdate): Promise<RunningCommand> {
+    const timer = setTimeout(() => onUpdate?.(STILL_CHECKING), PATIENCE_MS);
+    try {
+      return await this.#commands.start(request);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #network(command: string, allowed: readonly string[] | undefined) {
@@ -244,7 +279,7 @@ export class Shell extends BaseTool<ShellParams> {
     });
   }
 
-  async #onBackground(params: ShellParams): Promise<ToolResult> {
+  async #onBackground(params: ShellParams, ask: RunContext["ask"]): Promise<ToolResult> {
     const { action, background_id: id = "", input = "" } = params;
     const all = await this.#commands.backgrounds();
     const { addressesInWords, backgroundInWords, processesInWords, stateInWords } = await telling();
@@ -258,6 +293,7 @@ export class Shell extends BaseTool<ShellParams> {
       const message = `There is no background command "${id}"; known: ${known}.`;
       return failedResult({ type: "not_found", message });
     }
+    await settleCreated(found.run, ask);
     if (action === "input") {
       if (!(await found.run.type(input))) {
         const message = `${id} has no terminal or has ended, so nothing was typed.`;
@@ -274,6 +310,32 @@ export class Shell extends BaseTool<ShellParams> {
     const text = left.length === 0 ? `Stopped ${id}.` : `Could not be stopped: ${processesInWords(left)}.`;
     return result(found.run, [text], text);
   }
+}
+
+/**
+ * Asks the user about protected files that came as a surprise. Returns the error that the call ends with when nobody
+ * could be asked: then they stay outside of the project.
+ */
+async function settleCreated(run: RunningCommand, ask: RunContext["ask"]): Promise<ToolError | null> {
+  const taken = (await run.takenBack()).filter(({ kept }) => kept !== null);
+  if (taken.length === 0 || run.settleTaken === undefined) return null;
+  const created = taken.map(({ path, why }) => ({ path, why }));
+  const list = created.map(({ path, why }) => `${path} (${why})`).join("\n");
+  const prompt = `The command created files that run code later. Keep them? With no, they stay outside of the project.\n${list}`;
+  const question = {
+    kind: "info",
+    title: "Keep what the command created?",
+    prompt,
+    urls: [],
+    created,
+    grants: [],
+  } as const;
+  const decision =
+    (await ask?.(question, "it was not known before that the command would create them")) ?? null;
+  await run.settleTaken(taken, decision !== null && decision.outcome !== "cancel");
+  if (decision !== null) return null;
+  const message = `The command ran, and created protected files that nobody could be asked about, so they were moved out of the project: ${list}`;
+  return { type: "needs_approval", message };
 }
 
 async function result(run: RunningCommand, state: readonly string[], shown: string): Promise<ToolResult> {

@@ -65,7 +65,7 @@ describe("a program that is to run in the sandbox", () => {
         child.stdin.end(`${paths.join("\n")}\n`);
         const code = await new Promise((resolve) => child.once("close", resolve));
         expect(guarded).toBe(1);
-        const taken = plan.release();
+        const taken = await plan.release();
         expect(told.trim().split("\n")).toEqual(["written", "written", "written", "EROFS"]);
         // What it wrote beside the project lies in the temporary folder that it alone sees.
         expect(existsSync(join(base, "b"))).toBe(false);

@@ -1,5 +1,6 @@
 import { onceFor } from "@burin/contract/async/once";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { beginAllowedCall } from "../sandbox/permissions.ts";
 import type {
   CommandSpace,
   SandboxedCommand,
@@ -27,15 +28,29 @@ export function commandLimits(options: LimitsOptions) {
   const state = (isReadOnly: boolean) => stateIn(isReadOnly && mode !== "off" ? "read-only" : mode);
   const planIn = async ({ sandbox }: SandboxState, command: SandboxedCommand) => {
     if (sandbox === null) return null;
-    const plan = await sandbox.plan(command);
+    const { writes = [] } = command;
+    const call = writes.length === 0 ? null : beginAllowedCall({ home: options.home, paths: writes });
+    const plan = await sandbox.plan(command).catch((error) => {
+      call?.end();
+      throw error;
+    });
     if (plan.before === null) return plan;
     const forget = onGuard(plan.before, temporary());
-    const release = () => {
-      const taken = plan.release();
-      forget();
-      return taken;
+    return {
+      ...plan,
+      release: async () => {
+        // Nothing of the command is left, so this is what it was allowed to write.
+        call?.endWithFiles();
+        const taken = await plan.release();
+        forget();
+        return taken;
+      },
+      releaseNow: () => {
+        call?.endWithFiles();
+        plan.releaseNow();
+        forget();
+      },
     };
-    return { ...plan, release };
   };
   return {
     /** Returns the limits that commands run in; with `isReadOnly`, those of a command that may change nothing. */

@@ -20,6 +20,8 @@ export async function commandQuestion(
   const isByName = reachesByName && exception !== "unlimited";
   const network = isByName ? await commandNetwork(command, directory, commands) : undefined;
   const limits = limitsInWords(await commands.sandbox(), exception, { hasNetwork, reachesByName, network });
+  const writes =
+    (await commands.protectedWrites?.({ command, directory, exception: exception ?? "none" })) ?? [];
   return {
     kind: "exec",
     title: `Run this command in ${directory}${isBackground ? ", in the background" : ""}? ${limits}`,
@@ -28,6 +30,7 @@ export async function commandQuestion(
     directory,
     ...(exception === undefined ? {} : { exception }),
     ...(network === undefined || network.isWhole ? {} : { hosts: network.hosts }),
+    ...(writes.length === 0 ? {} : { writes }),
     grants: [],
   };
 }

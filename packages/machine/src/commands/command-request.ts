@@ -35,10 +35,18 @@ export interface CommandRequest {
   readonly terminal?: boolean;
   /** It needs the network, and the user allowed these hosts to it; the user may be asked about others. */
   readonly hosts?: readonly string[];
+  /** The protected files, by their real absolute paths, that the user's yes lets it write. */
+  readonly writes?: readonly string[];
   /** With the exception `network`: it cannot use a proxy, so it gets the network of this machine. */
   readonly needsWholeNetwork?: boolean;
   /** It was allowed because the command, or git in it, only reads: so it gets no chance to do more. */
   readonly reads?: "wholly" | "partly";
+}
+
+/** A protected file, or a folder that holds some, that a command would write. */
+export interface ProtectedWrite {
+  readonly path: string;
+  readonly why: string;
 }
 
 /** How the shell itself ended. What it started may still run. */
@@ -76,6 +84,11 @@ export interface RunningCommand {
   refusedHosts?(): Awaitable<readonly string[]>;
   /** How long it has waited for the user to answer about hosts, in milliseconds. */
   waitedMs?(): number;
+  /**
+   * Puts back what of it the user wants to keep, or leaves it outside; then it is not in `takenBack` any more. Absent
+   * where nothing is taken back.
+   */
+  settleTaken?(taken: readonly TakenBack[], isKept: boolean): Awaitable<void>;
   /** Types into its terminal. Returns false when it has none, or has ended. */
   type(text: string): Awaitable<boolean>;
   /** Resolves when a program that got input has been silent for a moment. */

@@ -12,6 +12,7 @@ import {
   type Supervised,
   type Supervisor,
 } from "../processes/supervisor.ts";
+import { leaveOutOfGit, putBack } from "../sandbox/settle-taken.ts";
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import { CommandOutput } from "./command-output.ts";
 import type { RunningCommand, ShellEnd } from "./command-request.ts";
@@ -24,6 +25,8 @@ export interface RunPlan extends Omit<StartRequest, "writeEnd"> {
   readonly egress?: EgressLease | null;
   /** Returns the file's path for the id of the run. */
   readonly outputFile: (id: string) => string;
+  /** Burin's own folder. */
+  readonly home: string;
 }
 
 const QUIET_MS = 250;
@@ -36,7 +39,7 @@ export class CommandRun implements RunningCommand {
   shellEnd: ShellEnd | null = null;
   onLetGo: () => void = () => {};
   onOutput: () => void = () => {};
-  readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress">;
+  readonly #plan: Pick<RunPlan, "sandbox" | "terminal" | "egress" | "home">;
   readonly #process: Supervised;
   readonly #child: Child;
   readonly #sources: readonly Readable[];
@@ -45,16 +48,19 @@ export class CommandRun implements RunningCommand {
   readonly #said: Promise<string>;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
   #stopLimit = () => {};
+  /** Where what was put back had been kept. */
+  readonly #settled = new Set<string>();
+  #finished: Promise<void> | null = null;
 
   /** Rejects when the program cannot be started. */
   static async start(
     supervisor: Supervisor,
-    { pipe, outputFile, egress, ...request }: RunPlan,
+    { pipe, outputFile, egress, home, ...request }: RunPlan,
   ): Promise<CommandRun> {
     try {
       const started = await supervisor.start({ ...request, writeEnd: pipe?.writeEnd ?? null });
       if (pipe) closeQuietly(pipe.writeEnd);
-      return new CommandRun(started, { ...request, pipe, outputFile, egress: egress ?? null });
+      return new CommandRun(started, { ...request, pipe, outputFile, home, egress: egress ?? null });
     } catch (error) {
       closePipe(pipe);
       throw error;
@@ -77,8 +83,16 @@ export class CommandRun implements RunningCommand {
     this.shellEnded = this.#watch();
   }
 
-  takenBack(): readonly TakenBack[] {
-    return this.#process.takenBack();
+  async takenBack(): Promise<readonly TakenBack[]> {
+    const all = await this.#process.takenBack();
+    return all.filter(({ kept, path }) => !this.#settled.has(kept ?? path));
+  }
+
+  /** Before a user has answered, all of it is outside. */
+  async settleTaken(taken: readonly TakenBack[], isKept: boolean): Promise<void> {
+    const left = new Set(isKept ? putBack(taken, this.#plan.home) : taken);
+    leaveOutOfGit([...left]);
+    for (const one of taken) if (!left.has(one)) this.#settled.add(one.kept ?? one.path);
   }
 
   refusedHosts(): readonly string[] {
@@ -104,7 +118,7 @@ export class CommandRun implements RunningCommand {
     this.shellEnd = told;
     if (this.#ending !== null) return told;
     if (hasLeft) {
-      this.takenBack();
+      void this.takenBack();
       void this.#outputClosed.then(() => this.settle());
     } else await this.#finish();
     return told;
@@ -175,11 +189,16 @@ export class CommandRun implements RunningCommand {
   }
 
   async #finish(): Promise<void> {
+    this.#finished ??= this.#close();
+    await this.#finished;
+  }
+
+  async #close(): Promise<void> {
     this.isOver = true;
     this.#stopLimit();
     for (const source of this.#sources) source.destroy();
     this.output.end();
-    this.#process.release();
+    await this.#process.release();
   }
 }
 

@@ -10,6 +10,7 @@ export type Commands = ReturnType<typeof openCommands>;
 
 const METHODS = [
   "start",
+  "protectedWrites",
   "keep",
   "sandbox",
   "sharesServers",

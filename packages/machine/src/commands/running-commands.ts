@@ -21,11 +21,16 @@ import {
 } from "../processes/server-processes.ts";
 import type { ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
+import { beginAllowedCall } from "../sandbox/permissions.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import type { SessionSpace } from "../sandbox/session-space.ts";
-import { vouchForAll } from "../sandbox/vouched-files.ts";
 import { commandLimits } from "./command-limits.ts";
-import type { BackgroundCommand, CommandRequest, CommandsOptions } from "./command-request.ts";
+import type {
+  BackgroundCommand,
+  CommandRequest,
+  CommandsOptions,
+  ProtectedWrite,
+} from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
 import { closePipe, outputPipes } from "./output-pipe.ts";
 
@@ -166,27 +171,36 @@ export class RunningCommands {
       closePipe(await taking);
       throw error;
     });
-    const endVouching = request.exception === "unlimited" ? vouchForAll() : () => {};
+    const endCall = await this.#beginCall(request);
     const run = await CommandRun.start(this.#supervisor, {
       ...shell,
       env: { ...shell.env, ...egress?.env, ...this.#looking(request, sandbox !== null) },
       egress,
       pipe,
       terminal,
+      home: this.#options.home,
       outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
       sandbox,
     }).catch((error: unknown) => {
-      endVouching();
+      endCall();
       throw startFailure(error, request.command);
     });
     // If the file cannot be rewritten, it stays as it is, readable by its owner alone.
     run.output.onWhole = (file) => this.#cleanings.push(cleanOutput?.(file).catch(() => {}));
-    this.#running.set(run, { id: `run_${number}`, request, run, endVouching });
+    this.#running.set(run, { id: `run_${number}`, request, run, endCall });
     void run.shellEnded.then(() => {
-      endVouching();
+      endCall();
       for (const one of this.#running.keys()) if (one.isOver) this.#running.delete(one);
     });
     return run;
+  }
+
+  /** What other commands have created until now is not the work of one without limits. */
+  async #beginCall({ exception, writes = [] }: CommandRequest): Promise<() => void> {
+    if (exception !== "unlimited") return () => {};
+    await Promise.all([...this.#running.keys()].map((run) => run.takenBack()));
+    const { home, roots } = this.#options;
+    return onceOnly(beginAllowedCall({ home, roots, paths: writes }).endWithFiles);
   }
 
   #environment(): Readonly<Record<string, string>> {
@@ -202,6 +216,15 @@ export class RunningCommands {
     return { ...gitLooking({ isSandboxed }), ...paths };
   }
 
+  /** The protected files that the words of a command, or git, say it would write, and why they matter. */
+  async protectedWrites(request: CommandRequest): Promise<readonly ProtectedWrite[]> {
+    if (this.#shell.kind === "cmd" || this.#shell.kind === "powershell") return [];
+    const { sandbox } = await this.#limits.state(this.#isReadOnly(request));
+    if (sandbox?.mode !== "workspace-write") return [];
+    const { findProtectedWrites } = await import("./protected-writes.ts");
+    return findProtectedWrites(request, this.#options.roots);
+  }
+
   async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<Limited> {
     const { directory, exception, terminal: hasTerminal = false } = request;
     if (exception === "unlimited") return { sandbox: null, egress: null };
@@ -210,7 +233,8 @@ export class RunningCommands {
     const network =
       egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
     const within = egress === null ? {} : { within: egress.within };
-    const wrapped = { argv, cwd: directory, network, ...within, hasTerminal };
+    const { writes = [] } = request;
+    const wrapped = { argv, cwd: directory, network, writes, ...within, hasTerminal };
     try {
       const sandbox = await this.#limits.plan(wrapped, isReadOnly);
       if (egress === null || sandbox === null) return { sandbox, egress };
@@ -257,7 +281,7 @@ export class RunningCommands {
   async keep(request: CommandRequest, run: CommandRun): Promise<string> {
     const known = this.#background.get(run);
     if (known !== undefined) return known.id;
-    this.#running.get(run)?.endVouching();
+    this.#running.get(run)?.endCall();
     this.#kept += 1;
     const id = `bg_${this.#kept}`;
     this.#background.set(run, { id, request, run });
@@ -309,8 +333,8 @@ interface Limited {
 }
 
 interface Running extends BackgroundCommand<CommandRun> {
-  /** While a call waits for a command without limits, what it creates counts as allowed. */
-  readonly endVouching: () => void;
+  /** Ends what the user has allowed it to write. */
+  readonly endCall: () => void;
 }
 
 interface Session {
@@ -363,4 +387,12 @@ async function removeOldOutputs(folder: string): Promise<void> {
     const stats = await stat(file).catch(() => null);
     if (stats !== null && stats.mtimeMs < oldest) await rm(file, { force: true }).catch(() => {});
   }
+}
+
+function onceOnly(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
 }

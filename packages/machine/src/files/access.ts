@@ -11,6 +11,8 @@ export interface AccessSettings extends IgnoreSettings {
   readonly denied: readonly string[];
   /** Folders outside the roots whose files may be read, e.g. that of long outputs; their links are resolved. */
   readonly readable?: readonly string[];
+  /** Burin's own folder: guards of commands learn there which protected files the user has changed. */
+  readonly home?: string;
 }
 
 export interface WorkspaceSettings extends AccessSettings {
@@ -42,6 +44,10 @@ export class Access {
   /** Where to look for helper programs. */
   get environment(): NodeJS.ProcessEnv {
     return this.#settings.environment ?? process.env;
+  }
+
+  get home(): string | undefined {
+    return this.#settings.home;
   }
 
   /** All folders from which a file may be read. */

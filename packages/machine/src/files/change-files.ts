@@ -112,11 +112,11 @@ export class FileChanges {
       const pieces = [...after];
       bytes = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
     };
-    const { roots, environment } = this.#access;
+    const { roots, environment, home } = this.#access;
     const keep = this.#onChange;
     const onChange: OnChange | undefined =
       keep && ((pending) => keep({ ...pending, hashes: { present: current.hash, coming: whole } }));
-    const place = { file, real, roots, environment, onChange, beginWrite: this.#beginWrite };
+    const place = { file, real, roots, environment, home, onChange, beginWrite: this.#beginWrite };
     const settled = (now: BigIntStats) => {
       if (bytes === undefined) return;
       this.#last = HeldFile.written({ realPath: real, bytes, stats: now }, { hash: whole, text });

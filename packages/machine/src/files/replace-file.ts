@@ -20,11 +20,12 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { orElse } from "@burin/contract/or-else";
+import { protectedFile } from "@burin/shell-judge";
 import { randomName } from "../disk/random-name.ts";
 import { asWorkspaceError, codeOf } from "../disk/system-error.ts";
 import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "../paths/target-folder.ts";
 import type { BegunWrite } from "../processes/process-ledger.ts";
-import { vouchFor } from "../sandbox/vouched-files.ts";
+import { beginAllowedCall, hashOfFile, type OpenCall } from "../sandbox/permissions.ts";
 import { KeptAttributes } from "./file-attributes.ts";
 import { isTouched } from "./held-file.ts";
 import { nextTurn, PART_BYTES } from "./read-opened.ts";
@@ -78,6 +79,8 @@ export interface Replacement {
   readonly onChange?: OnChange | undefined;
   readonly beginWrite?: BeginWrite | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** Burin's own folder, where guards of commands learn which protected files the user allows. */
+  readonly home?: string | undefined;
 }
 
 /** A part of this size stays in the processor's cache while it is compared. */
@@ -103,10 +106,24 @@ let syncsForThread = 0;
  * be outside the root, and writing to the shared file would be neither atomic nor contained.
  */
 export async function replaceFile(replacement: Replacement): Promise<readonly string[]> {
-  const folder = await openTargetFolder(replacement.real, replacement.roots);
-  vouchFor(replacement.real);
+  const call = allowedCall(replacement);
   try {
-    const notes = await replaceIn(folder, replacement);
+    return await replaceAllowed(replacement, call);
+  } finally {
+    call?.end();
+  }
+}
+
+/** Commands may create no protected file, but this is the user's own wish. null for other files. */
+function allowedCall({ real, home }: Replacement): OpenCall | null {
+  if (home === undefined || protectedFile(real) === null) return null;
+  return beginAllowedCall({ home, paths: [real] });
+}
+
+async function replaceAllowed(replacement: Replacement, call: OpenCall | null): Promise<readonly string[]> {
+  const folder = await openTargetFolder(replacement.real, replacement.roots);
+  try {
+    const notes = await replaceIn(folder, replacement, call);
     closeMade(folder.made);
     return notes;
   } catch (error) {
@@ -117,12 +134,17 @@ export async function replaceFile(replacement: Replacement): Promise<readonly st
   }
 }
 
-async function replaceIn(folder: TargetFolder, replacement: Replacement): Promise<readonly string[]> {
+async function replaceIn(
+  folder: TargetFolder,
+  replacement: Replacement,
+  call: OpenCall | null,
+): Promise<readonly string[]> {
   const target = folder.path(folder.name);
   const old = replacement.stats === null ? null : await lookAtOld(target, replacement.stats, replacement);
   const begun = await replacement.beginWrite?.(dirname(replacement.real));
   try {
-    return await writeBeside({ folder, old, name: begun?.name ?? `.burin-${randomName()}.tmp` }, replacement);
+    const name = begun?.name ?? `.burin-${randomName()}.tmp`;
+    return await writeBeside({ folder, old, name, call }, replacement);
   } finally {
     begun?.end();
   }
@@ -134,10 +156,11 @@ interface Beside {
   readonly old: BigIntStats | null;
   /** Of the file that is written beside it. */
   readonly name: string;
+  readonly call: OpenCall | null;
 }
 
 async function writeBeside(
-  { folder, old, name }: Beside,
+  { folder, old, name, call }: Beside,
   replacement: Replacement,
 ): Promise<readonly string[]> {
   const [target, temporary] = [folder.path(folder.name), folder.path(name)];
@@ -153,6 +176,8 @@ async function writeBeside(
     replacement.content.meanwhile?.();
     await synced;
     if (await attributes?.giveTo(name)) await sync(descriptor);
+    const hash = call && hashOfFile(temporary);
+    if (hash) call?.permit({ path: replacement.real, hash });
     kept = replacement.onChange?.({
       real: replacement.real,
       present: old && target,

@@ -109,12 +109,13 @@ export function askGit(
     readonly git: string | null;
     readonly cwd: string;
     readonly env: Readonly<Record<string, string>>;
+    readonly input?: string;
   },
 ): ProgramOutput {
-  const { git, cwd, env } = asking;
+  const { git, cwd, env, input } = asking;
   if (git === null) return { output: Buffer.alloc(0), fault: "there is no git outside the project" };
   const all = { ...env, ...ONLY_HERE, LC_ALL: "C", LANGUAGE: "" };
-  return waitForOutput(git, words, { cwd, env: all, longestMs: LONGEST_MS });
+  return waitForOutput(git, words, { cwd, env: all, longestMs: LONGEST_MS, ...(input && { input }) });
 }
 
 /** For a command that an allow rule covers and in which git only looks: changes nothing that the rule is for. */

@@ -247,10 +247,11 @@ describe("the ledger of processes", () => {
     writeFileSync(join(root, ".npmrc"), "before");
     const begin = guardian({ roots: [root], home, temporary: "/tmp/x" });
     const ledger = new ProcessLedger(home);
-    const [done, left] = [begin(), begin()];
+    const [done, left] = [await begin(), await begin()];
     // Nobody looks any more, as after a crash.
-    for (const guard of [done, left]) guard.release();
+    for (const guard of [done, left]) await guard.release();
     const note = { roots: [root], temporary: "/tmp/x" };
+    if (done.before === null || left.before === null) throw new Error("nothing is guarded");
     ledger.noteGuard({ ...done.before, ...note })();
     ledger.noteGuard({ ...left.before, ...note });
     writeFileSync(join(root, ".env"), "planted");
@@ -275,13 +276,14 @@ describe("the ledger of processes", () => {
     const root = join(home, "project");
     mkdirSync(root);
     symlinkSync("own", join(root, ".npmrc"));
-    const { before, release } = guardian({ roots: [root], home, temporary: "/tmp/x" })();
-    release();
+    const { before, release } = await guardian({ roots: [root], home, temporary: "/tmp/x" })();
+    await release();
+    if (before === null) throw new Error("nothing is guarded");
     const places = [...before.places].map(([key, { kind, target }]) => [key, kind, target]);
     const ledger = new ProcessLedger(home);
     ledger.note();
     const path = orphaned(ledger);
-    const note = { guard: 1, since: before.since, isWhole: before.isWhole, named: [...before.named], places };
+    const note = { guard: 1, since: before.since, isWhole: true, named: [...before.named], places };
     appendFileSync(path, `${JSON.stringify({ ...note, roots: [root], temporary: "/tmp/x" })}\n`);
     rmSync(join(root, ".npmrc"));
     symlinkSync("planted", join(root, ".npmrc"));

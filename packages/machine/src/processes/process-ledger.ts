@@ -23,6 +23,8 @@ const WRITE_PREFIX = ".burin-";
 const WRITE_ENDING = ".tmp";
 
 const BEAT_MS = 2000;
+/** Of what refs name: more would make each command's note too long. */
+const MOST_TIPS = 500;
 /** One line for each process of one run. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -38,12 +40,13 @@ type Note =
 interface GuardNote {
   readonly guard: number;
   readonly since: number;
-  readonly isWhole: boolean;
   readonly roots: readonly string[];
   readonly temporary: string;
   readonly named: readonly string[];
   /** The next Burin, which reads them, may be of another version. */
   readonly places: readonly (readonly [key: string, kind: Place["kind"], target?: string | null])[];
+  readonly tips?: readonly (readonly [folder: string, ids: readonly string[]])[];
+  readonly steps?: readonly string[];
 }
 
 /** A file that is being written, in the folder of the file that it will replace. */
@@ -101,11 +104,15 @@ export class ProcessLedger {
   }
 
   /** Call when a command begins; call the returned function when it has been checked. */
-  noteGuard({ named, places, ...before }: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
+  noteGuard(guarded: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
+    const { named, places, since, roots, temporary, tips, steps } = guarded;
     this.#guards += 1;
     const guard = this.#guards;
     const standing = [...places].map(([key, { kind, target = null }]) => [key, kind, target] as const);
-    this.note({ ...before, guard, named: [...named], places: standing });
+    const size = [...tips.values()].reduce((sum, ids) => sum + ids.size, 0);
+    const refs = size > MOST_TIPS ? [] : [...tips].map(([folder, ids]) => [folder, [...ids]] as const);
+    const lists = { named: [...named], places: standing, tips: refs, steps: [...steps] };
+    this.note({ guard, since, roots, temporary, ...lists });
     this.#guarded.add(guard);
     // A file that was created long after the last heartbeat cannot come from a command of this Burin.
     this.#beat ??= setInterval(
@@ -206,16 +213,22 @@ function removeWrites(folder: string, { owner, boot }: Owner): void {
 }
 
 async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promise<void> {
-  const [{ Surveyor }, { takeBackMade }] = await Promise.all([
+  const [{ Surveyor }, { takeBackMade }, { AllowedCalls }] = await Promise.all([
     import("../sandbox/sandbox-survey.ts"),
-    import("../sandbox/sandbox-guard.ts"),
+    import("../sandbox/judge-changes.ts"),
+    import("../sandbox/permissions.ts"),
   ]);
-  const { roots, temporary, since, isWhole } = note;
+  const { roots, temporary, since, named, tips = [], steps = [] } = note;
   const places = new Map(
     note.places.map(([key, kind, target]) => [key, { kind, ...(target && { target }) }] as const),
   );
-  const before = { since, isWhole, places, named: new Set(note.named), until: lastBeat + 2 * BEAT_MS };
-  takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
+  const survey = await new Surveyor(roots, temporary).lookInSlices(named);
+  const before = {
+    ...{ since, places, named: new Set(named), until: lastBeat + 2 * BEAT_MS, steps: new Set(steps) },
+    tips: new Map(tips.map(([folder, ids]) => [folder, new Set(ids)] as const)),
+    calls: AllowedCalls.all(home),
+  };
+  takeBackMade(before, { survey, roots, home });
 }
 
 /**

@@ -65,7 +65,7 @@ export async function startServer(supervisor: Supervisor, start: ServerStart): P
     await run.end();
     // Its last words, which say why it has ended, may come after the news of its end.
     await drained(areErrorsRead, () => errorTail().length);
-    run.release();
+    await run.release();
   };
   let ending: Promise<void> | null = null;
   return {

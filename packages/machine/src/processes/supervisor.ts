@@ -40,7 +40,7 @@ export class Supervisor {
   /** Rejects when the program cannot be started. */
   async start(request: StartRequest): Promise<Supervised> {
     if (this.#hasEnded) {
-      request.sandbox?.release();
+      await request.sandbox?.release();
       throw new Error(ENDED);
     }
     const run = await this.#started(request);
@@ -71,7 +71,7 @@ export class Supervisor {
       this.#running.add(run);
       return run;
     } catch (error) {
-      sandbox?.release();
+      await sandbox?.release();
       throw error;
     }
   }
@@ -101,7 +101,7 @@ export class Supervised {
   readonly #onGone: () => void;
   readonly #forget: () => void;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
-  #taken: readonly TakenBack[] | null = null;
+  #taken: Promise<readonly TakenBack[]> | null = null;
   #isReleased = false;
 
   constructor(child: Child, { runId, sandbox, onGone }: Supervision) {
@@ -113,7 +113,7 @@ export class Supervised {
     this.#forget = endAtExit(() => {
       killNow(this.#marks);
       sandbox?.visit?.killSpace();
-      sandbox?.release();
+      sandbox?.releaseNow();
     });
   }
 
@@ -156,22 +156,32 @@ export class Supervised {
   }
 
   /** Files it created that would run code later, and that were moved out of the project. */
-  takenBack(): readonly TakenBack[] {
+  async takenBack(): Promise<readonly TakenBack[]> {
     return this.#taken ?? this.#sandbox?.look() ?? [];
   }
 
-  /** Call when nothing of it is left, or when it is not watched any more. Its guard stays while anything is alive. */
-  release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    for (const stream of [...this.child.channels, ...this.child.streams]) stream.destroy();
-    const letGo = () => {
+  /**
+   * Call when nothing of it is left, or when it is not watched any more. Its guard stays while anything is alive;
+   * otherwise it resolves when the last check is whole.
+   */
+  async release(): Promise<void> {
+    if (!this.#isReleased) {
+      this.#isReleased = true;
+      for (const stream of [...this.child.channels, ...this.child.streams]) stream.destroy();
+      if (this.#sandbox?.visit) this.#sandbox.visit.whenClear(() => this.#letGo());
+      else this.#letGo();
+    }
+    await this.#taken;
+  }
+
+  #letGo(): void {
+    const taken = this.#sandbox?.release() ?? Promise.resolve([]);
+    this.#taken = taken.finally(() => {
       this.#forget();
-      this.#taken = this.#sandbox?.release() ?? [];
       this.#onGone();
-    };
-    if (this.#sandbox?.visit) this.#sandbox.visit.whenClear(letGo);
-    else letGo();
+    });
+    // A caller that waits for it learns of a fault.
+    this.#taken.catch(() => {});
   }
 }
 
@@ -242,7 +252,7 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
   } finally {
     stopTimer();
     signal.removeEventListener("abort", onAbort);
-    run.release();
+    await run.release();
   }
 }
 

@@ -12,6 +12,7 @@ interface Waiting {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly longestMs: number;
+  readonly input?: string;
 }
 
 /**
@@ -21,16 +22,17 @@ interface Waiting {
 export function waitForOutput(
   program: string,
   args: readonly string[],
-  { longestMs, ...place }: Waiting,
+  { longestMs, input, ...place }: Waiting,
 ): ProgramOutput {
   const { spawnSync } = process.getBuiltinModule("node:child_process");
-  const done = withoutInherited(["ignore", "pipe", "pipe"], (stdio) =>
+  const done = withoutInherited([input === undefined ? "ignore" : "pipe", "pipe", "pipe"], (stdio) =>
     spawnSync(program, args, {
       ...place,
       timeout: longestMs,
       killSignal: "SIGKILL",
       maxBuffer: MOST_ANSWER_BYTES,
       stdio,
+      ...(input === undefined ? {} : { input }),
       windowsHide: true,
     }),
   );

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { PROTECTED_IN_GIT } from "@burin/shell-judge";
 import { bytesOf, entriesOf, lstatOf, realOf, realPlace } from "../disk/disk-looks.ts";
 import { askGit, type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "../git/git-programs.ts";
 import { KeptAnswers } from "../git/kept-answers.ts";
@@ -14,15 +15,31 @@ const MOST_COMMITTED_BYTES = 10 * 1024 * 1024;
 /** Returns why the user's next git command might run something because of this file in a git folder, or null. */
 export function programInGitFile({ path, kind }: Pick<Place, "path" | "kind">): string | null {
   if (kind === "link") return "it leads git elsewhere";
-  const name = basename(path);
-  if (name === "hooks") return programInHooks(path);
-  if (name === "commondir") return reasonOfCommonFolder(path);
-  return name === "gitdir" ? null : programInConfig(path);
+  switch (basename(path)) {
+    case "hooks":
+      return programInHooks(path);
+    case "commondir":
+      return reasonOfCommonFolder(path);
+    case "gitdir":
+      return null;
+    case "attributes":
+      return hasLines(path) ? "it chooses programs for files" : null;
+    case "grafts":
+    case "http-alternates":
+      return hasLines(path) ? "it leads git elsewhere" : null;
+    case "alternates":
+      return reasonOfAlternates(path);
+    case "remotes":
+    case "branches":
+      return entriesOf(path).length > 0 ? "it names places that git connects to" : null;
+    default:
+      return programInConfig(path);
+  }
 }
 
 /** The same for a whole git folder. */
 export function programInRepository(folder: string): string | null {
-  for (const name of ["config", "config.worktree", "hooks", "commondir"]) {
+  for (const name of PROTECTED_IN_GIT) {
     const path = join(folder, name);
     const stats = lstatOf(path);
     if (stats === null) continue;
@@ -30,6 +47,25 @@ export function programInRepository(folder: string): string | null {
     if (reason !== null) return reason;
   }
   return null;
+}
+
+function hasLines(file: string): boolean {
+  const bytes = lstatOf(file)?.isFile() ? bytesOf(file, MOST_BYTES) : null;
+  return (
+    bytes === null ||
+    bytes
+      .toString()
+      .split("\n")
+      .some((line) => /^\s*[^#\s]/.test(line))
+  );
+}
+
+/** As `git clone --shared` writes it: the objects of another repository. */
+function reasonOfAlternates(file: string): string | null {
+  const lines = bytesOf(file, MOST_LINK_BYTES)?.toString().split("\n") ?? ["?"];
+  const isOfOne = (line: string) =>
+    line === "" || line.startsWith("#") || lstatOf(join(resolve(dirname(dirname(file)), line), "../HEAD"));
+  return lines.every(isOfOne) ? null : "it leads git elsewhere";
 }
 
 function programInHooks(folder: string): string | null {

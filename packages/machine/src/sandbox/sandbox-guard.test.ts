@@ -12,19 +12,15 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { gitHome, temporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
-import { guardian, takeBackMade } from "./sandbox-guard.ts";
-import { type Survey, Surveyor } from "./sandbox-survey.ts";
+import { takeBackMade } from "./judge-changes.ts";
+import { AllowedCalls } from "./permissions.ts";
+import { guardian } from "./sandbox-guard.ts";
+import { Surveyor } from "./sandbox-survey.ts";
 
-/** Something is finished right after everything was looked at, once. */
-class Overtaken extends Surveyor {
-  onLooked: (() => void) | null = null;
-
-  override look(named?: Iterable<string>): Survey {
-    const survey = super.look(named);
-    this.onLooked?.();
-    this.onLooked = null;
-    return survey;
-  }
+/** What is known of a folder in which no call was allowed and no repository had anything. */
+function beforeIn(surveyor: Surveyor, home: string) {
+  const nothing = { calls: new AllowedCalls(home), tips: new Map(), steps: new Set<string>() };
+  return { since: Date.now(), ...surveyor.look(), ...nothing };
 }
 
 /** A submodule whose git folder becomes one while a look at what the command made is under way. */
@@ -32,15 +28,17 @@ function submoduleMade(more: (folder: string) => void) {
   const { base, root, git, write, makeRepository } = gitHome();
   makeRepository(root);
   makeRepository(join(base, "library"));
-  const surveyor = new Overtaken([root], join(base, "temporary"));
-  const before = { since: Date.now(), ...surveyor.look() };
+  const surveyor = new Surveyor([root], join(base, "temporary"));
+  const home = join(base, "home");
+  const before = beforeIn(surveyor, home);
   git(root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", join(base, "library"), "module");
   const folder = join(root, ".git/modules/module");
   more(folder);
   const head = join(folder, "HEAD");
   renameSync(head, `${head}.lock`);
-  surveyor.onLooked = () => renameSync(`${head}.lock`, head);
-  const taken = takeBackMade(before, { surveyor, roots: [root], home: join(base, "home"), isGoingOn: true });
+  const survey = surveyor.look();
+  renameSync(`${head}.lock`, head);
+  const taken = takeBackMade(before, { survey, roots: [root], home, isGoingOn: true });
   return { taken: taken.map(({ path }) => path), root, write };
 }
 
@@ -63,12 +61,13 @@ it("P53 a file in a folder that was made in the millisecond before the first loo
   const { birthtimeMs } = lstatSync(root);
   for (; lstatSync(root).ctimeMs <= birthtimeMs; writeFileSync(file, "before")) rmSync(file, { force: true });
   const surveyor = new Surveyor([root], `${root}-temporary`);
-  const before = { since: Math.floor(birthtimeMs), ...surveyor.look() };
-  expect(takeBackMade(before, { surveyor, roots: [root], home: `${root}-home` })).toEqual([]);
+  const before = { ...beforeIn(surveyor, `${root}-home`), since: Math.floor(birthtimeMs) };
+  const ground = { survey: surveyor.look(), roots: [root], home: `${root}-home` };
+  expect(takeBackMade(before, ground)).toEqual([]);
   expect(readFileSync(file, "utf8")).toBe("before");
 });
 
-it("P53 a protected file that cannot be put back, as another program has made it again, ends nothing", () => {
+it("P53 a protected file that cannot be put back, as another program has made it again, ends nothing", async () => {
   const root = realpathSync(temporaryFolder());
   const file = join(root, ".env");
   writeFileSync(file, "KEY=1\n");
@@ -76,7 +75,7 @@ it("P53 a protected file that cannot be put back, as another program has made it
   const fs = process.getBuiltinModule("node:fs");
   const { renameSync: rename } = fs;
   const begin = guardian({ roots: [root], home: `${root}-home`, temporary: `${root}-temporary` });
-  const guard = begin();
+  const guard = await begin();
   writeFileSync(join(root, "other-name"), "KEY=changed\n");
   fs.renameSync = (from, to) => {
     rename(from, to);
@@ -85,7 +84,7 @@ it("P53 a protected file that cannot be put back, as another program has made it
   syncBuiltinESMExports();
   try {
     // What is made at each try is told as well, where the clock of the file system has gone on.
-    expect(new Set(guard.release().map(({ path }) => path))).toEqual(new Set([file]));
+    expect(new Set((await guard.release()).map(({ path }) => path))).toEqual(new Set([file]));
     expect(readFileSync(file, "utf8")).toBe("made meanwhile\n");
   } finally {
     fs.renameSync = rename;

@@ -52,7 +52,7 @@ export function linuxSandbox(
   isRoot = process.getuid?.() === 0,
 ): Sandbox & { probe(): string[] } {
   const { mode, temporary } = limits;
-  const begin = mode === "workspace-write" ? guardian(limits) : () => UNGUARDED;
+  const begin = mode === "workspace-write" ? guardian(limits) : async () => UNGUARDED;
   return {
     mode,
     /** Arguments that show whether bubblewrap works on this system. */
@@ -66,7 +66,7 @@ export function linuxSandbox(
       const way: Way = { space, isRoot, hasChannels: command.isAlone !== true && !command.hasTerminal };
       const filtered = handFilter(filter, way);
       // Last of what a full disk can refuse: nobody would end a guard without a command.
-      const guard = begin();
+      const guard = await begin(command.writes);
       const args = [
         ...spaces(command, way),
         // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
@@ -171,11 +171,11 @@ interface Around extends Pick<Guard, "before"> {
 
 /** What the command sees of the disk, and what of it it can write. */
 function places(
-  { network }: SandboxedCommand,
+  { network, writes }: SandboxedCommand,
   { roots, home, hide = [], temporary, mode }: SandboxLimits,
   { before, isRoot, hidden, hasFilter }: Around,
 ): string[] {
-  const layout = before ? protectedLayout(before, roots) : { pinned: [], readOnly: [] };
+  const layout = before ? protectedLayout(before, roots, writes) : { pinned: [], readOnly: [] };
   const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
   const secret = [...new Set(hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder))];
   // What is within another one goes with it, and could not be mounted behind it.

@@ -11,16 +11,16 @@ const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 /** Seatbelt, with the program that macOS brings. Written from its documentation; not tried on a Mac so far. */
 export function macSandbox(limits: SandboxLimits): Sandbox & { probe(): [program: string, args: string[]] } {
   const { mode } = limits;
-  const begin = mode === "workspace-write" ? guardian(limits) : () => UNGUARDED;
+  const begin = mode === "workspace-write" ? guardian(limits) : async () => UNGUARDED;
   // Beside it are the pipes of other commands. The system compares real paths.
   const temporary = join(realPlace(limits.temporary), "tmp");
   const writing = { ...limits, temporary };
   return {
     mode,
     probe: () => [SANDBOX_EXEC, ["-p", macProfile(writing, false, null), "/usr/bin/true"]],
-    async plan({ argv, network }) {
+    async plan({ argv, network, writes }) {
       makeFolders(temporary);
-      const guard = begin();
+      const guard = await begin(writes);
       const args = ["-p", macProfile(writing, network, guard.before), ...argv];
       const own = { env: { TMPDIR: temporary }, channels: 0, visit: null };
       return { program: SANDBOX_EXEC, args, ...own, ...guard };
@@ -32,7 +32,7 @@ export function macSandbox(limits: SandboxLimits): Sandbox & { probe(): [program
 export function macProfile(
   { mode, roots, home, hide = [], temporary }: SandboxLimits,
   network: boolean,
-  survey: Survey | null,
+  survey: (Pick<Survey, "places"> & { readonly writes?: readonly string[] }) | null,
 ): string {
   const writable = mode === "workspace-write" ? [...roots, temporary] : [temporary];
   return [
@@ -47,6 +47,7 @@ export function macProfile(
     ]),
     `(allow file-write* ${writable.map(subpath).join(" ")})`,
     ...(survey === null ? [] : protecting(survey, roots)),
+    "(deny file-write-setugid)",
     `(deny file-read* file-write* ${subpath(home)})`,
     `(allow file-read* ${subpath(join(home, "output"))})`,
     ...(network ? [] : ["(deny network*)", '(allow network* (local ip "localhost:*"))']),
@@ -55,16 +56,20 @@ export function macProfile(
 }
 
 /** New repositories and packages are checked afterwards. */
-function protecting(survey: Survey, roots: readonly string[]): string[] {
+function protecting(
+  { writes = [], ...survey }: Pick<Survey, "places"> & { readonly writes?: readonly string[] },
+  roots: readonly string[],
+): string[] {
   const { denied, allowed } = protectedPaths();
   const patterns = roots.map((root) => root.replace(/[\\^$.*+?()[\]{}|"]/g, "\\$&"));
   const below = `^(${patterns.join("|")})(/.*)?`;
-  const { pinned, readOnly } = protectedLayout(survey, roots);
+  const { pinned, readOnly } = protectedLayout(survey, roots, writes);
   return [
     `(deny file-write* (regex #"${below}${denied}"))`,
     `(allow file-write* (regex #"${below}${allowed}") (regex #"${below}/node_modules/"))`,
     ...(pinned.length > 0 ? [`(deny file-write-unlink ${pinned.map(literal).join(" ")})`] : []),
     ...(readOnly.length > 0 ? [`(deny file-write* ${readOnly.map(subpath).join(" ")})`] : []),
+    ...(writes.length > 0 ? [`(allow file-write* ${writes.map(subpath).join(" ")})`] : []),
   ];
 }
 

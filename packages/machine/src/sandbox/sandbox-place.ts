@@ -10,10 +10,10 @@ export interface Place {
   readonly kind: "file" | "folder" | "link";
   /**
    * `name`: protected by its name. `git folder`: all that belongs to one repository. `git link`: a file or link
-   * that leads to such a folder. `git file`: a file in a git folder that git follows. `named`: named by a
-   * repository's config. `way out`: a link into the temporary folder.
+   * that leads to such a folder. `git file`: a file in a git folder that git follows. `in git`: something there that
+   * git does not write itself. `named`: named by a repository's config. `way out`: a link into the temporary folder.
    */
-  readonly part: "name" | "git folder" | "git link" | "git file" | "named" | "way out";
+  readonly part: "name" | "git folder" | "git link" | "git file" | "in git" | "named" | "way out";
   /** Its inode number. */
   readonly id: string;
   readonly target?: string;
@@ -29,6 +29,6 @@ export function placeAt(path: string, folderId: string, part: Place["part"]): Pl
   return { path, key, id, part, kind: "link", target: linkTarget(path) ?? "" };
 }
 
-export function idOf(stats: Stats): string {
+export function idOf(stats: Pick<Stats, "dev" | "ino">): string {
   return `${stats.dev}:${stats.ino}`;
 }

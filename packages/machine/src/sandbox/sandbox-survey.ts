@@ -1,7 +1,8 @@
 import type { Dirent, Stats } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedName } from "@burin/shell-judge";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedName, WRITTEN_BY_GIT } from "@burin/shell-judge";
 import { entriesOf, linkTarget, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
 import { namedByRepository } from "./judge-repository.ts";
@@ -11,12 +12,10 @@ export interface Survey {
   readonly places: ReadonlyMap<string, Place>;
   /** What config files name, whether it exists or not. */
   readonly named: ReadonlySet<string>;
-  /** False when there were more folders than are checked. */
-  readonly isWhole: boolean;
 }
 
 interface Folder {
-  readonly stats: Stats;
+  readonly stats: Pick<Stats, "dev" | "ino" | "ctimeMs">;
   readonly readAt: number;
   /** Their paths. */
   readonly folders: readonly string[];
@@ -24,8 +23,8 @@ interface Folder {
   readonly isBare: boolean;
 }
 
-/** Breadth first: folders near the root are checked before deep ones. */
-const MOST_FOLDERS = 20_000;
+/** The process can do something else after so many folders. */
+const FOLDERS_AT_ONCE = 500;
 /** A folder that was changed this shortly before it was read may change again with the same time stamp. */
 const DOUBTFUL_MS = 50;
 
@@ -40,23 +39,37 @@ export class Surveyor {
     this.#temporary = temporary;
   }
 
-  /** `alsoNamed`: paths that config files named before, which are checked once more. */
+  /** Looks at everything, however much it is. `alsoNamed`: paths that config files named before. */
   look(alsoNamed: Iterable<string> = []): Survey {
+    const steps = this.steps(alsoNamed);
+    for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+  }
+
+  /** The same in slices, between which the process can do something else. */
+  async lookInSlices(alsoNamed: Iterable<string> = []): Promise<Survey> {
+    const steps = this.steps(alsoNamed);
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) return step.value;
+      await nextTurn();
+    }
+  }
+
+  /** Yields after each slice. */
+  *steps(alsoNamed: Iterable<string>): Generator<void, Survey> {
     const notes = { places: new Map<string, Place>(), named: new Set<string>(alsoNamed) };
     const folders = new Map<string, Folder>();
-    const isWhole = this.#roots.map((root) => this.#walk(root, folders, notes)).every(Boolean);
+    for (const root of this.#roots) yield* this.#walk(root, folders, notes);
     this.#known = folders;
     const { places, named } = notes;
     for (const path of named) if (isWithinAny(path, this.#roots)) noteNamed(path, places);
-    return { places, named, isWhole };
+    return { places, named };
   }
 
-  /** Returns false when there were too many folders. */
-  #walk(root: string, folders: Map<string, Folder>, notes: Notes): boolean {
+  *#walk(root: string, folders: Map<string, Folder>, notes: Notes): Generator<void, void> {
     if (root === homedir()) for (const name of PROTECTED_IN_HOME) notes.named.add(join(root, name));
     const queue = [root];
     for (let index = 0; index < queue.length; index += 1) {
-      if (folders.size >= MOST_FOLDERS) return false;
+      if (index % FOLDERS_AT_ONCE === FOLDERS_AT_ONCE - 1) yield;
       const path = queue[index] ?? root;
       const folder = this.#folder(path, root);
       if (folder === null) continue;
@@ -67,7 +80,6 @@ export class Surveyor {
       const found = folder.found.filter(({ part }) => !isExempt || part === "git");
       if (folder.isBare || found.length > 0) notePlaces(path, { ...folder, found }, notes);
     }
-    return true;
   }
 
   /** Returns null when it is not a folder any more. */
@@ -86,7 +98,8 @@ export class Surveyor {
       if (part !== null) found.push({ name: entry.name, part });
       else if (entry.isDirectory()) folders.push(join(path, entry.name));
     }
-    return { stats, readAt, folders, found, isBare: isGitFolder(entries) };
+    const { dev, ino, ctimeMs } = stats;
+    return { stats: { dev, ino, ctimeMs }, readAt, folders, found, isBare: isGitFolder(entries) };
   }
 
   #partOf(path: string, parent: string, entry: Dirent): "name" | "git" | "way out" | null {
@@ -166,12 +179,35 @@ function gitFolderPlaces(folder: string): Place[] {
   if (stats === null) return [];
   const id = idOf(stats);
   const self: Place = { path: folder, key: `${id}/.`, id, kind: "folder", part: "git folder" };
-  const files = PROTECTED_IN_GIT.map((name) => placeAt(join(folder, name), id, "git file"));
+  const files = PROTECTED_IN_GIT.map((name) => placeInGit(folder, name, id));
   return [
     self,
     ...files.filter((place) => place !== null),
+    ...(isGitsAlone(folder) ? unknownInGit(folder, id) : []),
     ...["worktrees", "modules"].flatMap((name) => placesInside(join(folder, name), id)),
   ];
+}
+
+function placeInGit(folder: string, name: string, folderId: string): Place | null {
+  const above = dirname(name) === "." ? null : lstatOf(join(folder, dirname(name)));
+  if (dirname(name) !== "." && above === null) return null;
+  return placeAt(join(folder, name), above === null ? folderId : idOf(above), "git file");
+}
+
+/** What only looks like a git folder may hold the user's own work. */
+export function isGitsAlone(folder: string): boolean {
+  return basename(folder).toLowerCase() === ".git" || /\/\.git\/(?:worktrees|modules)\//i.test(folder);
+}
+
+/** What git itself does not write there, some program may run. */
+function unknownInGit(folder: string, folderId: string): Place[] {
+  const names = entriesOf(folder).map(({ name }) => name);
+  const unknown = names.filter((name) => {
+    if (PROTECTED_IN_GIT.includes(name)) return false;
+    // Disks that leave case aside find it by the protected name too.
+    return PROTECTED_IN_GIT.includes(name.toLowerCase()) || !WRITTEN_BY_GIT.test(name);
+  });
+  return unknown.flatMap((name) => placeAt(join(folder, name), folderId, "in git") ?? []);
 }
 
 /** They hold much in a repository, and no other repository; a submodule may have such a name too. */
@@ -202,8 +238,13 @@ interface ProtectedLayout {
   readonly readOnly: readonly string[];
 }
 
-export function protectedLayout({ places }: Survey, roots: readonly string[]): ProtectedLayout {
-  const all = [...places.values()];
+/** `writes`: what the command may write although it is protected, and all below it. */
+export function protectedLayout(
+  { places }: Pick<Survey, "places">,
+  roots: readonly string[],
+  writes: readonly string[] = [],
+): ProtectedLayout {
+  const all = [...places.values()].filter(({ path }) => !isWithinAny(path, writes));
   // A link's target could be protected, but the link itself could be replaced: then nothing may be written.
   const frozen = new Set(
     all.flatMap((one) => (one.part === "git file" && one.kind === "link" ? [dirname(one.path)] : [])),
@@ -214,12 +255,24 @@ export function protectedLayout({ places }: Survey, roots: readonly string[]): P
     if (part === "git folder") {
       if (frozen.has(path)) readOnly.push(path);
       else if (basename(path).toLowerCase() === ".git") pinned.push(path);
-    } else if (kind !== "link") {
-      readOnly.push(path);
-    } else {
-      const target = realOf(path);
-      if (target !== null && isWithinAny(target, roots) && !roots.includes(target)) readOnly.push(target);
-    }
+    } else if (kind === "folder" && writes.some((one) => isWithin(one, path))) {
+      const others = filesBelow(path).filter((file) => !isWithinAny(file, writes));
+      readOnly.push(...others);
+      if (others.length > 0) pinned.push(path);
+    } else readOnly.push(...(kind === "link" ? targetIn(path, roots, writes) : [path]));
   }
   return { pinned, readOnly: [...new Set(readOnly)].sort() };
+}
+
+function targetIn(link: string, roots: readonly string[], writes: readonly string[]): string[] {
+  const target = realOf(link);
+  if (target === null || isWithinAny(target, writes) || roots.includes(target)) return [];
+  return isWithinAny(target, roots) ? [target] : [];
+}
+
+export function filesBelow(folder: string): string[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
 }

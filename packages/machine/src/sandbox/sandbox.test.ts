@@ -62,7 +62,7 @@ async function runAsNobody(
     env: { PATH: process.env.PATH, ...plan.env },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
-  plan.release();
+  await plan.release();
   return { code: done.status, text: done.stdout + done.stderr };
 }
 
@@ -299,7 +299,7 @@ if (process.platform === "linux") {
       burin.kill("SIGKILL");
       await vi.waitUntil(() => pids.every((one) => findProcess(one)?.isZombie !== false), 20_000);
       expect(pids.length).toBeGreaterThan(2);
-      plan?.release();
+      await plan?.release();
     });
   });
 }

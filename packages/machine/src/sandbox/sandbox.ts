@@ -35,6 +35,8 @@ export interface SandboxedCommand {
   readonly network: boolean;
   /** The words that start a program in another network namespace, in which it then stays; not in a shared space. */
   readonly within?: readonly string[];
+  /** The protected files, or folders with such files, that the user lets it write. */
+  readonly writes?: readonly string[];
   /** It shares nothing with the commands of its session, and all that it started ends with it. */
   readonly isAlone?: boolean;
   /** It has its own terminal, which it must keep. */

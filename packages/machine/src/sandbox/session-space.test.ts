@@ -71,7 +71,7 @@ describe("the space of a session", needs("bwrap", "python3", "curl"), () => {
     await room.run("true");
     const planted = () =>
       [".envrc", ".husky/pre-commit", ".vscode/tasks.json"].map((file) => join(room.root, file));
-    await vi.waitUntil(() => run.takenBack().length >= 3, { timeout: 20_000, interval: 50 });
+    await vi.waitUntil(async () => (await run.takenBack()).length >= 3, { timeout: 20_000, interval: 50 });
     await room.commands.close();
     expect(alive(words)).toEqual([]);
     expect(planted().filter((file) => existsSync(file))).toEqual([]);

@@ -81,3 +81,14 @@ function moveAway(path: string, name: string, home: string): string {
   }
   return kept;
 }
+
+/** To a place where nothing is. */
+export function moveBack(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (codeOf(error) !== "EXDEV") throw error;
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+    rmSync(from, { recursive: true, force: true });
+  }
+}

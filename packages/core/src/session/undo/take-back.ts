@@ -27,6 +27,8 @@ import {
 export interface UndoPlace {
   readonly folder: string;
   readonly root: string;
+  /** Where guards of commands learn what the user has changed. */
+  readonly home?: string;
   readonly onChange: OnChange;
   readonly beginWrite?: BeginWrite;
 }
@@ -138,9 +140,9 @@ async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
   const { change, place, now } = step;
   const stats = now === null ? null : lstatSync(change.file, { bigint: true });
   const content = { writeTo, isOf: isOf(step) };
-  const { onChange, beginWrite } = place;
+  const { onChange, beginWrite, home } = place;
   const mode = change.before?.mode;
-  await replaceFile({ ...target(step), stats, content, onChange, beginWrite, mode });
+  await replaceFile({ ...target(step), stats, content, onChange, beginWrite, home, mode });
 }
 
 /** For files that are, or were when kept, small enough to be merged. */

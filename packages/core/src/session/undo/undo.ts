@@ -114,7 +114,7 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   const ledger = await openWriteLedger(home);
   const { beginWrite } = ledger;
   const { onChange } = journal;
-  const place: UndoPlace = { folder: undoFolder(home, root), root, onChange, beginWrite };
+  const place: UndoPlace = { folder: undoFolder(home, root), root, home, onChange, beginWrite };
   const { files, of } = await takeBackAll(chosen, place).finally(ledger.close);
   const result = { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
   try {

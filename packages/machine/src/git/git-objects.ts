@@ -1,0 +1,43 @@
+import { findHelper, helperPath } from "../processes/helper-program.ts";
+import { askGit } from "./git-programs.ts";
+
+export interface GitObject {
+  readonly id: string;
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+const NEWLINE = 0x0a;
+
+function askObjects(git: string, words: readonly string[], input: string): Buffer {
+  const { PATH } = process.env;
+  const env = { PATH: helperPath(PATH), GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
+  const all = ["--no-replace-objects", "--git-dir", git, ...words];
+  return askGit(all, { git: findHelper("git", PATH), cwd: "/", env, input }).output;
+}
+
+/** What a repository has under these ids, the missing ones left out. Nothing says that the content fits the id. */
+export function readObjects(git: string, ids: readonly string[]): GitObject[] {
+  if (ids.length === 0) return [];
+  const output = askObjects(git, ["cat-file", "--batch"], `${ids.join("\n")}\n`);
+  const found: GitObject[] = [];
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf(NEWLINE, at);
+    if (end === -1) break;
+    const [id = "", type = "", size] = output.toString("latin1", at, end).split(" ");
+    at = end + 1;
+    if (size === undefined) continue;
+    found.push({ id, type, content: output.subarray(at, at + Number(size)) });
+    at += Number(size) + 1;
+  }
+  return found;
+}
+
+/** The ids of the newest commits and tags before these, as git lists them. */
+export function recentCommits(git: string, tips: readonly string[], most: number): string[] {
+  const words = ["rev-list", "--stdin", "--ignore-missing", "-n", String(most)];
+  const listed = askObjects(git, words, `${tips.join("\n")}\n`)
+    .toString("latin1")
+    .trim();
+  return [...tips, ...listed.split("\n").filter((line) => line !== "")];
+}
