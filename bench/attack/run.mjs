@@ -1,12 +1,17 @@
-// npm run attack [-- repositories|reads|ends] [--seed N] [--count N]: really runs what is let through unasked, and looks at
-// what it did. The whole proof is --count 20000, how many generated commands are run.
+// npm run attack [-- repositories|reads|ends|leftovers] [--seed N] [--count N]: really runs what is let through unasked,
+// and what a user approved, and looks at what it did. The whole proof is --count 20000, how many generated commands are run.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 /** Each answers how many attacks had an effect or harmless commands asked. */
-const PARTS = { repositories: "repositories.mjs", reads: "reads.mjs", ends: "ends.mjs" };
+const PARTS = {
+  repositories: "repositories.mjs",
+  reads: "reads.mjs",
+  ends: "ends.mjs",
+  leftovers: "leftovers.mjs",
+};
 
 const top = dirname(fileURLToPath(import.meta.url));
 const options = /** @type {const} */ ({ seed: { type: "string" }, count: { type: "string" } });

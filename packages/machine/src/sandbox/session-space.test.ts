@@ -143,7 +143,7 @@ describe("the space of a session", needs("bwrap", "python3", "curl"), () => {
         stdio: [...stdio],
         env: { ...process.env, ...plan.env },
       });
-      plan.release();
+      await plan.release();
       return done.status;
     };
     writeFileSync(join(room.root, "forge.py"), FORGE);

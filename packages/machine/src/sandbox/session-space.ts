@@ -69,7 +69,7 @@ export class SessionSpace {
       await space.close();
     } else {
       await holder.end();
-      holder.release();
+      await holder.release();
     }
     return null;
   }
@@ -183,7 +183,7 @@ export class SessionSpace {
     if (this.isOpen) return [this.#first];
     this.#isClosed = true;
     await this.#holder.end();
-    this.#holder.release();
+    await this.#holder.release();
     this.#checkWaiting();
     for (const file of this.#opened.values()) orElse(undefined, () => closeSync(file));
     return [];
