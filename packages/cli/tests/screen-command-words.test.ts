@@ -18,6 +18,7 @@ const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> 
     ],
     wrong: ["/approval nope", "nope is not one of: plan, default, auto-edit, yolo"],
   },
+  compact: { right: [["/compact what a.txt has", /not shorter|nothing to compact|tokens/i]] },
   export: {
     right: [["/export talk.html", /Written: .*talk\.html/]],
     wrong: [
@@ -35,6 +36,10 @@ const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> 
       ["", "The service does not list other-model"],
     ],
     wrong: ["/model fake-modle", "The service does not list fake-modle; did you mean fake-model?"],
+  },
+  permissions: {
+    right: [["/permissions", "nothing is granted"]],
+    wrong: ["/permissions revoke 9", /9/],
   },
   rename: { right: [["/rename the big one", "This session is now called: the big one"]] },
   resume: {

@@ -76,7 +76,10 @@ describe.each([
     const make = { file_path: join(root, "new.txt"), content: "hello\n" };
     const { call } = await client({ isModern });
     const refused = await call("write_file", make);
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("--allow 'write_file'") });
+    expect(refused).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("--allow 'write_file(new.txt)'"),
+    });
     expect(refused.text).toContain("\n\nThis client cannot ask");
     expect(existsSync(make.file_path)).toBe(false);
     const allowed = await client({ isModern, args: ["--allow", "write_file"] });
@@ -149,7 +152,7 @@ describe.each([
     };
     const { call } = await client({ isModern, says });
     await mkdir(join(root, ".git"));
-    for (const name of ["x.txt", "y.txt", ".git/config", ".git/config2"]) {
+    for (const name of ["made/x.txt", "made/y.txt", ".git/config", ".git/config2"]) {
       expect(await call("write_file", { file_path: join(root, name), content: "x\n" })).toMatchObject({
         isError: false,
       });

@@ -170,8 +170,6 @@ export interface CallContext {
   readonly reads?: "wholly" | "partly";
   /** Asks the user something more while the call runs; null when nobody answers. */
   readonly ask?: (confirmation: Confirmation, reason: string) => Promise<Decision | null>;
-  /** The hosts that the user allowed with a command. */
-  readonly hosts?: readonly string[];
 }
 
 export interface RunContext extends CallContext {

@@ -120,8 +120,9 @@ export { mediaParts } from "./agent/conversation.ts";
 export type { CustomCommand } from "./agent/definitions.ts";
 export { historyOf } from "./agent/history.ts";
 export { type QuestionView, questionView, shownReason, type ViewLimits } from "./approval/question-view.ts";
-export { findBareLauncher, openGrants, type SessionGrants } from "./assembly/join-approval.ts";
+export { findBareLauncher, openGrants } from "./assembly/join-approval.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
+export type { SessionGrants } from "./assembly/options.ts";
 export { projectFiles } from "./assembly/project-files.ts";
 export { createSession } from "./configured-session.ts";
 export {

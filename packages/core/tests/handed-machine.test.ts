@@ -338,19 +338,3 @@ it("R8 a session works on the machine that is handed in, from the first call to 
   expect(status).toBe("success");
   expect(files).toEqual(new Map([["/far/project/a.txt", "two\n"]]));
 });
-
-it("P45 a toolbox that waits for its first call has already asked how commands are limited", async () => {
-  let toolbox: ReturnType<typeof createToolbox> | undefined;
-  await new Promise<void>((resolve) => {
-    const openCommands = (options: CommandsOptions) => {
-      const commands = nodeMachine.openCommands(options);
-      const sandbox = () => {
-        resolve();
-        return commands.sandbox();
-      };
-      return { ...commands, sandbox };
-    };
-    toolbox = createToolbox({ root: temporaryFolder(), machine: { ...nodeMachine, openCommands } });
-  });
-  await toolbox?.close();
-});

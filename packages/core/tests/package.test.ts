@@ -117,23 +117,6 @@ console.log(JSON.stringify([imported, loaded()]));`,
     expect(used.filter((name) => ["models", "session", "changes", "commands"].includes(name))).toEqual([]);
   });
 
-  it("P45 a toolbox that waits for its first call loads what calls need meanwhile", () => {
-    const needed = ["shared", "calls", "patterns", "processes", "commands", "changes", "edits"];
-    const missing = program(
-      "ahead.js",
-      `import { createRequire } from "node:module";
-import { setTimeout as pause } from "node:timers/promises";
-import { createToolbox } from "@burin/core";
-const { cache } = createRequire(import.meta.url);
-const toolbox = createToolbox({ root: "." });
-const missing = () => ${JSON.stringify(needed)}.filter((name) => !Object.keys(cache).some((path) => path.includes("chunks/" + name + "-")));
-for (let tries = 0; missing().length > 0 && tries < 500; tries += 1) await pause(20);
-await toolbox.close();
-console.log(missing().join());`,
-    );
-    expect(missing).toBe("\n");
-  });
-
   it("require gives the module that import gives, and no warning", () => {
     writeFileSync(
       join(consumer, "required.cjs"),

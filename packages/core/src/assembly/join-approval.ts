@@ -9,6 +9,7 @@ import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { QuestionNeeds, Questions } from "../scheduler/questions.ts";
 import type { GrantStore } from "../settings/grants.ts";
 import type { Home } from "./home.ts";
+import type { SessionGrants } from "./options.ts";
 
 interface ApprovalGround {
   readonly current: { readonly mode: ApprovalMode };
@@ -123,13 +124,6 @@ export async function findBareLauncher(rule: string): Promise<string | null> {
 export async function openGrants(home: string): Promise<GrantStore> {
   const { GrantStore } = await import("../settings/grants.ts");
   return new GrantStore(home);
-}
-
-/** What the user allowed until the session ends: the rules, as written, and a way to take one back. */
-export interface SessionGrants {
-  readonly rules: readonly string[];
-  /** Whether there was such a rule. */
-  revoke(rule: string): boolean;
 }
 
 /** The rules that the user allowed with "always". Reads nothing in advance: most calls need no grant. */

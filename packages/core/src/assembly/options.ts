@@ -74,3 +74,10 @@ export interface SessionOptions extends ToolboxOptions {
   /** A session to resume, from `resumeSession`; its log is continued. */
   readonly resume?: ResumedSession;
 }
+
+/** What the user allowed until the session ends: the rules, as written, and a way to take one back. */
+export interface SessionGrants {
+  readonly rules: readonly string[];
+  /** Whether there was such a rule. */
+  revoke(rule: string): boolean;
+}

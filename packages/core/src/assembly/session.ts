@@ -35,7 +35,7 @@ import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
 import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
-import type { ReadyOptions, SessionOptions } from "./options.ts";
+import type { ReadyOptions, SessionGrants, SessionOptions } from "./options.ts";
 import { announcementOf, helpOf, Models } from "./session-models.ts";
 import { lazyMcp } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
@@ -68,7 +68,7 @@ export class Session {
   readonly #home: Home;
   readonly #budget: Budget | undefined;
   readonly #tools: ToolSet;
-  readonly grants: ToolSet["sessionGrants"];
+  readonly grants: SessionGrants;
   readonly #agent: Agent;
   #subagents: JoinedSubagents | null = null;
   #hasBegun = false;

@@ -30,10 +30,10 @@ import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./environment-facts.ts";
 import { guardedTool } from "./guarded-tool.ts";
 import type { Home } from "./home.ts";
-import { Grants, LazyQuestions, lazyApproval, type SessionGrants } from "./join-approval.ts";
+import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
 import type { ForServers } from "./join-mcp.ts";
-import type { ToolboxOptions } from "./options.ts";
+import type { SessionGrants, ToolboxOptions } from "./options.ts";
 import { discoveryOf, lazyMcp, type ToolDiscovery } from "./tool-discovery.ts";
 
 const IDLE_MS = 300;

@@ -75,8 +75,7 @@ async function inSteps(tool: Tool, params: Params, signal: AbortSignal): Promise
       if (approval && confirmation) {
         atOnce("approvedByUser", tool.approvedByUser?.(params, confirmation, approval));
       }
-      const hosts = approval && confirmation && confirmation.kind === "exec" ? confirmation.hosts : undefined;
-      return tool.execute(params, running, onUpdate, hosts === undefined ? context : { ...context, hosts });
+      return tool.execute(params, running, onUpdate, context);
     },
   };
 }

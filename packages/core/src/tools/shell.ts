@@ -73,6 +73,14 @@ const WITH_TERMINAL = {
 
 export type ShellParams = Written<Omit<typeof PARAMETERS, "action"> & typeof WITH_TERMINAL>;
 
+/** What the question of a command named. */
+interface Named {
+  /** Protected files that it may write. */
+  readonly writes: readonly string[];
+  /** Hosts that a yes lets it reach. */
+  readonly hosts: readonly string[] | undefined;
+}
+
 export class Shell extends PreparingTool<ShellParams> {
   readonly name = "run_shell_command";
   readonly displayName = "Shell";
@@ -117,11 +125,12 @@ export class Shell extends PreparingTool<ShellParams> {
 
   async prepare(params: ShellParams): Promise<PreparedCall> {
     const confirmation = await this.#question(params);
-    const writes = confirmation && confirmation.kind === "exec" ? (confirmation.writes ?? []) : [];
+    const { writes = [], hosts } = confirmation && confirmation.kind === "exec" ? confirmation : {};
     const paths = writes.map(({ path }) => path);
     return {
       confirmation,
-      run: (_approval, signal, context = {}) => this.#run(params, paths, { ...context, signal }),
+      run: (approval, signal, context = {}) =>
+        this.#run(params, { writes: paths, hosts: approval ? hosts : undefined }, { ...context, signal }),
     };
   }
 
@@ -157,8 +166,8 @@ export class Shell extends PreparingTool<ShellParams> {
 
   async #run(
     params: ShellParams,
-    writes: readonly string[],
-    { signal, onUpdate, reads, ask, hosts: allowed }: RunContext & { readonly signal: AbortSignal },
+    { writes, hosts }: Named,
+    { signal, onUpdate, reads, ask }: RunContext & { readonly signal: AbortSignal },
   ): Promise<ToolResult> {
     if (params.command === undefined) return this.#onBackground(params, ask);
     signal.throwIfAborted();
@@ -166,7 +175,7 @@ export class Shell extends PreparingTool<ShellParams> {
     const request: CommandRequest = {
       command: params.command,
       directory,
-      ...(await this.#network(params.command, allowed)),
+      ...(await this.#network(params.command, hosts)),
       exception: params.sandbox_exception ?? "none",
       terminal: params.terminal ?? false,
       ...(reads === undefined ? {} : { reads }),
