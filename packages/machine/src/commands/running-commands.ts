@@ -32,6 +32,7 @@ import type {
   ProtectedWrite,
 } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
+import { gitUse } from "./git-use.ts";
 import { closePipe, outputPipes } from "./output-pipe.ts";
 
 /** How often to look for another Burin in the same folder that has crashed. */
@@ -234,7 +235,8 @@ export class RunningCommands {
       egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
     const within = egress === null ? {} : { within: egress.within };
     const { writes = [] } = request;
-    const wrapped = { argv, cwd: directory, network, writes, ...within, hasTerminal };
+    const git = gitUse(request, this.#options.roots);
+    const wrapped = { argv, cwd: directory, network, writes, ...git, ...within, hasTerminal };
     try {
       const sandbox = await this.#limits.plan(wrapped, isReadOnly);
       if (egress === null || sandbox === null) return { sandbox, egress };

@@ -105,7 +105,8 @@ export class ProcessLedger {
 
   /** Call when a command begins; call the returned function when it has been checked. */
   noteGuard(guarded: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
-    const { named, places, since, roots, temporary, tips, steps } = guarded;
+    const { named, places, since, temporary, tips, steps, gitFolders = [] } = guarded;
+    const roots = [...guarded.roots, ...gitFolders];
     this.#guards += 1;
     const guard = this.#guards;
     const standing = [...places].map(([key, { kind, target = null }]) => [key, kind, target] as const);

@@ -41,6 +41,8 @@ export interface Before extends Pick<Survey, "named"> {
   readonly writes?: readonly string[];
   /** The files in protected folders of which it may write some. */
   readonly others?: ReadonlySet<string>;
+  /** Those outside the roots that belong to the project too. */
+  readonly gitFolders?: readonly string[];
   /** Files that a command can change although they are read-only for it. */
   readonly shared?: readonly SharedFile[];
 }

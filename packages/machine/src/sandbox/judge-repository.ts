@@ -90,7 +90,8 @@ export function folderOfLink({ path, kind, target = "" }: Place): string | null 
   return named === undefined ? null : realPlace(resolve(dirname(path), named));
 }
 
-function lineOf(file: string): string | null {
+/** Returns the line that git keeps in a file, or null. */
+export function lineOf(file: string): string | null {
   const bytes = lstatOf(file)?.isFile() ? bytesOf(file, MOST_LINK_BYTES) : null;
   return bytes?.toString().replace(/[\r\n]+$/, "") ?? null;
 }

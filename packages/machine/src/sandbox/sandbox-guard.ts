@@ -31,11 +31,14 @@ export const UNGUARDED: Guard = {
 
 interface Guarding extends Omit<GuardGround, "survey"> {
   readonly temporary: string;
+  /** Git folders outside the roots that belong to the project too. */
+  readonly gitFolders?: readonly string[];
 }
 
 /** Returns what begins to guard one command of a session. */
-export function guardian({ temporary, ...kept }: Guarding) {
-  const surveyor = new Surveyor(kept.roots, temporary);
+export function guardian({ temporary, gitFolders: outside = [], ...given }: Guarding) {
+  const kept = { ...given, roots: [...given.roots, ...outside] };
+  const surveyor = new Surveyor(given.roots, temporary, outside);
   const known = new KnownContent();
   let looks: Promise<unknown> = Promise.resolve();
   let guards = 0;
@@ -59,7 +62,7 @@ export function guardian({ temporary, ...kept }: Guarding) {
     );
     const others = new Set(open.flatMap(({ part, path }) => (part === "name" ? filesBelow(path) : [])));
     const shared = sharedFiles(places.filter(({ path }) => !isWithinAny(path, writes)));
-    const before = { since, ...survey, calls, tips, steps, shared, writes, others };
+    const before = { since, ...survey, calls, tips, steps, shared, writes, others, gitFolders: outside };
     guards += 1;
     const judge = (after: Survey, isGoingOn: boolean) => {
       const taken = takeBackMade(before, { ...kept, survey: after, isGoingOn });
@@ -71,7 +74,7 @@ export function guardian({ temporary, ...kept }: Guarding) {
     const look = (isGoingOn: boolean) =>
       inTurn(async () => judge(await surveyor.lookInSlices(before.named), isGoingOn));
     const lookNow = () => judge(surveyor.look(before.named), false);
-    return { before, ...lookOften({ look, lookNow }, [...kept.roots, ...gitFolders]) };
+    return { before, ...lookOften({ look, lookNow }, [...given.roots, ...gitFolders]) };
   };
   return (writes: readonly string[] = []) => inTurn(() => begin(writes));
 }

@@ -7,6 +7,7 @@ import { isWithin, isWithinAny } from "../paths/paths.ts";
 import { findChild, readIdMap } from "../processes/process-table.ts";
 import type { Child } from "../processes/run-process.ts";
 import { filterFile } from "./call-filter.ts";
+import { type EnclosingRepository, findEnclosing } from "./enclosing-repository.ts";
 import type { CommandSpace, Sandbox, SandboxedCommand, SandboxLimits } from "./sandbox.ts";
 import { type Guard, guardian, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
@@ -52,7 +53,9 @@ export function linuxSandbox(
   isRoot = process.getuid?.() === 0,
 ): Sandbox & { probe(): string[] } {
   const { mode, temporary } = limits;
-  const begin = mode === "workspace-write" ? guardian(limits) : async () => UNGUARDED;
+  const repositories = findEnclosing(limits.roots);
+  const gitFolders = repositories.map(({ folder }) => folder);
+  const begin = mode === "workspace-write" ? guardian({ ...limits, gitFolders }) : async () => UNGUARDED;
   return {
     mode,
     /** Arguments that show whether bubblewrap works on this system. */
@@ -76,6 +79,7 @@ export function linuxSandbox(
           ...guard,
           isRoot,
           hidden,
+          repositories,
           hasFilter: filter !== null && !command.network,
         }),
         ...filtered.options,
@@ -165,17 +169,22 @@ function inside(argv: readonly string[], way: Way): readonly string[] {
 interface Around extends Pick<Guard, "before"> {
   readonly isRoot: boolean;
   readonly hidden: readonly string[];
+  readonly repositories: readonly EnclosingRepository[];
   /** No socket of a program outside can be reached. */
   readonly hasFilter: boolean;
 }
 
 /** What the command sees of the disk, and what of it it can write. */
 function places(
-  { network, writes }: SandboxedCommand,
+  { network, writes, usesGit = false }: SandboxedCommand,
   { roots, home, hide = [], temporary, mode }: SandboxLimits,
-  { before, isRoot, hidden, hasFilter }: Around,
+  { before, isRoot, hidden, repositories, hasFilter }: Around,
 ): string[] {
-  const layout = before ? protectedLayout(before, roots, writes) : { pinned: [], readOnly: [] };
+  const gitFolders = repositories.map(({ folder }) => folder);
+  const opened = before !== null && usesGit ? gitFolders : [];
+  const all = before ? protectedLayout(before, [...roots, ...opened], writes) : { pinned: [], readOnly: [] };
+  const isClosed = (path: string) => isWithinAny(path, gitFolders) && opened.length === 0;
+  const layout = { ...all, pinned: all.pinned.filter((path) => !isClosed(path)) };
   const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
   const secret = [...new Set(hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder))];
   // What is within another one goes with it, and could not be mounted behind it.
@@ -190,7 +199,12 @@ function places(
     ...system(isRoot, alike(bind, outer)),
     ...["/tmp", "/var/tmp"].flatMap((folder) => ["--bind", privateTemporary, folder]),
     ...away.flatMap((folder) => ["--tmpfs", folder]),
+    ...alike(
+      "--ro-bind",
+      repositories.flatMap((one) => partsHidden(one, covered, roots)),
+    ),
     ...alike(bind, inner),
+    ...alike("--bind", opened),
     // Another program may remove one of them at this moment.
     ...alike("--bind-try", layout.pinned),
     ...alike("--ro-bind-try", layout.readOnly),
@@ -199,6 +213,16 @@ function places(
     ...hidden,
     ...away.flatMap((folder) => ["--remount-ro", folder]),
   ];
+}
+
+/** Git shows a file that it does not see as removed: what of a repository is where other content is mounted. */
+function partsHidden(
+  { top, folder }: EnclosingRepository,
+  covered: readonly string[],
+  roots: readonly string[],
+) {
+  const isHidden = (path: string) => isWithinAny(path, covered) && !covered.includes(path);
+  return [...(roots.includes(top) ? [] : [top]), folder].filter(isHidden);
 }
 
 /** A user namespace of its own keeps a command from opening the processes that watch over it, and those of others. */

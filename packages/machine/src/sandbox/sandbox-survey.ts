@@ -32,11 +32,14 @@ const DOUBTFUL_MS = 50;
 export class Surveyor {
   readonly #roots: readonly string[];
   readonly #temporary: string;
+  readonly #gitFolders: readonly string[];
   #known = new Map<string, Folder>();
 
-  constructor(roots: readonly string[], temporary: string) {
+  /** `gitFolders`: those outside the roots that belong to the project too. */
+  constructor(roots: readonly string[], temporary: string, gitFolders: readonly string[] = []) {
     this.#roots = roots.filter((root) => !roots.some((one) => one !== root && isWithin(root, one)));
     this.#temporary = temporary;
+    this.#gitFolders = gitFolders;
   }
 
   /** Looks at everything, however much it is. `alsoNamed`: paths that config files named before. */
@@ -59,6 +62,7 @@ export class Surveyor {
     const notes = { places: new Map<string, Place>(), named: new Set<string>(alsoNamed) };
     const folders = new Map<string, Folder>();
     for (const root of this.#roots) yield* this.#walk(root, folders, notes);
+    for (const folder of this.#gitFolders) noteRepository(folder, notes);
     this.#known = folders;
     const { places, named } = notes;
     for (const path of named) if (isWithinAny(path, this.#roots)) noteNamed(path, places);

@@ -37,6 +37,8 @@ export interface SandboxedCommand {
   readonly within?: readonly string[];
   /** The protected files, or folders with such files, that the user lets it write. */
   readonly writes?: readonly string[];
+  /** It may write what git keeps of the project outside the roots. */
+  readonly usesGit?: boolean;
   /** It shares nothing with the commands of its session, and all that it started ends with it. */
   readonly isAlone?: boolean;
   /** It has its own terminal, which it must keep. */
