@@ -1,9 +1,10 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { namedWrites, protectedFile } from "@burin/shell-judge";
+import { namedWrites, protectedFile, readGitLine } from "@burin/shell-judge";
 import { lstatOf, realPlace } from "../disk/disk-looks.ts";
 import { protectedByGit } from "../git/git-writes.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
-import { folderOfLink } from "../sandbox/judge-repository.ts";
+import { folderOfLink, isHarmlessKey } from "../sandbox/judge-repository.ts";
+import type { SandboxedCommand } from "../sandbox/sandbox.ts";
 import { placeAt } from "../sandbox/sandbox-place.ts";
 import { Surveyor } from "../sandbox/sandbox-survey.ts";
 import type { CommandRequest, ProtectedWrite } from "./command-request.ts";
@@ -14,13 +15,7 @@ export async function findProtectedWrites(
   roots: readonly string[],
 ): Promise<readonly ProtectedWrite[]> {
   const [root = "/"] = roots;
-  const place = {
-    root,
-    directory,
-    includeDirectories: roots.slice(1),
-    realPaths: (path: string) => [realPlace(path)],
-  };
-  const { paths, removed, git } = namedWrites(command, place);
+  const { paths, removed, git } = namedWrites(command, placeIn(directory, roots));
   const found = new Map<string, string>();
   const note = (path: string, why: string | null): void => {
     if (why !== null && isWithinAny(path, roots) && !roots.includes(path)) found.set(path, why);
@@ -39,6 +34,22 @@ export async function findProtectedWrites(
   }
   for (const folder of new Set(folders)) note(folder, await whyInside(folder, roots));
   return [...found].map(([path, why]) => ({ path, why }));
+}
+
+/** What an approved command gets because of the git commands in it. */
+export function gitUse(
+  { command, directory, reads, terminal = false }: CommandRequest,
+  roots: readonly string[],
+): Pick<SandboxedCommand, "usesGit" | "gitSettings"> {
+  // What only reads was not asked about.
+  if (reads !== undefined || namedWrites(command, placeIn(directory, roots)).git.length === 0) return {};
+  const line = terminal ? null : readGitLine(command);
+  if (line === null || !line.keys.every(isHarmlessKey)) return { usesGit: true };
+  return { usesGit: true, gitSettings: line.runsHooks ? "with hooks" : "without hooks" };
+}
+
+function placeIn(directory: string, [root = "/", ...includeDirectories]: readonly string[]) {
+  return { root, directory, includeDirectories, realPaths: (path: string) => [realPlace(path)] };
 }
 
 function removedByGit(words: readonly string[]): string[] {

@@ -32,7 +32,6 @@ import type {
   ProtectedWrite,
 } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
-import { gitUse } from "./git-use.ts";
 import { closePipe, outputPipes } from "./output-pipe.ts";
 
 /** How often to look for another Burin in the same folder that has crashed. */
@@ -235,6 +234,7 @@ export class RunningCommands {
       egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
     const within = egress === null ? {} : { within: egress.within };
     const { writes = [] } = request;
+    const { gitUse } = await import("./protected-writes.ts");
     const git = gitUse(request, this.#options.roots);
     const wrapped = { argv, cwd: directory, network, writes, ...git, ...within, hasTerminal };
     try {

@@ -5,6 +5,7 @@ import { protectedFile } from "@burin/shell-judge";
 import { bytesOf, entriesOf, lstatOf } from "../disk/disk-looks.ts";
 import { gitTopOf } from "../git/git-excludes.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
+import { type OpenSettings, restoreSettings } from "./git-settings.ts";
 import { findStepFaults } from "./git-steps.ts";
 import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
 import { hadBefore, type Tips } from "./known-content.ts";
@@ -41,6 +42,8 @@ export interface Before extends Pick<Survey, "named"> {
   readonly writes?: readonly string[];
   /** The files in protected folders of which it may write some. */
   readonly others?: ReadonlySet<string>;
+  /** Configuration files of git that could be changed. */
+  readonly settings?: readonly OpenSettings[];
   /** Those outside the roots that belong to the project too. */
   readonly gitFolders?: readonly string[];
   /** Files that a command can change although they are read-only for it. */
@@ -50,7 +53,7 @@ export interface Before extends Pick<Survey, "named"> {
 /** Moves what commands created under protected names, or for git to run, into Burin's own folder. */
 export function takeBackMade(before: Before, ground: GuardGround): readonly TakenBack[] {
   const places = [...ground.survey.places.values()];
-  const restored = restoreShared(before, ground);
+  const restored = [...restoreSettings(before.settings ?? [], ground), ...restoreShared(before, ground)];
   if (ground.isGoingOn !== true) removeStandIns(places, before, ground);
   const steps = places.flatMap((place) =>
     place.part === "git folder" ? cleanSteps(place, before, ground) : [],

@@ -143,8 +143,26 @@ function programInConfig(file: string): string | null {
   const entry = output
     .toString()
     .split("\0")
-    .find((one) => one !== "" && !HARMLESS.test(keyOf(one)) && !HARMLESS_UPDATE.test(one));
+    .find((one) => one !== "" && !isHarmless(one));
   return entry === undefined ? null : `its configuration sets ${keyOf(entry)}`;
+}
+
+/** The entries of a config file, sorted, with which git may run something; null for what git cannot read. */
+export function namedPrograms(file: string): readonly string[] | null {
+  const stats = lstatOf(file);
+  if (stats === null || !stats.isFile() || stats.size > MOST_BYTES) return null;
+  const { output, fault } = ask(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
+  const entries = output.toString().split("\0").filter(Boolean);
+  return fault === null ? entries.filter((one) => !isHarmless(one)) : null;
+}
+
+/** Whether git runs nothing because of a setting with this name, whatever its value. */
+export function isHarmlessKey(key: string): boolean {
+  return HARMLESS.test(key.toLowerCase());
+}
+
+function isHarmless(entry: string): boolean {
+  return HARMLESS.test(keyOf(entry)) || HARMLESS_UPDATE.test(entry);
 }
 
 function keyOf(entry: string): string {
@@ -185,6 +203,17 @@ function namedBy(setting: GitSetting & { readonly value: string }, workTree: str
   if (programIn([setting], { changes: true, subcommand: "" }) === null) return [];
   const words = value.split(/[\s"'`;|&()<>=]+/).map((word) => resolve(workTree, word));
   return words.filter((path) => lstatOf(path)?.isFile() === true);
+}
+
+/** All settings that git would use in this repository, with the user's own; null when it cannot be asked. */
+export function settingsOfFolder(folder: string): readonly GitSetting[] | null {
+  const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, ".config") } = process.env;
+  const { output, fault } = ask([...LIST_SETTINGS, "--includes"], "/", {
+    HOME,
+    XDG_CONFIG_HOME,
+    GIT_DIR: folder,
+  });
+  return fault === null ? settingsOf(output) : null;
 }
 
 const OWN_FILES_ONLY = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };

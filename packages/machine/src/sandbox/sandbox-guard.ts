@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { orElse } from "@burin/contract/or-else";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
+import { type GitSettingsUse, type OpenSettings, openSettings } from "./git-settings.ts";
 import { runningSteps } from "./git-steps.ts";
 import { type Before, type GuardGround, markTracked, sharedFiles, takeBackMade } from "./judge-changes.ts";
 import { KnownContent } from "./known-content.ts";
@@ -14,6 +15,8 @@ export type { Before };
 export interface Guard {
   /** What is protected in the roots when the command starts; null when it can write to none. */
   readonly before: (Before & Survey) | null;
+  /** Configuration files of git that it may write. */
+  readonly opened: readonly string[];
   /** Takes back what the command has created under protected names so far, and returns all that was taken back. */
   look(): Promise<readonly TakenBack[]>;
   /** The same for the last time; call it when nothing of the command is left. */
@@ -24,6 +27,7 @@ export interface Guard {
 
 export const UNGUARDED: Guard = {
   before: null,
+  opened: [],
   look: async () => [],
   release: async () => [],
   releaseNow: () => {},
@@ -48,35 +52,53 @@ export function guardian({ temporary, gitFolders: outside = [], ...given }: Guar
     looks = turn.catch(() => {});
     return turn;
   };
-  const begin = async (writes: readonly string[]): Promise<Guard> => {
+  const open = new Set<readonly OpenSettings[]>();
+  const begin = async (writes: readonly string[], use?: GitSettingsUse): Promise<Guard> => {
     // Before the survey: what is allowed later than that is seen as allowed.
     const calls = new AllowedCalls(kept.home);
     const since = Date.now();
     const survey = await surveyor.lookInSlices();
     const places = [...survey.places.values()];
     const gitFolders = places.flatMap(({ part, path }) => (part === "git folder" ? [path] : []));
+    // Where another command goes on, git's renaming would take its read-only mount away from it.
+    const own = use === undefined || guards > 0 ? [] : openSettings(places, use);
+    const settings = [...own, ...[...open].flat()];
     const tips = known.begin(places, guards === 0);
     const steps = new Set(gitFolders.flatMap(runningSteps));
-    const open = places.filter(
+    const partly = places.filter(
       ({ kind, path }) => kind === "folder" && writes.some((one) => isWithin(one, path)),
     );
-    const others = new Set(open.flatMap(({ part, path }) => (part === "name" ? filesBelow(path) : [])));
+    const others = new Set(partly.flatMap(({ part, path }) => (part === "name" ? filesBelow(path) : [])));
     const shared = sharedFiles(places.filter(({ path }) => !isWithinAny(path, writes)));
-    const before = { since, ...survey, calls, tips, steps, shared, writes, others, gitFolders: outside };
+    const before = {
+      since,
+      ...survey,
+      calls,
+      tips,
+      steps,
+      shared,
+      writes,
+      others,
+      gitFolders: outside,
+      settings,
+    };
+    const opened = own.map(({ path }) => path);
+    open.add(own);
     guards += 1;
     const judge = (after: Survey, isGoingOn: boolean) => {
       const taken = takeBackMade(before, { ...kept, survey: after, isGoingOn });
       if (isGoingOn) return taken;
       guards -= 1;
+      open.delete(own);
       known.end(after.places.values());
       return taken;
     };
     const look = (isGoingOn: boolean) =>
       inTurn(async () => judge(await surveyor.lookInSlices(before.named), isGoingOn));
     const lookNow = () => judge(surveyor.look(before.named), false);
-    return { before, ...lookOften({ look, lookNow }, [...given.roots, ...gitFolders]) };
+    return { before, opened, ...lookOften({ look, lookNow }, [...given.roots, ...gitFolders]) };
   };
-  return (writes: readonly string[] = []) => inTurn(() => begin(writes));
+  return (writes: readonly string[] = [], use?: GitSettingsUse) => inTurn(() => begin(writes, use));
 }
 
 const FIRST_MS = 250;
@@ -92,7 +114,7 @@ interface Looks {
 }
 
 /** Checks again and again while a command runs, sooner when something happened in the most important folders. */
-function lookOften({ look, lookNow }: Looks, folders: readonly string[]): Omit<Guard, "before"> {
+function lookOften({ look, lookNow }: Looks, folders: readonly string[]): Omit<Guard, "before" | "opened"> {
   const taken: TakenBack[] = [];
   const watchers: FSWatcher[] = [];
   let [cost, dueAt] = [0, 0];

@@ -69,7 +69,7 @@ export function linuxSandbox(
       const way: Way = { space, isRoot, hasChannels: command.isAlone !== true && !command.hasTerminal };
       const filtered = handFilter(filter, way);
       // Last of what a full disk can refuse: nobody would end a guard without a command.
-      const guard = await begin(command.writes);
+      const guard = await begin(command.writes, command.gitSettings);
       const args = [
         ...spaces(command, way),
         // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
@@ -166,7 +166,7 @@ function inside(argv: readonly string[], way: Way): readonly string[] {
   return hasAllIds(way) ? ["/bin/sh", "-c", WITHOUT_CHANNEL, "sh", ...argv] : argv;
 }
 
-interface Around extends Pick<Guard, "before"> {
+interface Around extends Pick<Guard, "before" | "opened"> {
   readonly isRoot: boolean;
   readonly hidden: readonly string[];
   readonly repositories: readonly EnclosingRepository[];
@@ -176,13 +176,15 @@ interface Around extends Pick<Guard, "before"> {
 
 /** What the command sees of the disk, and what of it it can write. */
 function places(
-  { network, writes, usesGit = false }: SandboxedCommand,
+  { network, writes = [], usesGit = false }: SandboxedCommand,
   { roots, home, hide = [], temporary, mode }: SandboxLimits,
-  { before, isRoot, hidden, repositories, hasFilter }: Around,
+  { before, opened: settings, isRoot, hidden, repositories, hasFilter }: Around,
 ): string[] {
   const gitFolders = repositories.map(({ folder }) => folder);
   const opened = before !== null && usesGit ? gitFolders : [];
-  const all = before ? protectedLayout(before, [...roots, ...opened], writes) : { pinned: [], readOnly: [] };
+  const all = before
+    ? protectedLayout(before, [...roots, ...opened], [...writes, ...settings])
+    : { pinned: [], readOnly: [] };
   const isClosed = (path: string) => isWithinAny(path, gitFolders) && opened.length === 0;
   const layout = { ...all, pinned: all.pinned.filter((path) => !isClosed(path)) };
   const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";

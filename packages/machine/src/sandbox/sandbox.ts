@@ -1,4 +1,5 @@
 import type { Child } from "../processes/run-process.ts";
+import type { GitSettingsUse } from "./git-settings.ts";
 import type { Guard } from "./sandbox-guard.ts";
 import type { SpaceVisit } from "./space-visit.ts";
 
@@ -39,6 +40,8 @@ export interface SandboxedCommand {
   readonly writes?: readonly string[];
   /** It may write what git keeps of the project outside the roots. */
   readonly usesGit?: boolean;
+  /** It is made of git commands alone, so git's own configuration may change in harmless ways. */
+  readonly gitSettings?: GitSettingsUse;
   /** It shares nothing with the commands of its session, and all that it started ends with it. */
   readonly isAlone?: boolean;
   /** It has its own terminal, which it must keep. */

@@ -1,0 +1,158 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { needs } from "@burin/testing/needs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SandboxRoom } from "../../tests/sandbox-room.ts";
+
+let room: SandboxRoom;
+let root: string;
+
+function git(folder: string, ...words: string[]): string {
+  return execFileSync("git", ["-C", folder, ...words], { stdio: "pipe", encoding: "utf8" }).trim();
+}
+
+function write(path: string, text: string, mode = 0o644): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text, { mode });
+}
+
+/** A clone whose other repository has the branches `main` and `daves`; it has a branch `topic` of its own. */
+beforeEach(() => {
+  room = new SandboxRoom();
+  ({ root } = room);
+  const other = join(room.base, "other.git");
+  git(".", "init", "-q", "-b", "main", root);
+  writeFileSync(join(root, ".git/config"), "[user]\n\tname = a\n\temail = a@b\n", { flag: "a" });
+  write("a.txt", "a\n");
+  write("src/b.txt", "b\n");
+  git(root, "add", "-A");
+  git(root, "commit", "-qm", "one");
+  git(root, "branch", "daves");
+  git(".", "clone", "-q", "--bare", root, other);
+  git(root, "remote", "add", "origin", other);
+  git(root, "fetch", "-q", "origin");
+  git(root, "branch", "-D", "daves");
+  git(root, "branch", "-q", "--track", "topic", "origin/main");
+});
+
+afterEach(() => room.remove());
+
+const settings = (folder = root) => readFileSync(join(folder, ".git/config"), "utf8");
+
+describe("git's own configuration", needs("bwrap"), () => {
+  it.each([
+    "git checkout -q -b mine origin/daves",
+    "git switch -q daves && git switch -q main",
+    "git checkout -q --track origin/daves",
+    "git branch -q -u origin/daves topic",
+    "git branch -m topic other && git branch --unset-upstream other",
+    "git branch -D topic",
+    "cd src && git branch -d topic",
+    "git remote add up ../up.git && git remote rename up upper && git remote remove origin",
+    "git remote set-url origin https://example.org/x.git",
+    "git config push.default current && git config --get push.default",
+    "git config --local --unset user.email; git config user.email c@d",
+    "git sparse-checkout set src && git status --short",
+    "git -C src branch copy origin/daves",
+  ])("P53 changes as in plain bash: %s", async (line) => {
+    const plain = join(room.base, "plain", basename(root));
+    cpSync(root, plain, { recursive: true, preserveTimestamps: true });
+    const code = spawnSync("bash", ["-c", line], { cwd: plain, stdio: "ignore" }).status;
+    const done = await room.run(line);
+    expect({ code: done.code, taken: await done.run.takenBack() }).toEqual({ code, taken: [] });
+    expect(settings()).toBe(settings(plain));
+    expect(git(root, "branch", "-a", "-vv")).toBe(git(plain, "branch", "-a", "-vv"));
+  });
+
+  it("P53 a hook that git does not run for it changes nothing about that", async () => {
+    write(".git/hooks/post-commit", "#!/bin/sh\n", 0o755);
+    expect((await room.run("git branch -m topic other")).code).toBe(0);
+    expect(git(root, "config", "branch.other.merge")).toBe("refs/heads/main");
+  });
+
+  it.each([
+    ["a script", "sh s.sh"],
+    ["a script beside git", "git branch -d topic; sh s.sh"],
+    ["a script in a substitution", "git branch -d $(sh s.sh)"],
+    ["a function with git's name", "git() { sh s.sh; }; git branch -d topic"],
+    ["an alias", "git config alias.x '!sh s.sh'; git x"],
+    ["an alias of the repository", "git planted"],
+    ["a setting by words", "git config core.hooksPath src"],
+    ["one with other letters", "git config CORE.fsMonitor ./s.sh"],
+    ["an include", "git config include.path ../src/b.txt"],
+    ["a filter", "git config filter.x.clean 'sh s.sh'"],
+    ["a helper", "git config --add credential.helper '!sh s.sh'"],
+    ["a diff driver", "git config diff.x.textconv ./s.sh"],
+    ["the program of a submodule", "git config submodule.x.update '!sh s.sh'"],
+    ["the program of a remote", "git config remote.origin.uploadpack ./s.sh"],
+    ["a rewritten address", "git config url.ext::sh.insteadOf https://"],
+    ["another file", "git config --file .git/config core.pager ./s.sh"],
+    ["a section", "git config --rename-section user alias"],
+    ["for one command", "git -c core.hooksPath=src checkout -q -b mine origin/daves"],
+    ["in a variable", "GIT_CONFIG_COUNT=1 git branch -d topic; sh s.sh"],
+    ["a remote that runs a command", "git remote add evil 'ext::sh s.sh'"],
+    ["a program for the other side", "git fetch -q --upload-pack='sh s.sh; git-upload-pack' origin"],
+    ["a branch with a line in it", "git branch \"$(printf 'x\\n[alias]\\nst=!sh')\" origin/daves"],
+    ["a redirection", "git branch -d topic; git log > .git/config"],
+    ["a link", "git branch -d topic; ln -sf ../s.sh .git/config"],
+    ["a pipe file", "git branch -d topic; rm -f .git/config; mkfifo .git/config"],
+    ["a hook", "git checkout -q -b mine origin/daves", ".git/hooks/post-checkout"],
+    ["a hook of every change", "git branch -D topic", ".git/hooks/reference-transaction"],
+  ])("P22 gets no setting that names a program: %s", async (_name, line, hook?: string) => {
+    const script =
+      "#!/bin/sh\ngit config core.hooksPath src\nprintf '[alias]\\n\\tst = !sh\\n' >> .git/config\nln -sf ../src/b.txt .git/config\n";
+    write("s.sh", script, 0o755);
+    git(root, "config", "alias.planted", "!sh s.sh");
+    if (hook !== undefined) write(hook, script, 0o755);
+    const before = programsOf(root);
+    const { run } = await room.run(line);
+    await run.takenBack();
+    expect(programsOf(root)).toBe(before);
+    expect(existsSync(join(root, ".git/config"))).toBe(true);
+  });
+
+  it("P22 a filter that git would run keeps it read-only", async () => {
+    write("s.sh", "git config core.hooksPath src; cat\n", 0o755);
+    git(root, "config", "filter.x.smudge", "sh s.sh");
+    write(".git/info/attributes", "* filter=x\n");
+    const before = programsOf(root);
+    await room.run("git sparse-checkout set src; git checkout -q -b mine origin/daves; git checkout -q -- .");
+    expect(programsOf(root)).toBe(before);
+  });
+
+  it("P22 a command that goes on beside it cannot write it", async () => {
+    write(
+      "s.sh",
+      "touch ready; while [ ! -e done ]; do :; done; echo '[alias]' >> .git/config; touch over\n",
+    );
+    const beside = await room.run("sh s.sh & while [ ! -e ready ]; do :; done");
+    await room.run("git branch -D topic; git config push.default current");
+    await room.run("touch done; while [ ! -e over ]; do :; done");
+    await beside.run.takenBack();
+    expect(settings()).not.toContain("[alias]");
+  });
+
+  it("P22 a command that began while git could write it leaves no program in it", async () => {
+    execFileSync("mkfifo", [join(root, "wait")]);
+    const request = { directory: root, exception: "none" } as const;
+    const line = "git rev-parse HEAD < wait && git config push.default current";
+    const changing = await room.commands.start({ ...request, command: line });
+    const script =
+      "while ! grep -q current .git/config; do :; done; printf '[alias]\\n\\tst = !sh\\n' >> .git/config";
+    const beside = await room.commands.start({ ...request, command: `echo > wait; ${script}` });
+    await changing.shellEnded;
+    await beside.shellEnded;
+    const taken = [...(await changing.takenBack()), ...(await beside.takenBack())];
+    expect(settings()).not.toContain("[alias]");
+    expect(taken.map(({ path }) => path)).toEqual([join(root, ".git/config")]);
+  });
+});
+
+/** The settings of a repository in which git could be told to run something. */
+function programsOf(folder: string): string {
+  const all = git(folder, "config", "--list", "--local", "--no-includes").split("\n");
+  const plain =
+    /^(?:branch|user)\.|^core\.(?:bare|filemode|log|repo|sparse)|^remote\.origin\.(?:url|fetch)=|^push\./;
+  return all.filter((line) => !plain.test(line)).join("\n");
+}
