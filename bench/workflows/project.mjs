@@ -32,12 +32,12 @@ const FILES = {
  * @typedef {{ root: string, home: string, outside: string, folder: string, env: NodeJS.ProcessEnv }} Project
  * @param {string} folder
  * @param {string} place
- * @param {"folder" | undefined} base
+ * @param {{ base: "folder" | undefined, home: string }} how `home`: the new home folder of the user
  * @returns {Project}
  */
-export function makeProject(folder, place, base) {
-  const [home, outside, repository] = ["home", "outside", "shop"].map((name) => join(folder, name));
-  if (home === undefined || outside === undefined || repository === undefined) throw new Error("unreachable");
+export function makeProject(folder, place, { base, home }) {
+  const [outside, repository] = ["outside", "shop"].map((name) => join(folder, name));
+  if (outside === undefined || repository === undefined) throw new Error("unreachable");
   for (const path of [home, outside, repository]) mkdirSync(path, { recursive: true });
   writeFileSync(
     join(home, ".gitconfig"),

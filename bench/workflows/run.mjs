@@ -62,15 +62,19 @@ process.exit(counts.different ? 1 : 0);
  */
 async function compare(row, place) {
   const parent = place === "tmp" ? realpathSync(tmpdir()) : join(homedir(), ".cache");
-  mkdirSync(parent, { recursive: true });
+  for (const made of [parent, join(homedir(), ".cache")]) mkdirSync(made, { recursive: true });
   const top = mkdtempSync(join(parent, "workflow-"));
+  // Commands see no home below /tmp, where nobody has one.
+  const homes = place === "tmp" ? mkdtempSync(join(homedir(), ".cache/workflow-")) : top;
   try {
     const sides = [];
     for (const [name, open] of /** @type {const} */ ([
       ["bash", openShell],
       ["burin", openBurin],
     ])) {
-      sides.push(await workThrough(row, place, { folder: join(top, name), open }));
+      sides.push(
+        await workThrough(row, place, { folder: join(top, name), home: join(homes, name, "home"), open }),
+      );
     }
     const [bash, burin] = sides;
     if (bash === undefined || burin === undefined) throw new Error("unreachable");
@@ -82,17 +86,17 @@ async function compare(row, place) {
     if (isRefused) faults.push(...burin.refusals.map(({ text }) => text.slice(0, 300)));
     return { verdict, faults, questions: burin.questions };
   } finally {
-    rmSync(top, { recursive: true, force: true });
+    for (const made of [top, homes]) rmSync(made, { recursive: true, force: true });
   }
 }
 
 /**
  * @param {Row} row
  * @param {string} place
- * @param {{ folder: string, open: typeof openBurin | typeof openShell }} side
+ * @param {{ folder: string, home: string, open: typeof openBurin | typeof openShell }} side
  */
-async function workThrough(row, place, { folder, open }) {
-  const project = makeProject(folder, place, row.base);
+async function workThrough(row, place, { folder, home, open }) {
+  const project = makeProject(folder, place, { base: row.base, home });
   const { root, env } = project;
   await sh(row.before ?? "", root, env);
   const missing =
