@@ -23,9 +23,10 @@ export interface LimitsOptions
 /** Wraps programs in this session's limits, which are determined with the first one. */
 export function commandLimits(options: LimitsOptions) {
   const { sandbox: mode, temporary, onGuard } = options;
-  const states = new Map<SandboxMode, Promise<SandboxState>>();
+  const states = new Map<SandboxMode | "reading", Promise<SandboxState>>();
   const stateIn = (one: SandboxMode) => onceFor(states, one, () => probe(one, options));
-  const state = (isReadOnly: boolean) => stateIn(isReadOnly && mode !== "off" ? "read-only" : mode);
+  const reading = () => onceFor(states, "reading", () => probe("read-only", options, options.environment));
+  const state = (isReadOnly: boolean) => (isReadOnly && mode !== "off" ? reading() : stateIn(mode));
   const planIn = async ({ sandbox }: SandboxState, command: SandboxedCommand) => {
     if (sandbox === null) return null;
     const { writes = [] } = command;
@@ -74,10 +75,22 @@ export function commandLimits(options: LimitsOptions) {
   };
 }
 
-async function probe(mode: SandboxMode, options: LimitsOptions): Promise<SandboxState> {
+async function probe(
+  mode: SandboxMode,
+  options: LimitsOptions,
+  reading?: NodeJS.ProcessEnv,
+): Promise<SandboxState> {
   if (mode === "off") return { sandbox: null, reason: "it is switched off" };
   const { roots, home, hide, environment, temporary, space } = options;
   const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
-  const limits = { mode, roots, home, ...(hide && { hide }), temporary: temporary(), space };
+  const limits = {
+    mode,
+    roots,
+    home,
+    ...(hide && { hide }),
+    ...(reading && { reading }),
+    temporary: temporary(),
+    space,
+  };
   return probeSandbox(limits, environment);
 }

@@ -8,6 +8,7 @@ import { findChild, readIdMap } from "../processes/process-table.ts";
 import type { Child } from "../processes/run-process.ts";
 import { filterFile } from "./call-filter.ts";
 import { type EnclosingRepository, findEnclosing } from "./enclosing-repository.ts";
+import { type ReadingView, readingView } from "./reading-view.ts";
 import type { CommandSpace, Sandbox, SandboxedCommand, SandboxLimits } from "./sandbox.ts";
 import { type Guard, guardian, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
@@ -56,6 +57,7 @@ export function linuxSandbox(
   const repositories = findEnclosing(limits.roots);
   const gitFolders = repositories.map(({ folder }) => folder);
   const begin = mode === "workspace-write" ? guardian({ ...limits, gitFolders }) : async () => UNGUARDED;
+  const view = limits.reading && readingView(limits.reading);
   return {
     mode,
     /** Arguments that show whether bubblewrap works on this system. */
@@ -81,6 +83,7 @@ export function linuxSandbox(
           hidden,
           repositories,
           hasFilter: filter !== null && !command.network,
+          view: view?.(limits.roots, command.cwd) ?? WHOLE,
         }),
         ...filtered.options,
         ...["--chdir", command.cwd, "--", ...inside(command.argv, way)],
@@ -172,13 +175,14 @@ interface Around extends Pick<Guard, "before" | "opened"> {
   readonly repositories: readonly EnclosingRepository[];
   /** No socket of a program outside can be reached. */
   readonly hasFilter: boolean;
+  readonly view: ReadingView;
 }
 
 /** What the command sees of the disk, and what of it it can write. */
 function places(
   { network, writes = [], usesGit = false }: SandboxedCommand,
   { roots, home, hide = [], temporary, mode }: SandboxLimits,
-  { before, opened: settings, isRoot, hidden, repositories, hasFilter }: Around,
+  { before, opened: settings, isRoot, hidden, repositories, hasFilter, view }: Around,
 ): string[] {
   const gitFolders = repositories.map(({ folder }) => folder);
   const opened = before !== null && usesGit ? gitFolders : [];
@@ -193,19 +197,24 @@ function places(
   const away = secret.filter((one) => !secret.some((other) => other !== one && isWithin(one, other)));
   const covered = [...COVERED, ...away];
   // A root that contains one of them would show the real content if it was mounted after them.
-  const inner = roots.filter((root) => isWithinAny(root, covered));
-  const outer = roots.filter((root) => !inner.includes(root));
+  const inner = (paths: readonly string[]) => paths.filter((path) => isWithinAny(path, covered));
+  const outer = (paths: readonly string[]) => paths.filter((path) => !isWithinAny(path, covered));
   const privateTemporary = join(temporary, "tmp");
   const sockets = hasFilter ? [] : listeningSockets([...covered, ...roots, home]);
   return [
-    ...system(isRoot, alike(bind, outer)),
+    ...system(
+      isRoot,
+      [...alike("--ro-bind-try", outer(view.places)), ...alike(bind, outer(roots))],
+      view.system,
+    ),
     ...["/tmp", "/var/tmp"].flatMap((folder) => ["--bind", privateTemporary, folder]),
     ...away.flatMap((folder) => ["--tmpfs", folder]),
     ...alike(
       "--ro-bind",
       repositories.flatMap((one) => partsHidden(one, covered, roots)),
     ),
-    ...alike(bind, inner),
+    ...alike("--ro-bind-try", inner(view.places)),
+    ...alike(bind, inner(roots)),
     ...alike("--bind", opened),
     // Another program may remove one of them at this moment.
     ...alike("--bind-try", layout.pinned),
@@ -214,6 +223,7 @@ function places(
     ...alike("--ro-bind", network ? nameServers() : []),
     ...hidden,
     ...away.flatMap((folder) => ["--remount-ro", folder]),
+    ...(view === WHOLE ? [] : ["--remount-ro", "/"]),
   ];
 }
 
@@ -252,9 +262,11 @@ function rights(isRoot: boolean): string[] {
   return ["--die-with-parent", "--cap-drop", "ALL", ...kept];
 }
 
-function system(isRoot: boolean, outerRoots: readonly string[]): string[] {
+const WHOLE: ReadingView = { system: ["--ro-bind", "/", "/"], places: [] };
+
+function system(isRoot: boolean, outer: readonly string[], disk = WHOLE.system): string[] {
   return [
-    ...["--ro-bind", "/", "/", ...outerRoots, "--dev", "/dev", "--proc", "/proc"],
+    ...[...disk, ...outer, "--dev", "/dev", "--proc", "/proc"],
     // As root, the kernel's switches would be writable there; other users need it unchanged to create namespaces.
     ...(isRoot ? ["--remount-ro", "/proc"] : []),
     ...HIDDEN.flatMap((folder) => ["--tmpfs", folder]),

@@ -15,6 +15,11 @@ export interface SandboxLimits {
   readonly home: string;
   /** Further folders that are hidden, except for roots in them. */
   readonly hide?: readonly string[];
+  /**
+   * For commands that run unasked because they only read: the environment that says which programs and settings they
+   * need. Nothing else outside the roots is shown.
+   */
+  readonly reading?: Readonly<Record<string, string | undefined>>;
   /** This session's folder for the temporary files of commands. */
   readonly temporary: string;
   /** Resolves to what the commands of a session share; to null where the system does not allow it. */
