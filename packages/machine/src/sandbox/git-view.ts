@@ -64,20 +64,22 @@ function filesNamedIn(file: string, home: string, depth: number): string[] {
     });
 }
 
-/** What git reads for the repositories that these folders are in. */
-export function gitFilesFor(roots: readonly string[], home: string): string[] {
-  return roots.flatMap((root) => {
+/** What git reads for the repositories that these folders are in, and what it only looks whether it exists. */
+export function gitFilesFor(roots: readonly string[], home: string) {
+  const read: string[] = [];
+  const seen: string[] = [];
+  for (const root of new Set(roots)) {
     const top = gitTopOf(root);
-    if (top === null) return [];
-    const folders = gitFoldersOf(top);
+    const folders = top === null ? [] : gitFoldersOf(top);
+    if (top === null || folders.length === 0) continue;
     // Where a root is a part of the work tree, git compares the whole of it; but not all of a home folder is shown.
-    const isWhole = top !== root && folders.length > 0 && !(home !== "" && isWithin(home, top));
-    return [
-      ...(isWhole ? [top] : []),
-      ...folders.flatMap((folder) => (isWithinAny(folder, roots) ? [] : [folder, ...storesOf(folder, 0)])),
-      ...folders.flatMap(otherWorkTrees),
-    ];
-  });
+    if (top !== root && !(home !== "" && isWithin(home, top))) read.push(top);
+    for (const folder of folders) {
+      if (!isWithinAny(folder, roots)) read.push(folder, ...storesOf(folder, 0));
+      seen.push(...otherWorkTrees(folder));
+    }
+  }
+  return { read, seen };
 }
 
 /** Empty unless the folder of the repository shows that it belongs to this work tree. */
@@ -112,11 +114,6 @@ function storesOf(folder: string, depth: number): string[] {
 /** The files by which git sees that a linked work tree still exists. */
 function otherWorkTrees(folder: string): string[] {
   const linked = entriesOf(join(folder, "worktrees")).slice(0, MOST_WORK_TREES);
-  return linked.flatMap(({ name }) => {
-    const file = textOf(join(folder, "worktrees", name, "gitdir")).trim();
-    const own = join(folder, "worktrees", name);
-    if (!isAbsolute(file) || !file.endsWith("/.git") || lstatOf(file)?.isFile() !== true) return [];
-    const back = /^gitdir: (.+)\s*$/.exec(textOf(file))?.[1] ?? "";
-    return isWithin(realPlace(resolve(dirname(file), back)), realPlace(own)) ? [file] : [];
-  });
+  const files = linked.map(({ name }) => textOf(join(folder, "worktrees", name, "gitdir")).trim());
+  return files.filter((file) => isAbsolute(file) && file.endsWith("/.git") && lstatOf(file)?.isFile());
 }

@@ -1,4 +1,6 @@
+import { accessSync, constants } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { orElse } from "@burin/contract/or-else";
 import { entriesOf, linkTarget, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isWithin, isWithinAny } from "../paths/paths.ts";
 import { gitFilesFor, type ReadingEnvironment, settingsFiles } from "./git-view.ts";
@@ -9,23 +11,10 @@ const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", 
 /** What programs ask about the processor and their share of the machine. */
 const MACHINE = ["/sys/devices/system", "/sys/fs/cgroup"];
 
-/** Below /etc, and why a command that reads needs it. Not here: passwords, keys, settings that often hold one. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  "the loader": "ld.so.cache ld.so.conf ld.so.conf.d ld-musl-x86_64.path ld-musl-aarch64.path",
-  "the programs that names stand for": "alternatives static",
-  "names of users, groups, hosts and services":
-    "passwd group nsswitch.conf hosts host.conf hostname networks services protocols resolv.conf gai.conf",
-  "time and language": "localtime timezone locale.conf locale.alias default/locale",
-  "which system this is": "os-release lsb-release debian_version redhat-release alpine-release arch-release",
-  "terminals and colours": "terminfo DIR_COLORS",
-  "kinds of files": "magic magic.mime mime.types",
-  "certificates, without their keys":
-    "ssl/certs ssl/openssl.cnf ca-certificates pki/tls/certs pki/ca-trust crypto-policies",
-  "git and other version control": "gitconfig gitattributes mercurial",
-  "languages that keep a part of themselves there":
-    "java java-8-openjdk java-11-openjdk java-17-openjdk java-21-openjdk java-25-openjdk perl python3 R",
-  "open files": "mtab",
-};
+/** The settings of the system. What not everybody on this machine may read of them is covered: passwords, keys. */
+const SETTINGS = "/etc";
+const DEEPEST = 6;
+const EVERYBODY_READS = 0o004;
 
 /** Settings in the home folder that change what a reader prints. None of them holds passwords. */
 const OF_HOME = ".jq .terminfo .magic .tool-versions .config/bat .config/fd/ignore".split(" ");
@@ -38,9 +27,7 @@ const ABOVE_ROOTS =
 
 /** The parts of an installation that its programs are in and load. */
 const PARTS =
-  "bin sbin lib lib32 lib64 libexec share include shims versions version plugins pyenv.d rbenv.d installs tools Cellar opt Frameworks conda-meta ssl".split(
-    " ",
-  );
+  "bin sbin lib lib32 lib64 libexec share include tools Cellar opt Frameworks conda-meta ssl".split(" ");
 
 /** Folders of PATH by their ends, and what their programs need beside them when that is not the usual parts. */
 const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {
@@ -53,6 +40,8 @@ const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {
 export interface ReadingView {
   /** Bubblewrap's arguments for the system. */
   readonly system: readonly string[];
+  /** Names that only have to be there. */
+  readonly names: readonly string[];
   /** Further files and folders that are shown, none inside another, each before those below it. */
   readonly places: readonly string[];
 }
@@ -64,19 +53,22 @@ export interface ReadingView {
 export function readingView(environment: ReadingEnvironment) {
   const home = environment.HOME ?? "";
   const system = systemArguments();
-  const shown = [...SYSTEM, ...MACHINE];
+  const shown = [...SYSTEM, SETTINGS, ...MACHINE];
   const programs = programFolders(environment).filter((path) => !isWithinAny(path, shown));
   return (roots: readonly string[], cwd: string): ReadingView => {
-    if (roots.includes("/")) return { system: ["--ro-bind", "/", "/"], places: [] };
+    if (roots.includes("/")) return { system: ["--ro-bind", "/", "/"], names: [], places: [] };
     const above = roots.flatMap((root) => foldersAbove(root));
     const files = [
       ...above.flatMap((folder) => ABOVE_ROOTS.map((name) => join(folder, name))),
       ...(isAbsolute(home) ? OF_HOME.map((name) => join(home, name)) : []),
       ...settingsFiles(environment),
     ];
-    const places = [...programs, ...files, ...gitFilesFor([...roots, cwd], home)];
-    const wanted = places.filter((path) => !isWithinAny(path, [...roots, ...shown]) && realOf(path) !== null);
-    return { system, places: outermost(wanted) };
+    const isHidden = (path: string) => !isWithinAny(path, [...roots, ...shown]);
+    const { read, seen } = gitFilesFor([...roots, cwd], home);
+    const wanted = [...programs, ...files, ...read].filter((path) => isHidden(path) && realOf(path) !== null);
+    const places = outermost(wanted);
+    const names = seen.filter((path) => isHidden(path) && !isWithinAny(path, places));
+    return { system, names, places };
   };
 }
 
@@ -87,16 +79,36 @@ function outermost(paths: readonly string[]): string[] {
   return kept;
 }
 
+/** Each mount costs every command, so there are few. */
 function systemArguments(): string[] {
-  const settings = Object.values(SETTINGS).flatMap((names) => names.split(" "));
-  const paths = [...SYSTEM, ...MACHINE, ...settings.map((name) => join("/etc", name))];
-  return paths.flatMap((path) => {
+  const shown = [...SYSTEM, SETTINGS, ...MACHINE].flatMap((path) => {
     const stats = lstatOf(path);
     if (stats === null) return [];
-    const real = realOf(path);
-    const isKept = stats.isSymbolicLink() && (real === null || isWithinAny(real, SYSTEM));
-    if (isKept) return ["--symlink", linkTarget(path) ?? "", path];
-    return real === null ? [] : ["--ro-bind-try", real, path];
+    return stats.isSymbolicLink()
+      ? ["--symlink", linkTarget(path) ?? "", path]
+      : ["--ro-bind-try", path, path];
+  });
+  return [...shown, ...secretsIn(SETTINGS, 0)];
+}
+
+/** Arguments that cover what this user can read and not everybody else. */
+function secretsIn(folder: string, depth: number): string[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    const isFolder = entry.isDirectory();
+    const stats = entry.isFile() || isFolder ? lstatOf(path) : null;
+    if (stats === null) return [];
+    if ((stats.mode & EVERYBODY_READS) !== 0)
+      return isFolder && depth < DEEPEST ? secretsIn(path, depth + 1) : [];
+    if (!canRead(path)) return [];
+    return isFolder ? ["--tmpfs", path] : ["--ro-bind-try", "/dev/null", path];
+  });
+}
+
+function canRead(path: string): boolean {
+  return orElse(false, () => {
+    accessSync(path, constants.R_OK);
+    return true;
   });
 }
 
@@ -115,9 +127,12 @@ function programFolders({ PATH = "", HOME = "", RUSTUP_HOME }: ReadingEnvironmen
   };
   for (const folder of folders) add(resolve(folder));
   if (RUSTUP_HOME !== undefined) found.add(RUSTUP_HOME);
-  for (const folder of new Set(folders)) {
+  for (const folder of new Set(folders.map((one) => realOf(one) ?? one))) {
     for (const entry of entriesOf(folder)) {
-      const target = entry.isSymbolicLink() ? realOf(join(folder, entry.name)) : null;
+      const path = join(folder, entry.name);
+      // Most links in a folder of programs stay there.
+      const leads = entry.isSymbolicLink() && linkTarget(path)?.includes("/") === true;
+      const target = leads ? realOf(path) : null;
       if (target !== null && !isWithinAny(target, [...SYSTEM, ...found]))
         for (const part of programOf(target, HOME)) found.add(part);
     }
@@ -129,7 +144,10 @@ function installationOf(folder: string, home: string): string[] {
   for (const [end, parts] of Object.entries(INSTALLATIONS))
     if (folder.endsWith(end)) return parts.map((part) => join(folder.slice(0, -end.length), part));
   const around = dirname(folder);
-  if (around === home || !/^(?:s?bin|shims)$/.test(basename(folder))) return [folder];
+  if (around === home || around === "/") return [folder];
+  // What its programs are found by is in many places there.
+  if (basename(folder) === "shims") return [around];
+  if (!/^s?bin$/.test(basename(folder))) return [folder];
   const names = new Set(entriesOf(around).map(({ name }) => name));
   return [folder, ...PARTS.filter((part) => names.has(part)).map((part) => join(around, part))];
 }

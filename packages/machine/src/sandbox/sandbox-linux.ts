@@ -223,6 +223,7 @@ function places(
     ...alike("--ro-bind", network ? nameServers() : []),
     ...hidden,
     ...away.flatMap((folder) => ["--remount-ro", folder]),
+    ...view.names.flatMap((path) => ["--dir", path]),
     ...(view === WHOLE ? [] : ["--remount-ro", "/"]),
   ];
 }
@@ -262,7 +263,7 @@ function rights(isRoot: boolean): string[] {
   return ["--die-with-parent", "--cap-drop", "ALL", ...kept];
 }
 
-const WHOLE: ReadingView = { system: ["--ro-bind", "/", "/"], places: [] };
+const WHOLE: ReadingView = { system: ["--ro-bind", "/", "/"], names: [], places: [] };
 
 function system(isRoot: boolean, outer: readonly string[], disk = WHOLE.system): string[] {
   return [
