@@ -41,6 +41,7 @@ beforeAll(() => {
     XDG_CONFIG_HOME: undefined,
     CARGO_HOME: undefined,
     RUSTUP_HOME: process.env.RUSTUP_HOME ?? join(homedir(), ".rustup"),
+    GIT_CEILING_DIRECTORIES: base,
     LC_ALL: "C.UTF-8",
     PATH: [join(home, ".local/bin"), join(home, ".nvm/versions/node/v1/bin"), process.env.PATH].join(":"),
   };
@@ -252,6 +253,12 @@ describe("git in a part of a repository", needs("bwrap"), () => {
       write(`${folder}/a.txt`, "changed\n");
     write("big/sub/a.txt", "changed\n");
     chmodSync(join(base, "big/beside/b.txt"), 0o600);
+  });
+
+  it("P38 a folder that is in none", async () => {
+    mkdirSync(join(base, "none"));
+    const [inside, outside] = [reader("none"), reader("none", "off")];
+    expect(await inside("git log")).toEqual(await outside("git log"));
   });
 
   it.each([

@@ -94,7 +94,8 @@ export function linuxSandbox(
       return {
         program: first,
         args: rest,
-        env: { TMPDIR: "/tmp", ...CACHES },
+        // A root that is mounted alone has another file system above it, where git would stop with other words.
+        env: { TMPDIR: "/tmp", ...CACHES, ...(view && { GIT_DISCOVERY_ACROSS_FILESYSTEM: "1" }) },
         channels: channelsOf(way),
         files: filtered.files,
         ...(visit && { onStart: (child: Child) => onStart(visit, child) }),
