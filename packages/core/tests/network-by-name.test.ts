@@ -8,7 +8,7 @@ import type { Confirmation, Decision } from "@burin/contract/tools";
 import { findProgram } from "@burin/machine/processes/shell-program";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolbox } from "../src/index.ts";
+import { createToolbox, openGrants } from "../src/index.ts";
 
 const isSandboxHere =
   process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
@@ -118,6 +118,36 @@ describe.skipIf(!isSandboxHere)("P53 the network of commands by name", () => {
     const { text } = await run("npm install nothing --fetch-retries=0 --no-audit --no-fund");
     expect(asked.map((one) => ("hosts" in one ? one.hosts : one.title))).toEqual([["packages.invalid"]]);
     expect(text).toContain('The host "packages.invalid" does not exist');
+  });
+
+  it("P53 an always for a command that names hosts stores them in its scope, and the next one asks nothing", async () => {
+    await open({}, ({ kind }) =>
+      kind === "exec" ? { outcome: "always", scope: "project" } : { outcome: "cancel" },
+    );
+    const command = "curl -sS -m 20 -d x=1 http://does-not-exist.invalid/a";
+    const host = "run_shell_command(network:does-not-exist.invalid)";
+    await run(command);
+    expect((await run(command)).text).toContain('The host "does-not-exist.invalid" does not exist');
+    expect(asked.map(({ kind }) => kind)).toEqual(["exec"]);
+    expect(asked[0]?.grants).toContain(host);
+    const grants = await openGrants(join(base, "home"));
+    const stored = (await grants.all()).map(({ rule, project }) => [rule, project]);
+    expect(stored).toContainEqual([host, join(base, "project")]);
+    await grants.revoke(({ rule }) => rule === host);
+    expect((await run(command)).text).toContain("The user refused commands the host does-not-exist.invalid");
+  });
+
+  it("P53 an always stores the hosts whatever its width, and for the session only if that was chosen", async () => {
+    writeFileSync(join(base, "project/.npmrc"), "registry=http://does-not-exist.invalid/\n");
+    await open({}, () => ({ outcome: "always", scope: "session", width: "exact" }));
+    for (const _again of [1, 2]) await run("npm ci");
+    expect(asked).toHaveLength(1);
+    const host = "run_shell_command(network:does-not-exist.invalid)";
+    expect(asked[0]?.widths).toEqual({
+      exact: ["run_shell_command(npm ci;)", host],
+      wide: ["run_shell_command(npm ci *)", host],
+    });
+    expect(await (await openGrants(join(base, "home"))).all()).toEqual([]);
   });
 
   it("P53 what cannot use a proxy asks for the whole network, and says what that means", async () => {

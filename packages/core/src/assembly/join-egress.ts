@@ -3,7 +3,8 @@ import type { Settings } from "@burin/contract/settings/settings";
 import { visibleCommand } from "@burin/contract/text/visible-text";
 import type { Confirmation } from "@burin/contract/tools";
 import type { CommandsOptions } from "@burin/machine/commands/command-request";
-import { type HostRules, hostPatternFault, hostPatternWarning, type Rule } from "@burin/shell-judge";
+import { type HostRules, hostPatternFault, hostPatternWarning } from "@burin/shell-judge";
+import { hostGrant, hostsOf } from "../approval/host-grants.ts";
 import type { Questions } from "../scheduler/questions.ts";
 import type { Home } from "./home.ts";
 import type { Grants } from "./join-approval.ts";
@@ -21,8 +22,6 @@ interface EgressGround {
   readonly notes: string[];
 }
 
-/** What a rule for a host begins with: run_shell_command(network:packages.example.org). */
-const NETWORK = "network:";
 const MOST_COMMAND_CHARACTERS = 60;
 
 /** Which hosts this session's commands reach: by settings, rules and grants, and else as the user answers. */
@@ -72,14 +71,8 @@ function wishQuestion({ host, isPrivate, command }: Wish): Confirmation {
     title: `\`${visibleCommand(short)}\` wants to reach ${host}${where}. Allow it?`,
     prompt: "The command waits. A host that it may reach it may also send your files to.",
     urls: [`https://${host}/`],
-    grants: [`run_shell_command(${NETWORK}${host})`],
+    grants: [hostGrant(host)],
   };
-}
-
-function hostsOf(rules: readonly Rule[]): string[] {
-  return rules.flatMap(({ tool, pattern }) =>
-    tool === "run_shell_command" && pattern?.startsWith(NETWORK) ? [pattern.slice(NETWORK.length)] : [],
-  );
 }
 
 function networkRules(network: Settings["sandbox"]["network"]): HostRules {

@@ -5,6 +5,7 @@ import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ToolCallState } from "@burin/contract/tool-call";
 import type { Confirmation, Tool, ToolError, ToolResult } from "@burin/contract/tools";
 import type { Verdict } from "@burin/shell-judge";
+import { hostGrant } from "../approval/host-grants.ts";
 import { MOST_DISPLAY, TOO_LONG } from "./sound-tool.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
@@ -57,8 +58,21 @@ export function declined(call: FunctionCall, question: Confirmation, reason: str
 /** Adds to the tool's question what approval knows: the parts of a command, and what "always" would store. */
 export function asked(question: Confirmation, { grants, widths, parts }: Verdict): Confirmation {
   const known = grants === undefined ? question : { ...question, grants, ...(widths && { widths }) };
-  if (known.kind !== "exec" || parts === undefined) return known;
-  return { ...known, parts: parts.map((part) => part.text) };
+  if (known.kind !== "exec") return known;
+  return { ...withHosts(known), ...(parts && { parts: parts.map((part) => part.text) }) };
+}
+
+/** An "always" would be none if the next call asked about the same hosts, so it stores them, too. */
+function withHosts(question: Confirmation & { readonly kind: "exec" }): typeof question {
+  const more = question.hosts?.map(hostGrant) ?? [];
+  if (more.length === 0 || question.grants.length === 0) return question;
+  const { grants, widths = {} } = question;
+  const wider = Object.entries(widths).map(([width, rules]) => [width, [...rules, ...more]] as const);
+  return {
+    ...question,
+    grants: [...grants, ...more],
+    ...(question.widths && { widths: Object.fromEntries(wider) }),
+  };
 }
 
 export function plainQuestion(tool: Named, call: FunctionCall): Confirmation {
