@@ -28,15 +28,20 @@ export class SandboxRoom {
   open(
     sandbox: SandboxMode = "workspace-write",
     network = false,
-    egress?: NonNullable<CommandsOptions["egress"]>,
+    ...[egress, environment = process.env, hide]: [
+      egress?: CommandsOptions["egress"] | undefined,
+      environment?: NodeJS.ProcessEnv,
+      hide?: readonly string[],
+    ]
   ): Commands {
     this.commands = openCommands({
       roots: [this.root],
       home: this.home,
-      environment: { ...process.env, OPENAI_API_KEY: "canary-key" },
+      environment: { ...environment, OPENAI_API_KEY: "canary-key" },
       sandbox,
       network,
       ...(egress && { egress }),
+      ...(hide && { hide }),
       passEnvironment: [],
       secretEnvironment: [],
     });

@@ -83,14 +83,7 @@ async function probe(
   if (mode === "off") return { sandbox: null, reason: "it is switched off" };
   const { roots, home, hide, environment, temporary, space } = options;
   const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
-  const limits = {
-    mode,
-    roots,
-    home,
-    ...(hide && { hide }),
-    ...(reading && { reading }),
-    temporary: temporary(),
-    space,
-  };
+  const own = { temporary: temporary(), space, environment };
+  const limits = { mode, roots, home, ...(hide && { hide }), ...(reading && { reading }), ...own };
   return probeSandbox(limits, environment);
 }

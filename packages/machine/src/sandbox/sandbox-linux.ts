@@ -13,6 +13,7 @@ import type { CommandSpace, Sandbox, SandboxedCommand, SandboxLimits } from "./s
 import { type Guard, guardian, UNGUARDED } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
 import type { SpaceVisit } from "./space-visit.ts";
+import { type ToolCaches, toolCaches } from "./tool-caches.ts";
 
 /** The sockets of the whole machine. */
 const MOST_TABLE_BYTES = 64 * 1024 * 1024;
@@ -28,13 +29,6 @@ const SHOWN_AGAIN = ["/run/current-system", "/run/booted-system", "/run/opengl-d
 
 /** The capabilities that a root user's command keeps, so that it can work on files of other users inside the roots. */
 const KEPT_RIGHTS = "CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID NET_BIND_SERVICE".split(" ");
-
-/** Caches in the home folder are read-only; these programs fail without a writable one. */
-const CACHES = {
-  npm_config_cache: "/tmp/.cache/npm",
-  PIP_CACHE_DIR: "/tmp/.cache/pip",
-  GOCACHE: "/tmp/.cache/go-build",
-};
 
 /** The first process of a space: the kernel ends the others with it, and has no other way to end it from inside. */
 const FIRST = '"$@"; exit $?';
@@ -65,6 +59,7 @@ export function linuxSandbox(
     async plan(command) {
       makeFolders(join(temporary, "tmp"));
       const hidden = hiddenHome(limits.home);
+      const caches = cachesOf(limits);
       const filter = filterFile(temporary, command.network);
       const space = command.isAlone ? null : ((await limits.space?.()) ?? null);
       const visit = space?.begin() ?? null;
@@ -79,6 +74,8 @@ export function linuxSandbox(
         ...(command.hasTerminal ? [] : ["--new-session"]),
         ...places(command, limits, {
           ...guard,
+          // A reader has no cache to write.
+          caches: view ? [] : caches.mounts,
           isRoot,
           hidden,
           repositories,
@@ -95,7 +92,7 @@ export function linuxSandbox(
         program: first,
         args: rest,
         // A root that is mounted alone has another file system above it, where git would stop with other words.
-        env: { TMPDIR: "/tmp", ...CACHES, ...(view && { GIT_DISCOVERY_ACROSS_FILESYSTEM: "1" }) },
+        env: { TMPDIR: "/tmp", ...caches.env, ...(view && { GIT_DISCOVERY_ACROSS_FILESYSTEM: "1" }) },
         channels: channelsOf(way),
         files: filtered.files,
         ...(visit && { onStart: (child: Child) => onStart(visit, child) }),
@@ -174,6 +171,7 @@ interface Around extends Pick<Guard, "before" | "opened"> {
   readonly isRoot: boolean;
   readonly hidden: readonly string[];
   readonly repositories: readonly EnclosingRepository[];
+  readonly caches: readonly string[];
   /** No socket of a program outside can be reached. */
   readonly hasFilter: boolean;
   readonly view: ReadingView;
@@ -183,7 +181,7 @@ interface Around extends Pick<Guard, "before" | "opened"> {
 function places(
   { network, writes = [], usesGit = false }: SandboxedCommand,
   { roots, home, hide = [], temporary, mode }: SandboxLimits,
-  { before, opened: settings, isRoot, hidden, repositories, hasFilter, view }: Around,
+  { before, opened: settings, isRoot, hidden, caches, repositories, hasFilter, view }: Around,
 ): string[] {
   const gitFolders = repositories.map(({ folder }) => folder);
   const opened = before !== null && usesGit ? gitFolders : [];
@@ -208,6 +206,7 @@ function places(
       [...alike("--ro-bind-try", outer(view.places)), ...alike(bind, outer(roots))],
       view.system,
     ),
+    ...caches,
     ...["/tmp", "/var/tmp"].flatMap((folder) => ["--bind", privateTemporary, folder]),
     ...away.flatMap((folder) => ["--tmpfs", folder]),
     ...alike(
@@ -237,6 +236,13 @@ function partsHidden(
 ) {
   const isHidden = (path: string) => isWithinAny(path, covered) && !covered.includes(path);
   return [...(roots.includes(top) ? [] : [top]), folder].filter(isHidden);
+}
+
+function cachesOf({ roots, home, hide = [], environment = {}, temporary }: SandboxLimits): ToolCaches {
+  const { HOME: userHome, XDG_CACHE_HOME: cacheHome } = environment;
+  const unseen = [home, ...hide, ...listeningSockets(COVERED)].map((path) => realOf(path) ?? path);
+  const privateTemporary = join(temporary, "tmp");
+  return toolCaches({ userHome, cacheHome, roots, covered: COVERED, unseen, privateTemporary });
 }
 
 /** A user namespace of its own keeps a command from opening the processes that watch over it, and those of others. */
