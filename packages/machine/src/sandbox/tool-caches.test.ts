@@ -87,6 +87,8 @@ describe("P53 what programs cache", needs("bwrap"), () => {
   it("P53 a home folder that is the project keeps its own cache", async () => {
     await room.commands.close();
     room.open("workspace-write", false, undefined, { ...process.env, HOME: room.root });
+    await lines("true");
+    expect(readdirSync(room.root)).toEqual([]);
     await lines("mkdir -p ~/.cache/lint && echo 1 > ~/.cache/lint/state");
     expect(readFileSync(join(room.root, ".cache/lint/state"), "utf8")).toBe("1\n");
   });

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
 import { lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isFolder, makeFolders } from "../disk/make-folders.ts";
@@ -84,7 +84,9 @@ export function toolCaches(ground: CacheGround): ToolCaches {
   const asked = cacheHome || (home === null ? undefined : join(home, ".cache"));
   const cache = asked === undefined ? null : cacheFolder(asked, ground);
   const layer = join(privateTemporary, ".cache");
-  const other = cache === null ? [["XDG_CACHE_HOME", PRIVATE] as const] : [];
+  // In the project it can be written where it is.
+  const isOwn = asked !== undefined && isWithinAny(asked, ground.roots);
+  const other = cache === null && !isOwn ? [["XDG_CACHE_HOME", PRIVATE] as const] : [];
   return {
     env: Object.fromEntries([...env, ...other]),
     mounts: [
@@ -96,6 +98,8 @@ export function toolCaches(ground: CacheGround): ToolCaches {
 
 /** null where no private folder can lie there. One that is missing is made: nothing can be mounted on nothing. */
 function cacheFolder(path: string, ground: CacheGround): string | null {
+  const above = realOf(dirname(path));
+  if (above === null || !isFree(join(above, basename(path)), ground)) return null;
   if (lstatOf(path) === null) orElse(undefined, () => mkdirSync(path, { mode: 0o700 }));
   const real = realOf(path);
   return real !== null && isFolder(real) && isFree(real, ground) ? real : null;
