@@ -7,7 +7,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3510, // a third is the linear pattern matcher
   "edit-match": 2630,
   "shell-judge": 6690, // two fifths are tables of programs
-  machine: 15850, // files and paths 4,270, commands 2,940, sandbox and git 2,150, search 1,170
+  machine: 15930, // files and paths 4,270, commands 2,940, sandbox and git 2,150, search 1,170
   models: 6550, // protocols and requests 2,380, failures and replies 1,500
   testing: 1460,
   web: 1850, // half is HTML to Markdown
@@ -15,7 +15,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 14930, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2330,
   fleet: 4050,
-  cli: 14100, // the app is more than half
+  cli: 14110, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -249,7 +249,8 @@ export class Shell extends PreparingTool<ShellParams> {
   async #ended(run: RunningCommand, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
     if (end.wasNotStarted) return notStarted(run);
     const { endInWords, hostsInWords, processesInWords, whereAndWhen } = await telling();
-    const lines = [endInWords(end), ...(await hostsInWords(run))];
+    const lines = [endInWords(end)];
+    const refusals = await hostsInWords(run);
     const left = await run.members();
     if (left.length > 0) {
       const id = await this.#commands.keep(request, run);
@@ -257,8 +258,9 @@ export class Shell extends PreparingTool<ShellParams> {
       lines.push(...(await this.#serverNotes(run, request)));
     }
     const refusal = await this.#refusal(run, request, end.exitCode !== 0);
-    if (refusal !== null) lines.push(refusal);
-    return result(run, [...lines, ...whereAndWhen(run, request)], lines.join(" "));
+    if (refusal !== null) refusals.push(refusal);
+    const shown = [lines.join(" "), ...refusals].join("\n");
+    return result(run, [...lines, ...refusals, ...whereAndWhen(run, request)], shown);
   }
 
   async #stopped(run: RunningCommand, request: CommandRequest, error: ToolError): Promise<ToolResult> {
@@ -284,6 +286,7 @@ export class Shell extends PreparingTool<ShellParams> {
       hasFailed,
       mode: sandbox.mode,
       hasNetwork: this.#commands.hasNetworkFor(request),
+      reachesByName: this.#commands.reachesByName ?? false,
       roots: this.#commands.roots,
     });
   }

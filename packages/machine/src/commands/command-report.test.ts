@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sandboxRefusal } from "./command-report.ts";
+import { REFUSALS, sandboxRefusal } from "./sandbox-refusal.ts";
 
 const inside = { hasFailed: true, mode: "workspace-write", hasNetwork: false, roots: ["/project"] } as const;
 
@@ -37,5 +37,29 @@ describe("sandboxRefusal", () => {
   it("P53 names what can be written", () => {
     expect(sandboxRefusal("EROFS", inside)).toContain("only /project and /tmp");
     expect(sandboxRefusal("EROFS", { ...inside, mode: "read-only" })).toContain("it is read-only");
+  });
+
+  it.each(REFUSALS.map(([kind, , example]) => [example, kind] as const))(
+    "P53 %s is a refused %s",
+    (example, kind) => {
+      const words = {
+        cache: "a write to a cache",
+        write: "refused a write: ",
+        network: "has no network",
+        socket: "allows no Unix sockets",
+        right: "no administrative rights",
+      };
+      expect(sandboxRefusal(`some output\n${example}\nmore\n`, inside)).toContain(words[kind]);
+    },
+  );
+
+  it("P53 where hosts are reached by name, the line names the host, and for Unix sockets what really allows them", () => {
+    const byName = { ...inside, reachesByName: true };
+    expect(sandboxRefusal("curl: (6) Could not resolve host: example.com", byName)).toContain(
+      '"sandbox": { "network": ["example.com"] }',
+    );
+    const socket = sandboxRefusal("Error: listen EPERM: operation not permitted /tmp/x.sock", byName);
+    expect(socket).toContain('"sandbox_exception": "unlimited"');
+    expect(socket).toContain('"sandbox": { "network": true }');
   });
 });

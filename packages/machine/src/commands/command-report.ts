@@ -5,9 +5,10 @@ import { commandLine, type ProcessEntry, signalName } from "../processes/process
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import type { BackgroundCommand, CommandRequest, RunningCommand, ShellEnd } from "./command-request.ts";
 import { outputTail, outputText } from "./output-text.ts";
+import { sandboxRefusal } from "./sandbox-refusal.ts";
 
 /** Exported here so that one chunk has everything the shell tool needs for a command. */
-export { outputTail, outputText };
+export { outputTail, outputText, sandboxRefusal };
 
 export type Stop = "timeout" | "cancelled" | "let go";
 
@@ -138,50 +139,4 @@ export function takenInWords(taken: readonly TakenBack[]): string[] {
     `Moved out of the project, because sandboxed commands may not create files that run code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
     ...(committed.length === 0 ? [] : [restore]),
   ];
-}
-
-const REFUSED_WRITE = /Read-only file system|\bEROFS\b|Device or resource busy/;
-const REFUSED_NETWORK =
-  /Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Temporary failure in name resolution|Could not resolve (?:host|proxy)|Name or service not known|getaddrinfo ENOTFOUND|unable to resolve host address|dial tcp: lookup|failed to lookup address/i;
-const REFUSED_RIGHT = /Operation not permitted|\bEPERM\b|must be superuser|requires root/i;
-const OF_SOCKETS = /\bsocket\b|\b(?:listen|connect|bind) EPERM\b/i;
-
-export interface RefusalCase {
-  readonly hasFailed: boolean;
-  readonly mode: "read-only" | "workspace-write";
-  readonly hasNetwork: boolean;
-  readonly roots: readonly string[];
-}
-
-/** Says that the sandbox caused a failure, and what would allow it; null when nothing suggests that. */
-export function sandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
-  const { hasFailed, mode, hasNetwork, roots } = refusalCase;
-  if (REFUSED_WRITE.test(text)) {
-    const where =
-      mode === "read-only"
-        ? "it is read-only: only /tmp can be written"
-        : `only ${roots.join(", ")} and /tmp can be written, and there no protected files: git's hooks and configuration, settings of Burin and of editors, .env, profiles`;
-    return `The sandbox refused a write: ${where}. ${allowedBy("unlimited")}`;
-  }
-  if (!hasFailed) return null;
-  if (!hasNetwork && REFUSED_NETWORK.test(text)) {
-    return `The sandbox has no network. ${allowedBy("network")}`;
-  }
-  if (!hasNetwork && REFUSED_RIGHT.test(text) && OF_SOCKETS.test(text)) {
-    return `The sandbox allows no Unix sockets except connected pairs. ${allowedBy("network")}`;
-  }
-  if (REFUSED_RIGHT.test(text)) {
-    return `The sandbox may be the cause: it gives no administrative rights. ${allowedBy("unlimited")}`;
-  }
-  return null;
-}
-
-/** The settings that allow always what an exception allows once. */
-const SETTINGS = {
-  network: '"sandbox": { "network": true }',
-  unlimited: '--sandbox off or "sandbox": { "mode": "off" }',
-};
-
-function allowedBy(exception: keyof typeof SETTINGS): string {
-  return `If the task needs it, call again with "sandbox_exception": "${exception}": the user is asked. To allow it always: ${SETTINGS[exception]} in the user's settings.`;
 }

@@ -142,13 +142,18 @@ function summaryOf(call: ShownCall): Span[][] {
   ];
 }
 
-/** The lines of a text, and the exit code or signal if a command failed; both are at its end, after an empty line. */
-function partsOf(display: string): { lines: string[]; fault: string } {
+/**
+ * The lines of a text, and of a command's: the exit code or signal if it failed, at the end after an empty line, and
+ * what is noted below that.
+ */
+function partsOf(display: string): { lines: string[]; notes: string[]; fault: string } {
   const text = display.trim();
   const [, before = "", code = "0", signal, after = ""] = ENDING.exec(text) ?? [undefined, text];
-  const lines = [before, after].flatMap((part) => (part.trim() === "" ? [] : part.trim().split("\n")));
-  if (signal !== undefined) return { lines, fault: say("call.signal", { signal }) };
-  return { lines, fault: code === "0" ? "" : say("call.exit", { code }) };
+  const [lines = [], notes = []] = [before, after].map((part) =>
+    part.trim() === "" ? [] : part.trim().split("\n"),
+  );
+  if (signal !== undefined) return { lines, notes, fault: say("call.signal", { signal }) };
+  return { lines, notes, fault: code === "0" ? "" : say("call.exit", { code }) };
 }
 
 /** What a line adds to the description, which already says what was done to what. */
@@ -184,7 +189,7 @@ function detailOf(call: ShownCall, width: number): readonly Line[] {
       return errorLines(faultOf(call), "dim", width);
     case "success":
       return typeof call.returnDisplay === "string" && !call.isPlan
-        ? faultLines(call.returnDisplay)
+        ? [...faultLines(call.returnDisplay), ...noteLines(call.returnDisplay, width)]
         : shortened(resultLines(call, width), MOST_DIFF_ROWS);
     default:
       return [];
@@ -216,6 +221,11 @@ function faultLines(display: string): readonly Line[] {
   const { lines, fault } = partsOf(display);
   if (fault === "" || lines.length < 2) return [];
   return lines.slice(-MOST_LIVE_ROWS).map((line) => [span(line, "dim")]);
+}
+
+/** What the sandbox did to the command, which its own words seldom say. */
+function noteLines(display: string, width: number): readonly Line[] {
+  return partsOf(display).notes.flatMap((note) => errorLines(note, "warning", width));
 }
 
 function shortened(lines: readonly Line[], most: number): readonly Line[] {

@@ -1,0 +1,124 @@
+export interface RefusalCase {
+  readonly hasFailed: boolean;
+  readonly mode: "read-only" | "workspace-write";
+  readonly hasNetwork: boolean;
+  /** Commands reach hosts that are named; then a network of one's own is not all of it. */
+  readonly reachesByName?: boolean;
+  readonly roots: readonly string[];
+}
+
+type Kind = "cache" | "write" | "network" | "socket" | "right";
+
+/** What programs print when the sandbox refuses them something; the first row that fits counts. */
+export const REFUSALS: readonly (readonly [kind: Kind, words: RegExp, example: string, programs: string])[] =
+  [
+    [
+      "cache",
+      /\/\.(?:cache|npm|cargo|m2|gradle|nuget|bun|yarn|gem|local\/share\/pnpm)\/[^\n]*(?:Read-only file system|\bEROFS\b)|\bEROFS\b[^\n]*\/\.(?:cache|npm|cargo|m2|gradle|nuget|bun|yarn|gem|local\/share\/pnpm)\//,
+      "touch: cannot touch '/home/a/.cache/lint/state': Read-only file system",
+      "any program that caches in the home folder",
+    ],
+    [
+      "write",
+      /Read-only file system|\bEROFS\b|Device or resource busy/,
+      "Error: EROFS: read-only file system, open '/etc/x'",
+      "any program",
+    ],
+    [
+      "network",
+      /Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Temporary failure in name resolution|Could not resolve (?:host|proxy)|Name or service not known|getaddrinfo ENOTFOUND|unable to resolve host address|dial tcp: lookup|failed to lookup address/i,
+      "curl: (6) Could not resolve host: example.com",
+      "any program",
+    ],
+    [
+      "socket",
+      /\b(?:listen|connect|bind) EPERM\b/,
+      "Error: listen EPERM: operation not permitted /tmp/tsx-0/32.pipe",
+      "Node: tsx, nx, vite, language servers",
+    ],
+    [
+      "socket",
+      /could not create (?:any )?Unix(?: |-domain )socket/i,
+      'LOG:  could not create Unix socket for address "/tmp/.s.PGSQL.5432": Operation not permitted',
+      "PostgreSQL",
+    ],
+    [
+      "socket",
+      /connection to server on socket "[^"]+" failed: (?:Operation not permitted|No such file)/,
+      'psql: error: connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: No such file or directory',
+      "psql and all that uses libpq",
+    ],
+    [
+      "socket",
+      /Can't (?:create UNIX socket|connect to local (?:MySQL|MariaDB|server|MySQL server) .*socket)/i,
+      "ERROR 2002 (HY000): Can't connect to local MySQL server through socket '/run/mysqld/mysqld.sock' (2)",
+      "MySQL and MariaDB",
+    ],
+    [
+      "socket",
+      /Cannot connect to the Docker daemon at unix:/,
+      "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+      "docker",
+    ],
+    [
+      "socket",
+      /\bsocket\b[\s\S]{0,400}(?:Operation not permitted|\bEPERM\b)|daemon\b[^\n]*(?:Operation not permitted|os error 1\b)|(?:Operation not permitted|\bEPERM\b)[^\n]*\bsocket\b/i,
+      "listen unix /project/.run/a.sock: socket: operation not permitted",
+      "Go, Python, Rust (turbo's daemon), redis",
+    ],
+    [
+      "right",
+      /Operation not permitted|\bEPERM\b|must be superuser|requires root/i,
+      "chown: changing ownership of 'x': Operation not permitted",
+      "any program",
+    ],
+  ];
+
+/** The name of a host in the words of a failure. */
+const HOST = /(?:resolve host:|ENOTFOUND|EAI_AGAIN|lookup) ([a-z\d][a-z\d-]*(?:\.[a-z\d-]+)+)/i;
+
+/** Says that the sandbox caused a failure, and what would allow it; null when nothing suggests that. */
+export function sandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
+  const fitting = REFUSALS.find(([kind, words]) => isPossible(kind, refusalCase) && words.test(text));
+  return fitting === undefined ? null : inWords(fitting[0], text, refusalCase);
+}
+
+/** A refused write matters also where the command went on. */
+function isPossible(kind: Kind, { hasFailed, hasNetwork }: RefusalCase): boolean {
+  if (kind === "write" || kind === "cache") return true;
+  return hasFailed && (kind === "right" || !hasNetwork);
+}
+
+function inWords(kind: Kind, text: string, { mode, reachesByName = false, roots }: RefusalCase): string {
+  switch (kind) {
+    case "cache":
+      return `The sandbox refused a write to a cache: what is cached there already can only be read. ${allowedBy("unlimited", SETTINGS.off)}`;
+    case "write": {
+      const where =
+        mode === "read-only"
+          ? "it is read-only: only /tmp can be written"
+          : `only ${roots.join(", ")} and /tmp can be written, and there no protected files: git's hooks and configuration, settings of Burin and of editors, .env, profiles`;
+      return `The sandbox refused a write: ${where}. ${allowedBy("unlimited", SETTINGS.off)}`;
+    }
+    case "network": {
+      const [, host = "packages.example.org"] = HOST.exec(text) ?? [];
+      const setting = reachesByName ? `"sandbox": { "network": ["${host}"] }` : SETTINGS.network;
+      return `The sandbox has no network. ${allowedBy("network", setting)}`;
+    }
+    case "socket":
+      // A network by name is one of the session's own, whose commands stay apart from the sockets of others.
+      return `The sandbox allows no Unix sockets except connected pairs. ${allowedBy(reachesByName ? "unlimited" : "network", SETTINGS.network)}`;
+    case "right":
+      return `The sandbox may be the cause: it gives no administrative rights. ${allowedBy("unlimited", SETTINGS.off)}`;
+  }
+}
+
+/** The settings that allow always what an exception allows once. */
+const SETTINGS = {
+  network: '"sandbox": { "network": true }',
+  off: '--sandbox off or "sandbox": { "mode": "off" }',
+};
+
+function allowedBy(exception: "network" | "unlimited", setting: string): string {
+  return `If the task needs it, call again with "sandbox_exception": "${exception}": the user is asked. To allow it always: ${setting} in the user's settings.`;
+}
