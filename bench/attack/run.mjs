@@ -1,4 +1,4 @@
-// npm run attack [-- repositories|reads|ends|leftovers] [--seed N] [--count N]: really runs what is let through unasked,
+// npm run attack [-- repositories|reads|ends|leftovers|egress] [--seed N] [--count N]: really runs what is let through unasked,
 // and what a user approved, and looks at what it did. The whole proof is --count 20000, how many generated commands are run.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,6 +11,7 @@ const PARTS = {
   reads: "reads.mjs",
   ends: "ends.mjs",
   leftovers: "leftovers.mjs",
+  egress: "egress.mjs",
 };
 
 const top = dirname(fileURLToPath(import.meta.url));
