@@ -103,9 +103,13 @@ async function attack() {
       expect(`exit 7 stays 7 (terminal ${terminal})`, text.startsWith("Exit code: 7\n"));
       expect(`nothing of others opens (terminal ${terminal})`, !text.includes("OPENED"));
     }
-    const plant = `while :; do mkdir -p .husky; echo x > .envrc; echo x > .husky/pre-commit; sleep 0.2; done; : ${words}`;
+    // In a file: what the words of a line name is covered by the yes to that line.
+    writeFileSync(
+      join(one.root, "plant.sh"),
+      "while :; do mkdir -p .husky; echo x > .envrc; echo x > .husky/pre-commit; sleep 0.2; done\n",
+    );
     const left = await one.shell(
-      `(setsid env -i sh -c '${plant}' >/dev/null 2>&1 &); python3 forge.py; exit 7`,
+      `(setsid env -i sh plant.sh ${words} >/dev/null 2>&1 &); python3 forge.py; exit 7`,
     );
     expect("what is left is told", left.startsWith("Exit code: 7\nLeft running as "));
     const thread = `import ctypes, threading, time; threading.Thread(target=time.sleep, args=(300,)).start(); ctypes.CDLL(None).syscall(60, 0) # ${words}`;

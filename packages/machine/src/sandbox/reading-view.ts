@@ -47,7 +47,7 @@ export interface ReadingView {
 }
 
 /**
- * What is shown to a command that runs unasked because it only reads: the roots, and what its programs need. Whoever
+ * What is shown to a command that runs unasked because it only reads: the roots, and what its programs need. Anyone who
  * finds words that lead a reader elsewhere then sees nothing.
  */
 export function readingView(environment: ReadingEnvironment) {
