@@ -355,8 +355,7 @@ if (process.platform === "linux") {
       await room.runUnlimited("echo x > .npmrc", [".npmrc"]);
       const file = join(root, ".vscode/tasks.json");
       const content = { writeTo: async (to: number) => writeFileSync(to, "{}"), isOf: async () => true };
-      const { home } = room;
-      await replaceFile({ file, real: file, roots: [root], stats: null, content, home });
+      await replaceFile({ file, real: file, roots: [root], stats: null, content, home: room.home });
       await server.end();
       expect(await server.takenBack()).toHaveLength(1);
       expect([existsSync(join(root, ".npmrc")), existsSync(join(root, ".vscode/tasks.json"))]).toEqual([
@@ -366,9 +365,11 @@ if (process.platform === "linux") {
     });
 
     it("P53 are taken before leave for an unlimited command begins, and all that is made after that stays", async () => {
-      const line = "until [ -e go ]; do sleep 0.01; done; touch .env && touch made; sleep 60";
+      const line = "touch begun; until [ -e go ]; do sleep 0.01; done; touch .env && touch made; sleep 60";
       const server = await room.commands.start({ command: line, directory: root, exception: "none" });
+      await expect.poll(() => existsSync(join(root, "begun"))).toBe(true);
       writeFileSync(join(root, "go"), "");
+      // Without a turn of this process, which would take it away at once.
       while (!existsSync(join(root, "made"))) spawnSync("sleep", ["0.01"]);
       expect(existsSync(join(root, ".env"))).toBe(true);
       const { text } = await room.runUnlimited("ls -a; echo x > .npmrc", [".npmrc"]);
