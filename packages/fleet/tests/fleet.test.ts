@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { visibleFolder } from "@burin/testing/made-files";
 import { needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
@@ -305,7 +306,7 @@ describe("burin fleet", needs("PostgreSQL"), () => {
     needs("bwrap"),
     async () => {
       // Not among the temporary files, which no command sees anyway.
-      const real = await mkdtemp(join(process.cwd(), "node_modules/.burin-fleet-"));
+      const real = visibleFolder();
       const home = `${real}-link`;
       await symlink(real, home);
       const url = room.databaseUrl();

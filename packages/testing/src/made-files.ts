@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 const made: string[] = [];
@@ -16,6 +16,15 @@ export function temporaryFolder(): string {
   made.push(top);
   const folder = join(top, "root");
   mkdirSync(folder);
+  return folder;
+}
+
+/** A new folder that commands in the sandbox see, where the clone is below `/tmp` too: they have another `/tmp`. */
+export function visibleFolder(): string {
+  const modules = join(process.cwd(), "node_modules");
+  const place = /^\/(?:var\/)?tmp\//.test(realpathSync(modules)) ? homedir() : modules;
+  const folder = realpathSync(mkdtempSync(join(place, ".burin-visible-")));
+  made.push(folder);
   return folder;
 }
 

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { visibleFolder } from "@burin/testing/made-files";
 import { groupByNeeds, needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Commands, openCommands } from "../commands/commands.ts";
@@ -33,7 +34,7 @@ function commit(folder: string): void {
 }
 
 beforeAll(() => {
-  base = realpathSync(mkdtempSync(join(process.cwd(), "node_modules", ".reading-")));
+  base = visibleFolder();
   const home = join(base, "home");
   environment = {
     ...process.env,

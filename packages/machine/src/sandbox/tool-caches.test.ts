@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { visibleFolder } from "@burin/testing/made-files";
 import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SandboxRoom } from "../../tests/sandbox-room.ts";
@@ -12,7 +13,7 @@ describe("P53 what programs cache", needs("bwrap"), () => {
   beforeEach(async () => {
     room = new SandboxRoom();
     // The folders for temporary files are others in the sandbox.
-    home = await realpath(await mkdtemp(join(process.cwd(), "node_modules/.burin-caches-")));
+    home = visibleFolder();
     room.open("workspace-write", false, undefined, { ...process.env, HOME: home, XDG_CACHE_HOME: undefined });
   });
 
