@@ -305,7 +305,7 @@ describe("words while the model works", () => {
   it("P41 come back as they were typed, without the files that they mention", async () => {
     const terminal = await room.open([held("First."), { text: "Second." }]);
     await terminal.enter("one\r", "esc to interrupt");
-    await terminal.enter("look at @a.txt\r", "a.txt");
+    await terminal.enter("look at @a.txt\r", "with the next turn: look at @a.txt");
     await terminal.enter("@src/tally.js too\t", "when this is done: @src/tally.js too");
     await terminal.enter("\u001b[1;3A", /> look at @a\.txt\n\s+@src\/tally\.js too\n/);
     expect(terminal.text()).not.toContain("alpha");
