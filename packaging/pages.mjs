@@ -14,7 +14,11 @@ export const pages = {
   "README.md": {
     has: project,
     as: { "http://127.0.0.1:11434/v1": "<URL>", "<model>": "m" },
-    notRun: { "npm ci && npm start": APP, "burin  ": APP },
+    notRun: {
+      "npm ci && npm start": APP,
+      "npm pack -w packages/cli": "it packs a clone, which is not there",
+      "burin  ": APP,
+    },
   },
   "docs/command-line.md": {
     has: project,
