@@ -1,4 +1,5 @@
 import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { orElse } from "@burin/contract/or-else";
 import { linkTarget } from "../disk/disk-looks.ts";
@@ -132,7 +133,7 @@ export class SessionSpace {
   }
 
   #all(): readonly ProcessEntry[] | null {
-    const entries = processesBelow(`/proc/${this.#first.pid}/root/proc`);
+    const entries = processesBelow(join("/proc", String(this.#first.pid), "root", "proc"));
     return entries?.filter(({ isZombie }) => !isZombie) ?? null;
   }
 
