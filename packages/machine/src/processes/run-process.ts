@@ -101,7 +101,8 @@ export function succeeds(
   const program = findHelper(name, PATH);
   if (program === null) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const limits = { timeout: MOST_SHORT_MS, killSignal: "SIGKILL" } as const;
+    // Node's own time limit would keep this process alive after a start that failed.
+    const limits = { signal: AbortSignal.timeout(MOST_SHORT_MS), killSignal: "SIGKILL" } as const;
     const child = withoutInherited(["ignore", "ignore", "ignore"], (stdio) =>
       programs().spawn(program, args, { stdio, windowsHide: true, ...limits }),
     );

@@ -134,13 +134,13 @@ describe("git's own configuration", needs("bwrap"), () => {
   });
 
   it("P22 a command that began while git could write it leaves no program in it", async () => {
-    execFileSync("mkfifo", [join(root, "wait")]);
+    execFileSync("mkfifo", [join(root, "begin"), join(root, "end")]);
     const request = { directory: root, exception: "none" } as const;
-    const line = "git rev-parse HEAD < wait && git config push.default current";
+    const line = "git rev-parse HEAD < begin && git config push.default current && git rev-parse HEAD < end";
     const changing = await room.commands.start({ ...request, command: line });
     const script =
       "while ! grep -q current .git/config; do :; done; printf '[alias]\\n\\tst = !sh\\n' >> .git/config";
-    const beside = await room.commands.start({ ...request, command: `echo > wait; ${script}` });
+    const beside = await room.commands.start({ ...request, command: `echo > begin; ${script}; echo > end` });
     await changing.shellEnded;
     await beside.shellEnded;
     const taken = [...(await changing.takenBack()), ...(await beside.takenBack())];

@@ -43,7 +43,7 @@ export class SessionSpace {
   readonly #nsenter: string;
   readonly #holder: Supervised;
   readonly #first: ProcessEntry;
-  readonly #opened: ReadonlyMap<Shared, number>;
+  readonly #opened: Map<Shared, number>;
   readonly #id: string;
   /** What the holder itself runs in it. */
   readonly #own = new Map<number, string>();
@@ -95,7 +95,7 @@ export class SessionSpace {
 
   /** Whether a command can enter: one that ends all it sees also ends the holder. */
   get canBeEntered(): boolean {
-    const now = this.isOpen ? this.#all() : null;
+    const now = this.isOpen && this.#opened.size > 0 ? this.#all() : null;
     return now !== null && [...this.#own.keys()].every((pid) => now.some((entry) => entry.pid === pid));
   }
 
@@ -177,6 +177,9 @@ export class SessionSpace {
   /** Ends all that is in it. Resolves to what could not be ended. */
   async close(): Promise<readonly ProcessEntry[]> {
     if (this.#isClosed) return [];
+    // First of all: the rest reads files, and the system may give no more descriptors.
+    for (const file of this.#opened.values()) closeSync(file);
+    this.#opened.clear();
     for (let waited = 0; this.isOpen && waited < MOST_DYING_MS; waited += 5) {
       orElse(false, () => process.kill(this.#first.pid, "SIGKILL"));
       await pause(5);
@@ -186,7 +189,6 @@ export class SessionSpace {
     await this.#holder.end();
     await this.#holder.release();
     this.#checkWaiting();
-    for (const file of this.#opened.values()) orElse(undefined, () => closeSync(file));
     return [];
   }
 }
@@ -225,7 +227,7 @@ async function canRun(
 
 interface OpenedSpace {
   readonly first: ProcessEntry;
-  readonly files: ReadonlyMap<Shared, number>;
+  readonly files: Map<Shared, number>;
 }
 
 /** Opened once: a process id may be given to another process later. */
