@@ -129,7 +129,7 @@ async function run(person, { command, minutes }) {
   return said();
 }
 
-/** Chooses "Just show me", lets the demo change and run what it wants, and waits for its last words. @param {Person} person */
+/** Chooses "Try the demo", lets the demo change and run what it wants, and waits for its last words. @param {Person} person */
 async function startDemo(person) {
   const inTerminal = ["script", "-qec", "stty rows 40 cols 100; npm start", "/dev/null"];
   const { child, said } = start(person, inTerminal, MINUTES.start);
@@ -147,7 +147,7 @@ async function startDemo(person) {
     from = said().length;
   };
   await type("", "Which model service?");
-  await type("just show", "› Just show me");
+  await type("try the", "› Try the demo");
   await type("\r", "Carry out this plan?");
   await type("a", "Make this change?");
   await type("y", "Run this command?");

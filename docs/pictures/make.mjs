@@ -150,7 +150,7 @@ async function answer(key, gone) {
 try {
   await frame("Which model service?");
   pty.write("just show");
-  await frame("› Just show me");
+  await frame("› Try the demo");
   pty.write("\r");
   const question = await frame("Make this change?");
   await answer("y", "Make this change?");

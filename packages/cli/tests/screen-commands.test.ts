@@ -19,7 +19,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   changes: "This session has changed no file.",
   clear: /^\s*> Ask anything/,
   compact: "The conversation stays as it is (",
-  context: "descriptions of tools (about)",
+  context: "tool descriptions (about)",
   copy: "7 characters copied.",
   cost: "tokens sent",
   demo: "The demo:",
@@ -220,8 +220,8 @@ describe("a command", () => {
     const prices = { "fake-model": { input: 1000, output: 1000 } };
     await room.set({ model: { prices } });
     const terminal = await room.open([{ text: "Dear.", usage: { inputTokens: 1000, outputTokens: 500 } }]);
-    await terminal.enter("ask\r", "Dear.", "% of window · $1.50");
-    await terminal.enter("/cost \r", /money +\$1\.5/);
+    await terminal.enter("ask\r", "Dear.", "% context · $1.50");
+    await terminal.enter("/cost \r", /cost +\$1\.5/);
   });
 
   it("P29 /cost tells what the cache lost, and why", async () => {

@@ -125,7 +125,7 @@ describe("the first start", () => {
       await terminal.enter("first\r", "One.", "? for keys");
       await terminal.enter("/model \r", "(Another service)");
       await terminal.enter("another\r", "Which model service?");
-      expect(terminal.text()).not.toContain("Just show me");
+      expect(terminal.text()).not.toContain("Try the demo");
       await nameAddress(terminal, other.baseUrl);
       await terminal.enter("second-key\r", "› fake-model");
       await terminal.enter("\r", /export KEY_OF_127_0_0_1_\d+=…[\s\S]*\? for keys/);
@@ -147,7 +147,7 @@ describe("the first start", () => {
   it("shows the demo with no model at all", async () => {
     const terminal = room.begin({ columns: 100, rows: 40 });
     await terminal.shows("Which model service?");
-    await terminal.enter("just show\r", "The demo:");
+    await terminal.enter("try the\r", "The demo:");
     await terminal.shows("Make this change?");
     await answer(terminal, "y", "Make this change?");
     await terminal.shows("Run this command?");

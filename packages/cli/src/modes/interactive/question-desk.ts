@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { Confirmation, Decision, Question } from "@burin/core";
+import { reasonInWords } from "../../locales/reasons.ts";
 import { say } from "../../locales/say.ts";
 import type { Panel } from "../../ui/panel.ts";
 import type { Explanation } from "../../ui/question-panel.ts";
@@ -54,7 +55,7 @@ export class QuestionDesk {
     const { questions, session, transcript } = this.#desk;
     const task = transcript.taskOf(question.parentCallId);
     return new QuestionPanel({
-      question,
+      question: { ...question, reason: reasonInWords(question.reason) },
       asker: `${question.agent ?? ""}${task === "" ? "" : ` (${task})`}`,
       waiting: () => questions.open.length - 1 + (session?.waitingQuestions ?? 0),
       answer: (decision) => this.#answer(question, decision),
@@ -74,10 +75,11 @@ export class QuestionDesk {
     const { approvalMode } = session ?? options;
     const { verdict } = await explained(confirmation.command, { ...options, approvalMode });
     view.soon();
-    const { parts = [], grants = [] } = verdict;
+    const { grants = [] } = verdict;
+    const parts = verdict.parts?.map((part) => ({ ...part, reason: reasonInWords(part.reason) })) ?? [];
     // The first row is the reason of the question, and what "always" would allow stands among the answers.
     return {
-      rows: rowsOf(verdict).slice(1, grants.length > 0 ? -1 : undefined),
+      rows: rowsOf({ ...verdict, parts }).slice(1, grants.length > 0 ? -1 : undefined),
       reasons: parts.length > 1 ? parts.map(({ reason }) => reason) : [],
     };
   }
