@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -223,11 +223,14 @@ describe("burin mcp", () => {
 });
 
 describe("P26 nothing of a server is left", () => {
+  /** A zombie has ended: where nobody looks after orphans, as in many containers, it stays in the table. */
+  const isZombie = (pid: number) =>
+    process.platform === "linux" && /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
   const alive = (pids: readonly number[]) =>
     pids.filter((pid) => {
       try {
         process.kill(pid, 0);
-        return true;
+        return !isZombie(pid);
       } catch {
         return false;
       }
