@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { wholeTitles } from "./syntax.ts";
 
-const PACKAGES = new URL("../packages/", import.meta.url).pathname;
+const PACKAGES = fileURLToPath(new URL("../packages/", import.meta.url));
 
 const PATHS = readdirSync(PACKAGES, { recursive: true, encoding: "utf8" }).filter(
   (path) => path.endsWith(".test.ts") && !path.includes("node_modules"),
