@@ -140,7 +140,7 @@ describe("git's own configuration", needs("bwrap"), () => {
     const changing = await room.commands.start({ ...request, command: line });
     const script =
       "while ! grep -q current .git/config; do :; done; printf '[alias]\\n\\tst = !sh\\n' >> .git/config";
-    const beside = await room.commands.start({ ...request, command: `echo > begin; ${script}; echo > end` });
+    const beside = await room.commands.start({ ...request, command: `: > begin; ${script}; : > end` });
     await changing.shellEnded;
     await beside.shellEnded;
     const taken = [...(await changing.takenBack()), ...(await beside.takenBack())];
