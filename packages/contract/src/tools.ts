@@ -1,5 +1,19 @@
 import { paramsFault } from "./messages/check-schema.ts";
-import type { FunctionDeclaration, JsonSchema, PartListUnion } from "./messages/message.ts";
+import type { FunctionDeclaration, JsonSchema, ObjectSchema } from "./messages/message.ts";
+import type { FileDiff, ToolDisplay, ToolError, ToolResult } from "./tool-result.ts";
+
+export type {
+  ChangedFile,
+  FileDiff,
+  Progress,
+  ResultData,
+  Todo,
+  TodoList,
+  ToolDisplay,
+  ToolError,
+  ToolErrorType,
+  ToolResult,
+} from "./tool-result.ts";
 
 /**
  * What a call does to the world; it decides what may run in parallel and what requires a question. `delegate`:
@@ -7,59 +21,17 @@ import type { FunctionDeclaration, JsonSchema, PartListUnion } from "./messages/
  */
 export type ToolKind = "read" | "edit" | "execute" | "fetch" | "delegate" | "plan";
 
+const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "delegate", "plan"];
+
+/** The kind of a tool as it counts: without a known one it may do anything. undefined when there is no tool. */
+export function kindOf(tool: { readonly kind?: unknown }): ToolKind;
+export function kindOf(tool: { readonly kind?: unknown } | undefined): ToolKind | undefined;
+export function kindOf(tool: { readonly kind?: unknown } | undefined): ToolKind | undefined {
+  return tool && (KINDS.find((one) => one === tool.kind) ?? "execute");
+}
+
 /** Kinds without an effect that requires approval. Any other or missing kind may have one. */
 export const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "delegate", "plan"]);
-
-/** A change to one file, shown to the user: before approval in a Confirmation, afterwards in a result. */
-export interface FileDiff {
-  readonly kind: "file_diff";
-  readonly fileName: string;
-  /** Unified diff. */
-  readonly fileDiff: string;
-  /** null when the file is new. */
-  readonly originalContent: string | null;
-  readonly newContent: string;
-  readonly addedLines: number;
-  readonly removedLines: number;
-  /** Set when the contents are only a part of a large file: the line that they start at. */
-  readonly firstLine?: number;
-}
-
-export interface Todo {
-  readonly id: string;
-  readonly content: string;
-  readonly status: "pending" | "in_progress" | "completed";
-}
-
-/** The steps of a task, so that the user sees the progress. */
-export interface TodoList {
-  readonly kind: "todo_list";
-  readonly todos: readonly Todo[];
-}
-
-/** The latest actions of long work. */
-export interface Progress {
-  readonly kind: "progress";
-  readonly title: string;
-  readonly lines: readonly string[];
-}
-
-/** What the user sees of a result: Markdown, or an object that is drawn by its `kind`. */
-export type ToolDisplay = string | FileDiff | TodoList | Progress;
-
-/** A failure that the model can act on. `type` is stable and made for programs, `message` for readers. */
-export interface ToolError {
-  readonly type: string;
-  readonly message: string;
-}
-
-export interface ToolResult {
-  /** For the model's history. */
-  readonly llmContent: PartListUnion;
-  /** For the user. */
-  readonly returnDisplay: ToolDisplay;
-  readonly error?: ToolError;
-}
 
 /**
  * How wide an "always" is: for this exact command or file; also for the same command with other arguments that cannot
@@ -182,6 +154,8 @@ export interface RunContext extends CallContext {
 export interface PreparedCall {
   /** false when no question is needed. */
   readonly confirmation: Confirmation | false;
+  /** false: the user cannot answer with another content than the proposed one. Default: true. */
+  readonly takesEdits?: boolean;
   /** `approval` is the user's answer; null when a mode or a rule allowed the call. */
   readonly run: (approval: Approval | null, signal: AbortSignal, context?: RunContext) => Promise<ToolResult>;
 }
@@ -194,7 +168,8 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   readonly displayName: string;
   readonly description: string;
   readonly parameterSchema: JsonSchema;
-  readonly kind: ToolKind;
+  /** Any other word counts as "execute". */
+  readonly kind: ToolKind | (string & {});
   /** Its source may declare it in another way by now, and is asked before a call of it is judged. */
   readonly isOutdated?: boolean;
   /** What must be installed before the tool can be used, and how; until then the model does not see the tool. */
@@ -222,13 +197,51 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   ): Promise<ToolResult>;
 }
 
-/** The parts that most tools share: validation by schema, and no question. */
-export abstract class BaseTool<Params extends object = Record<string, unknown>> implements Tool<Params> {
+/** What a tool says about itself. */
+export interface ToolFields extends Pick<Tool, "name" | "description" | "parameterSchema"> {
+  /** What people see. Default: the name. */
+  readonly displayName?: string;
+  /** Default: "execute", so that each call asks. */
+  readonly kind?: Tool["kind"];
+}
+
+/**
+ * The fields as a subclass may write them. Abstract here, plain in the class and in an interface: so the compiler takes
+ * fields with `override` and without, accessors, and values for the constructor.
+ */
+type FieldsOfTool = AbstractFields & ReadFields;
+
+interface ReadFields {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly parameterSchema: JsonSchema;
+  readonly kind: ToolKind | (string & {});
+}
+
+declare abstract class AbstractFields {
   abstract readonly name: string;
   abstract readonly displayName: string;
   abstract readonly description: string;
   abstract readonly parameterSchema: JsonSchema;
-  abstract readonly kind: ToolKind;
+  abstract readonly kind: ToolKind | (string & {});
+}
+
+abstract class PlainTool<Params extends object> implements Tool<Params> {
+  declare readonly name: string;
+  declare readonly displayName: string;
+  declare readonly description: string;
+  declare readonly parameterSchema: JsonSchema;
+  declare readonly kind: ToolKind | (string & {});
+
+  constructor(fields?: ToolFields) {
+    if (fields === undefined) return;
+    const { name, displayName = name, description, parameterSchema, kind = "execute" } = fields;
+    const given = { name, displayName, description, parameterSchema, kind };
+    // An accessor of the subclass stays.
+    for (const [key, value] of Object.entries(given))
+      if (!(key in this)) Object.assign(this, { [key]: value });
+  }
 
   abstract getDescription(params: Params): string;
   abstract execute(
@@ -252,6 +265,30 @@ export abstract class BaseTool<Params extends object = Record<string, unknown>> 
   }
 }
 
+type BaseToolClass = abstract new <Params extends object = Record<string, unknown>>(
+  fields?: ToolFields,
+) => PlainTool<Params> & FieldsOfTool;
+
+/**
+ * The parts that most tools share: validation by schema, and no question. A subclass passes what the tool says about
+ * itself to the constructor, or declares it as fields.
+ *
+ * @example
+ * class Count extends BaseTool<{ text: string }> {
+ *   readonly name = "count";
+ *   readonly displayName = "Count";
+ *   readonly kind = "read";
+ *   readonly description = "Counts the characters of a text.";
+ *   readonly parameterSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+ *   getDescription({ text }: { text: string }) { return `Count ${text}`; }
+ *   async execute({ text }: { text: string }) {
+ *     return { llmContent: String(text.length), returnDisplay: `**${text.length}**` };
+ *   }
+ * }
+ */
+export const BaseTool: BaseToolClass = PlainTool;
+export type BaseTool<Params extends object = Record<string, unknown>> = PlainTool<Params> & FieldsOfTool;
+
 /** A tool that works something out before it asks: its question and its work come from `prepare`. */
 export abstract class PreparingTool<Params extends object> extends BaseTool<Params> {
   abstract prepare(params: Params, signal: AbortSignal): Promise<PreparedCall>;
@@ -268,6 +305,11 @@ export abstract class PreparingTool<Params extends object> extends BaseTool<Para
     const { run } = await this.prepare(params, signal);
     return run(null, signal, onUpdate ? { ...context, onUpdate } : context);
   }
+}
+
+/** Thrown by a tool that finds only while it prepares a call that its parameters are wrong. */
+export class InvalidParams extends Error {
+  override readonly name = "InvalidParams";
 }
 
 /** A failure that the model can act on. */
@@ -299,5 +341,9 @@ export interface ToolSource {
 }
 
 export function declarationOf(tool: Tool): FunctionDeclaration {
-  return { name: tool.name, description: tool.description, parameters: tool.parameterSchema };
+  const { name, description, parameterSchema } = tool;
+  // The registry takes no other type.
+  const parameters =
+    parameterSchema.type === "object" ? parameterSchema : { ...parameterSchema, type: "object" };
+  return { name, description, parameters: parameters as ObjectSchema };
 }

@@ -1,4 +1,4 @@
-import type { FunctionDeclaration, JsonSchema, Message, ModelChoice, Part } from "@burin/core";
+import type { FunctionDeclaration, JsonSchema, Message, ModelChoice, ObjectSchema, Part } from "@burin/core";
 import fc from "fast-check";
 
 const PIXEL =
@@ -150,7 +150,11 @@ export const TOOLS: fc.Arbitrary<FunctionDeclaration[]> = fc
   .map((tools) =>
     tools.map(([name, schema]) => {
       const node = { type: "object", properties: { next: { $ref: "#/$defs/node" } } };
-      return { name, description: "d", parameters: { ...schema, $defs: { node } } as JsonSchema };
+      return {
+        name,
+        description: "d",
+        parameters: { ...schema, $defs: { node } } as object as ObjectSchema,
+      };
     }),
   );
 

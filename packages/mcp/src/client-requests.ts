@@ -104,6 +104,9 @@ async function elicited(params: ElicitRequestParams, { alias, askUser }: ClientS
 }
 
 function defaultsOf({ properties = {} }: JsonSchema): Record<string, unknown> {
-  const all = Object.entries(properties).map(([name, { default: value }]) => [name, value]);
+  const all = Object.entries(properties).map(([name, property]) => [
+    name,
+    typeof property === "boolean" ? undefined : property.default,
+  ]);
   return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }

@@ -14,7 +14,9 @@ describe("P15 what a model writes into its text, in any protocol", () => {
       const { baseUrl, problems } = await serve(reply, reply);
       const model = openModel({ provider, name: "m", baseUrl });
       const properties = { path: { type: "string" } } as const;
-      const tools = [{ name: "read_file", description: "", parameters: { type: "object", properties } }];
+      const tools = [
+        { name: "read_file", description: "", parameters: { type: "object" as const, properties } },
+      ];
       const read = async (system: string) => {
         const events = await readAll(model, { system, tools });
         const said = events.map((event) => (event.type === "text" ? event.text : "")).join("");

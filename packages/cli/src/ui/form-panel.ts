@@ -249,7 +249,8 @@ function choicesOf(schema: JsonSchema): Choice[] {
       { value: true, label: say("question.yes") },
       { value: false, label: say("form.no") },
     ];
-  const of = schema.type === "array" && typeof schema.items === "object" ? schema.items : schema;
+  const { items } = schema;
+  const of = schema.type === "array" && typeof items === "object" ? (items as JsonSchema) : schema;
   const titled = [of.oneOf, of.anyOf].find(Array.isArray) as readonly JsonSchema[] | undefined;
   if (titled !== undefined)
     return titled.map(({ const: value, title }) => ({ value, label: String(title ?? value) }));

@@ -59,6 +59,7 @@ export function coerceArguments(schema: JsonSchema, args: JsonRecord): Record<st
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const coerced: Record<string, unknown> = { ...args };
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (typeof property === "boolean") continue;
     const value = args[name];
     if (typeof value === "string") coerced[name] = coerceText(property, value);
     const isLeftOut = value === null && ![schema.required].flat().includes(name);

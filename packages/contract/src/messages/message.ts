@@ -4,22 +4,39 @@ export interface Message {
   readonly parts: readonly Part[];
 }
 
-/** A plain JSON Schema object, draft-07 or 2020-12. Only the keywords that Burin itself reads have types. */
+/**
+ * A JSON Schema, draft-07 or 2020-12, as others may write it: literals, and what zod and TypeBox make. Only the
+ * keywords that Burin itself reads have types.
+ */
 export interface JsonSchema {
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly items?: JsonSchema | boolean;
-  readonly enum?: readonly unknown[];
+  readonly type?: string | readonly string[] | undefined;
+  readonly description?: string | undefined;
+  readonly properties?: Readonly<Record<string, JsonSchema | boolean>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly items?: JsonSchema | boolean | readonly (JsonSchema | boolean)[] | undefined;
+  readonly enum?: readonly unknown[] | undefined;
   readonly [keyword: string]: unknown;
+}
+
+/** What JSON.parse returns: the SDKs disagree about subschemas, and all of them take this. */
+type AnyJson = ReturnType<typeof JSON.parse>;
+
+/**
+ * The schema of a tool's parameters, as the toolbox gives it out. It fits the types of every SDK without a cast:
+ * `input_schema` of Anthropic, `parameters` of OpenAI, `jsonSchema()` of `ai`.
+ */
+export interface ObjectSchema {
+  type: "object";
+  properties?: Record<string, AnyJson>;
+  required?: string[];
+  [keyword: string]: AnyJson;
 }
 
 /** What the model knows about one tool. */
 export interface FunctionDeclaration {
   readonly name: string;
   readonly description: string;
-  readonly parameters: JsonSchema;
+  readonly parameters: ObjectSchema;
 }
 
 /** A model's request to run one tool. The arguments are as the model sent them, unchecked. */

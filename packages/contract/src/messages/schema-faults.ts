@@ -244,7 +244,8 @@ function missing(place: Place, names: unknown): Faults {
     .filter((name) => typeof name === "string")
     .filter((name) => !has(place.value, name))
     .map((name) => {
-      const type = place.schema.properties?.[name]?.type;
+      const property = place.schema.properties?.[name];
+      const type = isRecord(property) ? property.type : undefined;
       const kind = type === undefined ? "" : ` (${[type].flat().join(" or ")})`;
       return { path: [...place.path, name], says: `is required${kind}` };
     });

@@ -4,6 +4,7 @@ import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration, Message } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
+import { kindOf } from "@burin/contract/tools";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { spendingModel } from "./ask-once.ts";
@@ -140,7 +141,7 @@ export class Agent {
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     const { background, budget, detectLoops, registry } = this.#needs;
-    const guard = detectLoops ? new LoopGuard((tool) => registry.getTool(tool)?.kind) : null;
+    const guard = detectLoops ? new LoopGuard((tool) => kindOf(registry.getTool(tool))) : null;
     const run = new Run(work.signal, guard);
     budget?.start();
     const runOut = () => {

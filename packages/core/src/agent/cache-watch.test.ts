@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CacheWatch, paysForHour } from "./cache-watch.ts";
 
 const MINUTE = 60_000;
-const TOOLS = [{ name: "a", description: "", parameters: { type: "object" } }];
+const TOOLS = [{ name: "a", description: "", parameters: { type: "object" as const } }];
 
 /** What is told of a request that begins so long after a first one, which the service has cached. */
 function missAfter(minutes: number, cacheWrites: Usage["cacheWrites"], more: Partial<Usage> = {}) {

@@ -62,7 +62,11 @@ describe("P5 the estimate of tokens", () => {
       '"\\'.repeat(300),
     ];
     for (const text of texts) {
-      const tool = { name: "t", description: text, parameters: { description: text } };
+      const tool = {
+        name: "t",
+        description: text,
+        parameters: { type: "object" as const, description: text },
+      };
       const answer = { functionResponse: { id: "1", name: "t", response: { output: text } } };
       const call = { functionCall: { id: "1", name: "t", args: { text } } };
       const history = [

@@ -11,7 +11,7 @@ import { Turns } from "@burin/contract/async/wait";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall, JsonSchema, Message, PartListUnion } from "@burin/contract/messages/message";
 import { resultOf } from "@burin/contract/tool-call";
-import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/tools";
+import { type Decision, kindOf, type Question, type ToolKind, type ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Agent, Compacted } from "../agent/agent.ts";
@@ -281,7 +281,7 @@ export class Session {
     return event;
   };
 
-  readonly #kindOf = (tool: string): ToolKind | undefined => this.#tools.registry.getTool(tool)?.kind;
+  readonly #kindOf = (tool: string): ToolKind | undefined => kindOf(this.#tools.registry.getTool(tool));
 
   /**
    * All events from record `from` on (1 is the first; default: from now on), during and between runs, until the

@@ -1,12 +1,13 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { FunctionDeclaration, JsonSchema } from "@burin/contract/messages/message";
+import type { FunctionDeclaration, ObjectSchema } from "@burin/contract/messages/message";
 import { isRecord, nestsDeeper, parseOutsideJson } from "@burin/contract/messages/untrusted-json";
 import type { Settings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { splitShellWords } from "@burin/contract/text/shell-words";
 import type { Tool, ToolSource } from "@burin/contract/tools";
 import { jsonFault } from "../settings/json-fault.ts";
+import { MOST_NESTING, parametersFault, shapeOf } from "../text/parameters-fault.ts";
 import { DiscoveredTool, faultOf, lastWordsOf, type RunToolCommand } from "./discovered-tool.ts";
 
 export interface CommandSourceNeeds {
@@ -95,8 +96,6 @@ async function declaredIn(text: string, command: string) {
 /** More than a user can need; the rest is left out. */
 const MOST_TOOLS = 2000;
 const MOST_DESCRIPTION = 8000;
-const MOST_SCHEMA_BYTES = 256 * 1024;
-const MOST_NESTING = 60;
 const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** The keys that tools like these use for the schema of the parameters. */
 const SCHEMA_KEYS = ["parameters", "parametersJsonSchema", "parameterSchema", "inputSchema", "input_schema"];
@@ -109,7 +108,7 @@ function readDeclarations(value: unknown) {
   const entries = Array.isArray(value) ? value.flatMap((entry) => heldBy(entry) ?? [entry]) : heldBy(value);
   if (entries === null) {
     throw new Error(
-      `it must be a JSON array of function declarations, or an object with functionDeclarations, but is ${kindOf(value)}`,
+      `it must be a JSON array of function declarations, or an object with functionDeclarations, but is ${shapeOf(value)}`,
     );
   }
   const declarations: FunctionDeclaration[] = [];
@@ -141,7 +140,7 @@ function heldBy(entry: unknown): unknown[] | null {
 
 /** Returns the declaration, or what is wrong with it. */
 function declarationIn(entry: unknown, position: number): FunctionDeclaration | string {
-  if (!isRecord(entry)) return `entry ${position} is ${kindOf(entry)}, not an object; it was left out`;
+  if (!isRecord(entry)) return `entry ${position} is ${shapeOf(entry)}, not an object; it was left out`;
   // Chat completions puts the declaration one level down.
   if (entry.type === "function" && isRecord(entry.function)) return declarationIn(entry.function, position);
   const { name, description = "" } = entry;
@@ -161,19 +160,10 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
 }
 
 /** Returns a schema for an object of parameters, or what is wrong with it. */
-function parametersIn(given: unknown): JsonSchema | string {
-  if (!isRecord(given)) return `its parameters must be a JSON Schema object, but are ${kindOf(given)}`;
-  if (nestsDeeper(given, MOST_NESTING)) return `its parameters are nested more than ${MOST_NESTING} deep`;
-  if (Buffer.byteLength(JSON.stringify(given)) > MOST_SCHEMA_BYTES) {
-    return `its parameters take more than ${MOST_SCHEMA_BYTES / 1024} KiB`;
-  }
-  const schema = withPlainTypes(given) as JsonSchema;
-  if (schema.type !== undefined && schema.type !== "object") {
-    return `its parameters must be of type object, not ${JSON.stringify(schema.type)}`;
-  }
-  const { properties = {} } = schema as { properties?: unknown };
-  if (!isRecord(properties)) return `its "properties" must be an object, but are ${kindOf(properties)}`;
-  return { ...schema, type: "object", properties: properties as Readonly<Record<string, JsonSchema>> };
+function parametersIn(given: unknown): ObjectSchema | string {
+  const plain = nestsDeeper(given, MOST_NESTING) ? given : withPlainTypes(given);
+  const fault = parametersFault(plain);
+  return fault ?? ({ properties: {}, ...(plain as object), type: "object" } as ObjectSchema);
 }
 
 /** Some services write the types of a schema in capitals. */
@@ -185,10 +175,4 @@ function withPlainTypes(value: unknown): unknown {
     return [key, isType ? one.toLowerCase() : withPlainTypes(one)];
   });
   return Object.fromEntries(entries);
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

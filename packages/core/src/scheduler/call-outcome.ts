@@ -3,7 +3,13 @@ import type { FunctionCall } from "@burin/contract/messages/message";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ToolCallState } from "@burin/contract/tool-call";
-import type { Confirmation, Tool, ToolError, ToolResult } from "@burin/contract/tools";
+import {
+  type Confirmation,
+  InvalidParams,
+  type Tool,
+  type ToolError,
+  type ToolResult,
+} from "@burin/contract/tools";
 import type { Verdict } from "@burin/shell-judge";
 import { hostGrant } from "../approval/host-grants.ts";
 import { MOST_DISPLAY, TOO_LONG } from "./sound-tool.ts";
@@ -86,6 +92,7 @@ export function plainQuestion(tool: Named, call: FunctionCall): Confirmation {
 }
 
 export function errorOf(error: unknown): ToolError {
+  if (error instanceof InvalidParams) return { type: "invalid_arguments", message: error.message };
   if (error instanceof WorkspaceError) return { type: error.code, message: error.message };
   const what =
     error instanceof Error && "syscall" in error ? "The system refused" : "The tool failed unexpectedly";

@@ -1,17 +1,17 @@
 import { isPlainJson, isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
-import type {
-  Confirmation,
-  PreparedCall,
-  Tool,
-  ToolDisplay,
-  ToolError,
-  ToolKind,
-  ToolResult,
+import {
+  type Confirmation,
+  kindOf,
+  type PreparedCall,
+  type Tool,
+  type ToolDisplay,
+  type ToolError,
+  type ToolKind,
+  type ToolResult,
 } from "@burin/contract/tools";
 
-const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "delegate", "plan"];
 const ASKED: readonly Confirmation["kind"][] = ["edit", "exec", "info", "mcp", "discovered", "plan", "form"];
 const MOST_DESCRIPTION = 10_000;
 /** More than a user reads of one result. */
@@ -24,13 +24,12 @@ export const TOO_LONG = "it is too long to show";
  */
 export function soundTool(tool: Tool): SoundTool {
   const { name, displayName, description, parameterSchema } = tool;
-  const kind = KINDS.find((one) => one === tool.kind) ?? "execute";
   return {
     name,
     displayName: typeof displayName === "string" ? displayName : name,
     description,
     parameterSchema,
-    kind,
+    kind: kindOf(tool),
     ruleSubjects: (params) => texts(atOnce("ruleSubjects", tool.ruleSubjects?.(params) ?? [])),
     validateToolParams: (params) => fault(atOnce("validateToolParams", tool.validateToolParams(params))),
     getDescription: (params) => sentence(atOnce("getDescription", tool.getDescription(params))),
@@ -41,7 +40,7 @@ export function soundTool(tool: Tool): SoundTool {
       if (typeof prepared?.run !== "function") throw new Error("prepare returned no work to run.");
       return {
         confirmation: question(prepared.confirmation),
-        takesEdits: tool.prepare !== undefined || tool.approvedByUser !== undefined,
+        takesEdits: (tool.prepare ?? tool.approvedByUser) !== undefined && prepared.takesEdits !== false,
         run: async (approval, running, { onUpdate, ...context } = {}) => {
           const shown = (display: ToolDisplay) => {
             if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
@@ -55,8 +54,9 @@ export function soundTool(tool: Tool): SoundTool {
 
 /** What the flow needs of a tool. */
 export interface SoundTool
-  extends Pick<Tool, "name" | "displayName" | "description" | "parameterSchema" | "kind">,
+  extends Pick<Tool, "name" | "displayName" | "description" | "parameterSchema">,
     Required<Pick<Tool, "ruleSubjects" | "validateToolParams" | "getDescription">> {
+  readonly kind: ToolKind;
   prepare(params: Params, signal: AbortSignal): Promise<SoundCall>;
 }
 

@@ -3,6 +3,7 @@ import type { FunctionDeclaration } from "@burin/contract/messages/message";
 import { orElse } from "@burin/contract/or-else";
 import { messageOf } from "@burin/contract/text/error-message";
 import { declarationOf, type Tool, type ToolSource } from "@burin/contract/tools";
+import { parametersFault } from "../text/parameters-fault.ts";
 
 /** A source that provided no tools, and why. The others stay usable. */
 export interface DiscoveryFailure {
@@ -28,6 +29,17 @@ function isUsable(tool: Tool): boolean {
     false,
     () => tool.missing === undefined && typeof declarationOf(tool).description === "string",
   );
+}
+
+/** What a service would refuse, with every tool of the request; null when nothing is. A field that throws is one, too. */
+function faultOf(tool: Tool): string | null {
+  if (typeof tool.execute !== "function" && typeof tool.prepare !== "function") return "has no execute";
+  const description = orElse(null, () => tool.description);
+  if (typeof description !== "string") return "needs a description, for the model";
+  const schema = orElse(undefined, () => tool.parameterSchema);
+  if (schema === undefined) return 'needs a parameterSchema, e.g. { type: "object" }';
+  const wrong = parametersFault(schema);
+  return wrong === null ? null : `cannot be used: ${wrong}`;
 }
 
 /** Holds every tool by its name. From here on, built-in and discovered tools are treated alike. */
@@ -73,9 +85,8 @@ export class ToolRegistry {
     if (typeof tool?.name !== "string" || !TOOL_NAME.test(tool.name)) {
       throw new Error(`Tool name "${tool?.name}" must be 1 to 64 letters, digits, "_" or "-".`);
     }
-    if (typeof tool.parameterSchema !== "object" || tool.parameterSchema === null) {
-      throw new Error(`The tool "${tool.name}" needs a parameterSchema, e.g. { type: "object" }.`);
-    }
+    const fault = faultOf(tool as Tool);
+    if (fault !== null) throw new Error(`The tool "${tool.name}" ${fault}.`);
     if (this.#tools.has(tool.name)) {
       throw new Error(`A tool named "${tool.name}" is already registered; unregister it first.`);
     }

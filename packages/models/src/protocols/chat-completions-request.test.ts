@@ -7,7 +7,7 @@ import { isShownImage } from "../request/user-items.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 
 const PNG: Part = { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } };
-const LS = { name: "ls", description: "lists", parameters: { type: "object", properties: {} } };
+const LS = { name: "ls", description: "lists", parameters: { type: "object" as const, properties: {} } };
 
 function body(history: readonly Message[], tools = [LS], system = "Be exact.") {
   return JSON.parse(chatCompletionsBody("m", { system, history, tools }).join(""));

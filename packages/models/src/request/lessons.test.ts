@@ -170,7 +170,7 @@ describe("P16 a tool that a service refuses", () => {
   const tool = (name: string): FunctionDeclaration => ({
     name,
     description: name,
-    parameters: { type: "object", properties: { a: { type: "string" } } },
+    parameters: { type: "object" as const, properties: { a: { type: "string" } } },
   });
   it.each<[Provider, string]>([
     ["openai", "Invalid schema for function 'bad_one': None is not of type 'array'."],
@@ -361,7 +361,7 @@ describe("other habits", () => {
       b: { type: "number", minimum: 1 },
     };
     const description = "d".repeat(1103);
-    const tools = [{ name: "t", description, parameters: { type: "object", properties } }];
+    const tools = [{ name: "t", description, parameters: { type: "object" as const, properties } }];
     const answer = { functionResponse: { id: "a", name: "ls", response: { output: "x" } } };
     const history: Message[] = [
       ASK,

@@ -4,6 +4,7 @@ import type {
   InlineData,
   JsonSchema,
   Message,
+  ObjectSchema,
   Part,
 } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
@@ -68,7 +69,7 @@ export async function prepareRequest(
     // With two tools of the same name the service would refuse all tools; the first one keeps it.
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
-    const parameters = lessons.schemaOf(tool.name, written(tool.parameters));
+    const parameters = lessons.schemaOf(tool.name, written(tool.parameters)) as ObjectSchema;
     tools.push({ name, description: tool.description.slice(0, lessons.mostDescription), parameters });
   }
   const history = request.history.map((message) => preparedMessage(message, lessons, taker));

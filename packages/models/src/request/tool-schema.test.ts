@@ -53,7 +53,11 @@ describe("P16 references", () => {
     const schema = object({ root: { $ref: "#/$defs/node" }, me: { $ref: "#" } }, { $defs: { node } });
     for (const clean of both(schema)) {
       const root = clean.properties?.root as JsonSchema;
-      expect(root.properties?.children?.items).toEqual({ type: "object", description: "A node." });
+      const children = root.properties?.children as JsonSchema | undefined;
+      expect(children?.items).toEqual({
+        type: "object",
+        description: "A node.",
+      });
       expect(clean.properties?.me).toEqual({ type: "object" });
     }
     for (const clean of both(object({ a: { $ref: "#/$defs/a" } }, { $defs: { a: { $ref: "#/$defs/a" } } }))) {

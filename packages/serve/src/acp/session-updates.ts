@@ -2,10 +2,12 @@ import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
 import {
   type AgentEvent,
+  type ToolKind as BurinKind,
   type ToolCall as Call,
   exitCodeIn,
   type FileDiff,
   isAnswered,
+  kindOf as kindOfTool,
   type Part,
   type Tool,
   type ToolDisplay,
@@ -22,7 +24,7 @@ export interface UpdateGround {
   readonly showsTerminals: boolean;
 }
 
-const KINDS: Readonly<Record<Tool["kind"], ToolKind>> = {
+const KINDS: Readonly<Record<BurinKind, ToolKind>> = {
   read: "read",
   edit: "edit",
   execute: "execute",
@@ -142,7 +144,7 @@ export function said(
 }
 
 function kindOf(tool: Tool | undefined): ToolKind {
-  return tool === undefined ? "other" : KINDS[tool.kind];
+  return tool === undefined ? "other" : KINDS[kindOfTool(tool)];
 }
 
 function contentOf(call: Call, root: string): ToolCallContent[] {

@@ -7,6 +7,7 @@ import {
   chooseModel,
   createSession,
   createToolbox,
+  kindOf,
   type OnCall,
   type OnUpdate,
   type Session,
@@ -15,6 +16,7 @@ import {
   type Tool,
   type Toolbox,
   type ToolDisplay,
+  type ToolKind,
 } from "@burin/core";
 import type {
   CallToolResult,
@@ -218,7 +220,9 @@ function isUnanswered(answer: AnsweredCall): boolean {
   return answer.status === "error" && answer.error.type === "needs_approval";
 }
 
-function declared({ name, displayName, description, parameterSchema, kind }: Tool): McpTool {
+function declared(tool: Tool): McpTool {
+  const { name, displayName, description, parameterSchema } = tool;
+  const kind = kindOf(tool);
   const outputSchema = kind === "edit" || kind === "execute" ? { outputSchema: OUTPUT_SCHEMAS[kind] } : {};
   const inputSchema = { ...parameterSchema, type: "object" };
   const shown = { name, title: displayName, description };
@@ -226,7 +230,7 @@ function declared({ name, displayName, description, parameterSchema, kind }: Too
 }
 
 /** Hints that are true for a tool with any arguments. */
-function annotationsOf(kind: Tool["kind"]): ToolAnnotations {
+function annotationsOf(kind: ToolKind): ToolAnnotations {
   if (kind === "read" || kind === "fetch") return { readOnlyHint: true, openWorldHint: kind === "fetch" };
   const openWorldHint = kind !== "edit";
   return { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint };

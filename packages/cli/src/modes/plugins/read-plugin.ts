@@ -97,7 +97,8 @@ const HOOKS_FILE: JsonSchema = {
   required: ["hooks"],
   properties: { hooks: { type: "array" } },
 };
-const HOOK = (SETTINGS_SCHEMA.properties?.hooks?.items ?? {}) as JsonSchema;
+const { hooks: HOOKS } = SETTINGS_SCHEMA.properties ?? {};
+const HOOK = (typeof HOOKS === "object" ? (HOOKS.items ?? {}) : {}) as JsonSchema;
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_FILES = 5000;
 const MOST_ALL_BYTES = 64 * 1024 * 1024;
