@@ -31,9 +31,9 @@ const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
 const MODEL = /[\\/]print[\\/](?:find-model|text-report)\.ts$/;
 /** What both the record of a session and calls need: `burin call` has no session. */
 const SHARED = [
-  ...["make-folders", "path-lock", "disk-looks"].map((file) => `machine/src/disk/${file}`),
-  "machine/src/paths/paths",
-  ...["at-exit", "child-environment", "process-table"].map((file) => `machine/src/processes/${file}`),
+  ...["make-folders", "path-lock", "disk-looks"].map((file) => `files/src/disk/${file}`),
+  "files/src/paths/paths",
+  ...["at-exit", "child-environment", "process-table"].map((file) => `commands/src/processes/${file}`),
 ];
 /** What stands on the screen before the rest of the app is loaded. */
 const SCREEN = /[\\/]interactive[\\/]interactive\.ts$/;
@@ -47,14 +47,14 @@ const MOMENTS = Object.entries({
   reply: ["log/event-log", "log/redactor", "replies/read-answer", "calls/(?:own-call|text-calls)"],
   calls: [
     ...["agent/call-round", "scheduler/scheduler", "scheduler/sound-tool", "approval/judge-call"],
-    "machine/src/files/files",
+    "files/src/workspace/files",
   ],
-  processes: ["machine/src/processes/supervisor", "machine/src/sandbox/vouched-files"],
-  changes: ["machine/src/files/change-files", "core/src/text/overwriting", "undo/undo-journal"],
+  processes: ["commands/src/processes/supervisor", "commands/src/sandbox/vouched-files"],
+  changes: ["files/src/workspace/change-files", "core/src/text/overwriting", "undo/undo-journal"],
   edits: ["core/src/text/changing"],
-  searches: ["machine/src/search/search-files", "machine/src/files/find-files"],
-  commands: ["commands/running-commands", "commands/command-report", "sandbox/sandbox-probe"],
-  judging: ["approval/approval-policy", "machine/src/git/git-repository", "processes/command-surroundings"],
+  searches: ["files/src/search/search-files", "files/src/workspace/find-files"],
+  commands: ["shell/running-commands", "text/command-report", "sandbox/sandbox-probe"],
+  judging: ["approval/approval-policy", "commands/src/git/git-repository", "processes/command-surroundings"],
 });
 const LATE_GROUPS = MOMENTS.map(([name, files], index) => ({
   name,
@@ -73,14 +73,14 @@ const LIBRARY_GROUPS = [
     ...["contract/src/(?:tools|machine/workspace|settings/settings|text/visible-text)"],
     ...["core/src/tools/(?!built-in)[\\w-]+", "discovery/discovered-tool", "mcp/src/discovered-mcp-tool"],
     ...["agent/budget", "session/turn-count", "session/recorded-model", "log/session-error"],
-    ...["files/node-machine", "runtime"],
+    ...["commands/src/node-machine", "runtime"],
   ],
   [
     "shared",
     ...["disk/make-folders", "(?:disk/disk-looks|paths/paths|encodings/encodings)", "text/near-names"],
     ...[
       "processes/helper-program",
-      "files/(?:read-opened|media-kind)",
+      "workspace/(?:read-opened|media-kind)",
       "messages/message",
       "scheduler/(?:call-outcome|decision|function-response)",
     ],

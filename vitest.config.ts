@@ -33,10 +33,10 @@ const APART = [
   "packages/core/tests/faults/faults.test.ts",
   "packages/core/tests/unwritable-home.test.ts",
   "packages/fleet/src/{base-folders,run-command}.test.ts",
-  "packages/machine/src/commands/command-limits.test.ts",
-  "packages/machine/src/http/{proxy,socks}.test.ts",
-  "packages/machine/src/ignore/ignore.test.ts",
-  "packages/machine/src/processes/helper-program.test.ts",
+  "packages/commands/src/shell/command-limits.test.ts",
+  "packages/net/src/{proxy,socks}.test.ts",
+  "packages/files/src/ignore/ignore.test.ts",
+  "packages/files/tests/helper-programs.test.ts",
   "packages/models/tests/named-models.test.ts",
 ];
 

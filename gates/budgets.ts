@@ -4,15 +4,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3900, // a third is the linear pattern matcher
+  contract: 3960, // a third is the linear pattern matcher
   "edit-match": 2630,
   "shell-judge": 6690, // two fifths are tables of programs
-  machine: 15930, // files and paths 4,270, commands 2,940, sandbox and git 2,150, search 1,170
+  net: 800,
+  files: 6300, // a fifth is search
+  commands: 8700, // sandbox and git are the half
   models: 6560, // protocols and requests 2,380, failures and replies 1,500
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2740,
-  core: 15090, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 15400, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2340,
   fleet: 4050,
   cli: 14210, // the app is more than half

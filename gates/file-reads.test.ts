@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fileReads } from "./file-reads.ts";
 import { repositoryFiles } from "./repository-files.ts";
 
-const OPENER = "packages/machine/src/disk/regular-file.ts";
+const OPENER = "packages/files/src/disk/regular-file.ts";
 const READER = "packages/core/src/settings/read.ts";
 const FINE = { [OPENER]: 'import { openSync } from "node:fs";' };
 

@@ -8,27 +8,28 @@ const READS =
 
 /** Who may, and why. Everybody else reads with disk/regular-file.ts. */
 const ROOMS: Readonly<Record<string, string>> = {
-  "packages/machine/src/disk/regular-file.ts": "opens what Burin reads by itself",
-  "packages/machine/src/disk/path-lock.ts": "opens lock files where they are made",
-  "packages/machine/src/paths/paths.ts": "opens what a tool named, inside the roots",
-  "packages/machine/src/paths/target-folder.ts": "opens folders",
-  "packages/machine/src/files/read-opened.ts": "reads what paths.ts has opened",
-  "packages/machine/src/files/replace-file.ts": "opens what it replaces, and its new content",
-  "packages/machine/src/files/remove-file.ts": "opens what it removes",
-  "packages/machine/src/search/file-searcher.ts": "opens what is searched, tens of thousands a second",
-  "packages/machine/src/processes/process-table.ts": "reads the system's own files",
-  "packages/machine/src/processes/inherited-files.ts":
+  "packages/files/src/disk/regular-file.ts": "opens what Burin reads by itself",
+  "packages/files/src/disk/path-lock.ts": "opens lock files where they are made",
+  "packages/files/src/paths/paths.ts": "opens what a tool named, inside the roots",
+  "packages/files/src/paths/target-folder.ts": "opens folders",
+  "packages/files/src/workspace/read-opened.ts": "reads what paths.ts has opened",
+  "packages/files/src/workspace/replace-file.ts": "opens what it replaces, and its new content",
+  "packages/files/src/workspace/remove-file.ts": "opens what it removes",
+  "packages/files/src/search/file-searcher.ts": "opens what is searched, tens of thousands a second",
+  "packages/commands/src/processes/process-table.ts": "reads the system's own files",
+  "packages/commands/src/processes/inherited-files.ts":
     "reads the system's own files, and opens the empty one",
-  "packages/machine/src/egress/network-space.ts": "opens namespaces of the system",
-  "packages/machine/src/processes/run-process.ts": "opens what it hands to a program",
-  "packages/machine/src/processes/process-ledger.ts": "opens folders that commands have left",
-  "packages/machine/src/processes/terminal-process.ts": "reads what is left in a terminal that it has opened",
-  "packages/machine/src/commands/command-output.ts": "makes files",
-  "packages/machine/src/commands/output-pipe.ts": "opens pipes that it has made",
-  "packages/machine/src/disk/home-file.ts": "makes files",
-  "packages/machine/src/disk/append-line.ts": "looks how a file that Burin has made ends",
-  "packages/machine/src/sandbox/session-space.ts": "opens what the kernel calls the parts of a space",
-  "packages/machine/src/sandbox/taken-back.ts":
+  "packages/commands/src/egress/network-space.ts": "opens namespaces of the system",
+  "packages/commands/src/processes/run-process.ts": "opens what it hands to a program",
+  "packages/commands/src/processes/process-ledger.ts": "opens folders that commands have left",
+  "packages/commands/src/processes/terminal-process.ts":
+    "reads what is left in a terminal that it has opened",
+  "packages/commands/src/shell/command-output.ts": "makes files",
+  "packages/commands/src/shell/output-pipe.ts": "opens pipes that it has made",
+  "packages/files/src/disk/home-file.ts": "makes files",
+  "packages/files/src/disk/append-line.ts": "looks how a file that Burin has made ends",
+  "packages/commands/src/sandbox/session-space.ts": "opens what the kernel calls the parts of a space",
+  "packages/commands/src/sandbox/taken-back.ts":
     "opens folders, and moves to another disk what a command made",
   "packages/core/src/session/log/event-log.ts": "appends",
   "packages/core/src/session/log/read-log.ts": "reads what regular-file.ts has opened",

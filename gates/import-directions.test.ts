@@ -55,12 +55,13 @@ describe("import directions", () => {
     ["packages/models/src/failures/retry.test.ts", "@burin/testing/scripted-server"],
     ["packages/web/src/read-page.test.ts", "@burin/core"],
     ["packages/core/src/testing.ts", "@burin/testing"],
-    ["packages/models/src/failures/retry.ts", "@burin/machine/http/http-request"],
-    ["packages/machine/src/paths/paths.ts", "../sandbox/sandbox.ts"],
-    ["packages/machine/tests/tree.ts", "../src/search/engine.ts"],
+    ["packages/models/src/failures/retry.ts", "@burin/net/http-request"],
+    ["packages/files/src/ignore/ignore.ts", "../paths/paths.ts"],
+    ["packages/files/src/search/engine.test.ts", "@burin/commands/file-helpers"],
+    ["packages/files/tests/tree.ts", "../src/search/engine.ts"],
     [`${CORE}/tools/ls.test.ts`, "./ls.ts"],
     [`${CORE}/text/diff.test.ts`, "node:fs"],
-    ["packages/machine/src/paths/paths.ts", "node:fs"],
+    ["packages/files/src/paths/paths.ts", "node:fs"],
     [`${CORE}/create-session.test.ts`, "./create-session.ts"],
     [`${CORE}/index.ts`, "./create-session.ts"],
     ["packages/core/tests/one-turn.test.ts", "@burin/core"],
@@ -77,9 +78,9 @@ describe("import directions", () => {
 
   it.each([
     [
-      "packages/machine/src/paths/paths.ts",
+      "packages/files/src/paths/paths.ts",
       "@burin/models/failures/retry",
-      "imports @burin/models/failures/retry: models stands below machine, imports go upwards only",
+      "imports @burin/models/failures/retry: models stands below files, imports go upwards only",
     ],
     [
       "packages/edit-match/src/merge.ts",
@@ -93,8 +94,8 @@ describe("import directions", () => {
     ],
     [
       "packages/models/src/failures/retry.ts",
-      "../../../machine/src/paths/paths.ts",
-      "imports packages/machine/src/paths/paths.ts: it leaves packages/models/src, use a package's public door",
+      "../../../files/src/paths/paths.ts",
+      "imports packages/files/src/paths/paths.ts: it leaves packages/models/src, use a package's public door",
     ],
     [
       "packages/web/src/read-page.ts",
@@ -119,12 +120,12 @@ describe("import directions", () => {
     [
       "packages/edit-match/src/merge.ts",
       "node:fs",
-      "imports node:fs: edit-match is pure, what touches the machine is in packages/machine",
+      "imports node:fs: edit-match is pure, what touches the machine is in files, commands and net",
     ],
     [
       `${CORE}/approval/approval-policy.ts`,
       "node:child_process",
-      "imports node:child_process: core/approval is pure, what touches the machine is in packages/machine",
+      "imports node:child_process: core/approval is pure, what touches the machine is in files, commands and net",
     ],
     [
       `${CORE}/agent/agent.ts`,

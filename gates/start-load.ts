@@ -27,12 +27,12 @@ const LATE_MODULES = [
   "packages/core/src/session/telemetry/otlp.ts",
   "packages/core/src/session/telemetry/telemetry.ts",
   "packages/core/src/text/changing.ts",
-  "packages/machine/src/files/diff.ts",
+  "packages/files/src/workspace/diff.ts",
   "packages/edit-match/src/edit-match.ts",
-  "packages/machine/src/machine.ts",
-  "packages/machine/src/commands/output-text.ts",
-  "packages/machine/src/processes/run-process.ts",
-  "packages/machine/src/commands/running-commands.ts",
+  "packages/commands/src/machine.ts",
+  "packages/commands/src/shell/output-text.ts",
+  "packages/commands/src/processes/run-process.ts",
+  "packages/commands/src/shell/running-commands.ts",
 ];
 
 /** V8 takes about 1 ms for 36 kB, and a bare Node starts in 20 ms. */

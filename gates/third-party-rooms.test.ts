@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { repositoryFiles } from "./repository-files.ts";
 import { thirdPartyRooms } from "./third-party-rooms.ts";
 
-const TABLE = { diff: "packages/machine/src/files/", "@scope/yaml": "packages/core/src/settings/read.ts" };
-const TEXT = "packages/machine/src/files/diff.ts";
+const TABLE = { diff: "packages/files/src/workspace/", "@scope/yaml": "packages/core/src/settings/read.ts" };
+const TEXT = "packages/files/src/workspace/diff.ts";
 const SETTINGS = "packages/core/src/settings/read.ts";
 const FINE = { [TEXT]: 'import { diffLines } from "diff";', [SETTINGS]: 'import "@scope/yaml/parse";' };
 
@@ -33,7 +33,7 @@ describe("rooms of third-party packages", () => {
     expect(
       faultsOf({
         "packages/cli/src/main.ts":
-          'import "@burin/core";\nimport "@burin/machine/files/diff";\nimport "node:fs";',
+          'import "@burin/core";\nimport "@burin/files/workspace/diff";\nimport "node:fs";',
       }),
     ).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe("rooms of third-party packages", () => {
     const found = faultsOf({ "packages/cli/src/ui/draw.ts": line });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(
-      /^packages\/cli\/src\/ui\/draw\.ts:1 imports diff\S*: diff belongs in packages\/machine\/src\/files\/$/,
+      /^packages\/cli\/src\/ui\/draw\.ts:1 imports diff\S*: diff belongs in packages\/files\/src\/workspace\/$/,
     );
   });
 
@@ -68,7 +68,7 @@ describe("rooms of third-party packages", () => {
 
   it("find a row that nothing uses", () => {
     expect(faultsOf({ [TEXT]: "export {};" })).toEqual([
-      "gates/third-party-rooms.ts:1 diff has the room packages/machine/src/files/, but nothing imports it",
+      "gates/third-party-rooms.ts:1 diff has the room packages/files/src/workspace/, but nothing imports it",
     ]);
   });
 
@@ -80,8 +80,8 @@ describe("rooms of third-party packages", () => {
 
   it("let processes be started in their rooms and in what is not shipped", () => {
     const start = 'import { spawn } from "node:child_process";';
-    expect(faultsOf({ "packages/machine/src/processes/run-process.ts": start })).toEqual([]);
-    expect(faultsOf({ "packages/machine/src/search/git-grep.ts": start })).toEqual([]);
+    expect(faultsOf({ "packages/commands/src/processes/run-process.ts": start })).toEqual([]);
+    expect(faultsOf({ "packages/files/src/search/git-grep.ts": start })).toEqual([]);
     expect(faultsOf({ "bench/start.mjs": start, "packages/cli/src/main.test.ts": start })).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe("rooms of third-party packages", () => {
     "find a process started in %s",
     (path) => {
       const rooms =
-        "packages/machine/src/processes/run-process.ts or packages/machine/src/search/ or packages/cli/src/modes/interactive/edit-outside.ts or packages/cli/src/modes/interactive/images.ts or packages/testing/src/made-files.ts or packages/testing/src/programs.mjs or packages/fleet/src/open-worker.ts or packages/fleet/src/run-command.ts";
+        "packages/commands/src/processes/run-process.ts or packages/files/src/search/ or packages/cli/src/modes/interactive/edit-outside.ts or packages/cli/src/modes/interactive/images.ts or packages/testing/src/made-files.ts or packages/testing/src/programs.mjs or packages/fleet/src/open-worker.ts or packages/fleet/src/run-command.ts";
       expect(faultsOf({ [path]: 'import type { ChildProcess } from "node:child_process";' })).toEqual([
         `${path}:1 imports node:child_process: processes are started in ${rooms} only`,
       ]);

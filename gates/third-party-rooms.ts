@@ -13,13 +13,13 @@ const ROOM_OF_PACKAGE: Rooms = {
   "@modelcontextprotocol/server": "packages/serve/src/mcp/",
   "@napi-rs/keyring": "packages/mcp/src/keychain.ts",
   "@dbos-inc/dbos-sdk": "packages/fleet/src/",
-  "@lydell/node-pty": "packages/machine/src/processes/terminal-process.ts",
+  "@lydell/node-pty": "packages/commands/src/processes/terminal-process.ts",
   "@xterm/headless": ["bench/screen-program.mjs", "docs/pictures/make.mjs"],
-  diff: ["packages/core/src/text/", "packages/machine/src/files/diff.ts"],
+  diff: ["packages/core/src/text/", "packages/files/src/workspace/diff.ts"],
   entities: "packages/web/src/html/page-tree.ts",
   "eventsource-parser": "packages/models/src/replies/sse.ts",
   "fastest-levenshtein": "packages/contract/src/text/near-names.ts",
-  "ipaddr.js": "packages/machine/src/http/judge-address.ts",
+  "ipaddr.js": "packages/net/src/judge-address.ts",
   "jsonc-parser": [
     "packages/core/src/settings/",
     "packages/core/src/text/notebook-edit.ts",
@@ -31,7 +31,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "llm-zoo": "model-table.mjs",
   "smol-toml": "packages/cli/src/modes/import/read-files.ts",
   unbash: "packages/shell-judge/src/grammar/",
-  unpdf: "packages/machine/src/parsing/pdf-text.ts",
+  unpdf: "packages/files/src/parsing/pdf-text.ts",
   vitepress: "docs-site/theme/index.mjs",
   vitest: "packages/testing/src/",
   yaml: "packages/core/src/agent/definitions.ts",
@@ -39,8 +39,8 @@ const ROOM_OF_PACKAGE: Rooms = {
 
 /** Processes are started here and nowhere else in what is shipped. */
 const PROCESS_ROOMS = [
-  "packages/machine/src/processes/run-process.ts",
-  "packages/machine/src/search/",
+  "packages/commands/src/processes/run-process.ts",
+  "packages/files/src/search/",
   // The user's own editor, which takes the terminal of the screen.
   "packages/cli/src/modes/interactive/edit-outside.ts",
   // The system's program that gives the image in the clipboard.

@@ -36,8 +36,8 @@ const TEN = [
   "packages/core/src/tools/write-file-kept.test.ts",
   "packages/core/tests/planted-names.test.ts",
   "packages/fleet/tests/isolation.test.ts",
-  "packages/machine/src/processes/process-ledger.test.ts",
-  "packages/machine/src/sandbox/sandbox-protected.test.ts",
+  "packages/commands/src/processes/process-ledger.test.ts",
+  "packages/commands/src/sandbox/sandbox-protected.test.ts",
 ];
 const MINUTES = { install: 10, tests: 15, all: 60, start: 5 };
 const NOBODY = 65_534;

@@ -1,3 +1,16 @@
+export { cloneRepository } from "@burin/commands/git/clone-repository";
+export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/commands/machine";
+export { nodeMachine } from "@burin/commands/node-machine";
+export { helperPath } from "@burin/commands/processes/helper-program";
+export { SANDBOX_MODES, type SandboxMode } from "@burin/commands/sandbox/sandbox";
+export type { CommandInfo, CommandList } from "@burin/commands/shell/command-list";
+export type {
+  BackgroundCommand,
+  CommandRequest as MachineCommandRequest,
+  CommandsOptions,
+  RunningCommand,
+  ShellEnd,
+} from "@burin/commands/shell/command-request";
 export type {
   AgentEvent,
   CacheMiss,
@@ -83,27 +96,14 @@ export {
   type ToolResult,
   type ToolSource,
 } from "@burin/contract/tools";
-export type { CommandInfo, CommandList } from "@burin/machine/commands/command-list";
-export type {
-  BackgroundCommand,
-  CommandRequest as MachineCommandRequest,
-  CommandsOptions,
-  RunningCommand,
-  ShellEnd,
-} from "@burin/machine/commands/command-request";
-export { appendLine } from "@burin/machine/disk/append-line";
-export { changeHomeFile } from "@burin/machine/disk/home-file";
-export { makeFolders } from "@burin/machine/disk/make-folders";
-export { lockPath } from "@burin/machine/disk/path-lock";
-export { readBeginning, readBytes, readText } from "@burin/machine/disk/regular-file";
-export { mediaKind } from "@burin/machine/files/media-kind";
-export { nodeMachine } from "@burin/machine/files/node-machine";
-export { readWithin } from "@burin/machine/files/read-opened";
-export { cloneRepository } from "@burin/machine/git/clone-repository";
-export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";
-export type { WorkspaceSettings } from "@burin/machine/node-workspace";
-export { helperPath } from "@burin/machine/processes/helper-program";
-export { SANDBOX_MODES, type SandboxMode } from "@burin/machine/sandbox/sandbox";
+export { appendLine } from "@burin/files/disk/append-line";
+export { changeHomeFile } from "@burin/files/disk/home-file";
+export { makeFolders } from "@burin/files/disk/make-folders";
+export { lockPath } from "@burin/files/disk/path-lock";
+export { readBeginning, readBytes, readText } from "@burin/files/disk/regular-file";
+export { mediaKind } from "@burin/files/workspace/media-kind";
+export type { WorkspaceSettings } from "@burin/files/workspace/node-workspace";
+export { readWithin } from "@burin/files/workspace/read-opened";
 export { DiscoveredMCPTool, type McpToolServer } from "@burin/mcp/discovered-mcp-tool";
 export type {
   McpDoor,

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findProcess } from "@burin/commands/processes/process-table";
 import {
   createToolbox,
   DiscoveredTool,
@@ -8,7 +9,6 @@ import {
   type Toolbox,
   type ToolboxOptions,
 } from "@burin/core";
-import { findProcess } from "@burin/machine/processes/process-table";
 import { afterEach, beforeEach } from "vitest";
 
 /** A folder for each test, of a file that has called `makeProjects`, with a Burin home beside it. */

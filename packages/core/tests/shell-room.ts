@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openWorkspace } from "@burin/commands/node-machine";
+import { type Commands, openCommands } from "@burin/commands/shell/commands";
 import type { ToolResult } from "@burin/contract/tools";
-import { type Commands, openCommands } from "@burin/machine/commands/commands";
-import { openWorkspace } from "@burin/machine/node-workspace";
 import { Shell } from "../src/index.ts";
 
 type ShellParams = Parameters<Shell["execute"]>[0];

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
-import { alone, changeHomeFile, readHomeFile, replaceHomeFile } from "@burin/machine/disk/home-file";
+import { alone, changeHomeFile, readHomeFile, replaceHomeFile } from "@burin/files/disk/home-file";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { hashOf } from "./definition.ts";
 import { keychainGet, keychainSet } from "./keychain.ts";

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { allowListeners } from "@burin/commands/processes/allow-listeners";
 import type { PartUnion } from "@burin/contract/messages/message";
 import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { nearNames } from "@burin/contract/text/near-names";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
-import { allowListeners } from "@burin/machine/processes/allow-listeners";
 import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
 import { unavailable } from "./mcp-error.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";

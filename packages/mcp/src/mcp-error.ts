@@ -1,5 +1,5 @@
 import { messageOf } from "@burin/contract/text/error-message";
-import { innermost } from "@burin/machine/http/connection-fault";
+import { innermost } from "@burin/net/connection-fault";
 
 /** Why a server did not do what was requested. Stable, because programs use it. */
 export type McpErrorCode =

@@ -1,6 +1,6 @@
 import { inTime } from "@burin/contract/async/wait";
-import { routeTo } from "@burin/machine/http/http-request";
-import { WebError } from "@burin/machine/http/web-error";
+import { routeTo } from "@burin/net/http-request";
+import { WebError } from "@burin/net/web-error";
 import {
   auth,
   computeScopeUnion,
@@ -52,7 +52,7 @@ export function loginFetchIn(
 ): FetchLike {
   const reach: FetchLike = async (address, init) => {
     const url = new URL(address);
-    const { allowedAddresses, placeOf } = await import("@burin/machine/http/guard-host");
+    const { allowedAddresses, placeOf } = await import("@burin/net/guard-host");
     if (placeOf(url) === placeOf(server)) return httpFetchIn(environment)(url, init);
     const isProxied = Object.keys(await routeTo(url, environment)).length > 0;
     const isServerOutside = await allowedAddresses(server, { named: [] }, isProxied).then(

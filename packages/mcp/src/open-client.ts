@@ -1,9 +1,9 @@
 import { isAbsolute, join } from "node:path";
+import type { ServerProcess, ServerRequest } from "@burin/commands/processes/server-processes";
 import { afterTime, unlessAborted } from "@burin/contract/async/wait";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
-import { innermost } from "@burin/machine/http/connection-fault";
-import type { ServerProcess, ServerRequest } from "@burin/machine/processes/server-processes";
+import { innermost } from "@burin/net/connection-fault";
 import {
   Client,
   type ClientOptions,

@@ -2,7 +2,7 @@ import type { PartUnion } from "@burin/contract/messages/message";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { orElse } from "@burin/contract/or-else";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
-import { isSvg, mediaKind, SVG_MIME_TYPE } from "@burin/machine/files/media-kind";
+import { isSvg, mediaKind, SVG_MIME_TYPE } from "@burin/files/workspace/media-kind";
 
 /** Base64 characters of all media of one result together. */
 const MOST_MEDIA_CHARACTERS = 14_000_000;

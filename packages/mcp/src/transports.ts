@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
+import { allowListeners } from "@burin/commands/processes/allow-listeners";
+import type { ServerProcess } from "@burin/commands/processes/server-processes";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
-import { allowListeners } from "@burin/machine/processes/allow-listeners";
-import type { ServerProcess } from "@burin/machine/processes/server-processes";
+import { type HttpRequest, httpRequest } from "@burin/net/http-request";
 import {
   type FetchLike,
   isJSONRPCResponse,

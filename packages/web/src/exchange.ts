@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { inTime } from "@burin/contract/async/wait";
-import { innermost, tlsFault } from "@burin/machine/http/connection-fault";
-import { type HttpRequest, httpRequest, SilenceWatch } from "@burin/machine/http/http-request";
-import { type Body, readBody } from "@burin/machine/http/read-body";
-import { WebError } from "@burin/machine/http/web-error";
+import { innermost, tlsFault } from "@burin/net/connection-fault";
+import { type HttpRequest, httpRequest, SilenceWatch } from "@burin/net/http-request";
+import { type Body, readBody } from "@burin/net/read-body";
+import { WebError } from "@burin/net/web-error";
 
 export interface ExchangeLimits {
   readonly totalMs: number;

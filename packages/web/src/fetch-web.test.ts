@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import type { Resolve } from "@burin/machine/http/guard-host";
+import type { Resolve } from "@burin/net/guard-host";
 import { portOf } from "@burin/testing/fake-model-server";
 import { stopUntil, temporaryFolder } from "@burin/testing/made-files";
 import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { allowedAddresses, type Guard, placeOf } from "@burin/machine/http/guard-host";
-import { routeTo } from "@burin/machine/http/http-request";
-import { WebError } from "@burin/machine/http/web-error";
+import { allowedAddresses, type Guard, placeOf } from "@burin/net/guard-host";
+import { routeTo } from "@burin/net/http-request";
+import { WebError } from "@burin/net/web-error";
 import { type Exchanged, type ExchangeLimits, exchange, isRedirect, withinTime } from "./exchange.ts";
 
 export interface WebLimits extends ExchangeLimits {

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createDeflate, deflateSync } from "node:zlib";
 import { createToolbox } from "@burin/core";
-import { parseAside } from "@burin/machine/parsing/parse-aside";
+import { parseAside } from "@burin/files/parsing/parse-aside";
 import { portOf } from "@burin/testing/fake-model-server";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";

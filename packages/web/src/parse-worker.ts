@@ -1,12 +1,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "@burin/contract/text/error-message";
-import { WebError } from "@burin/machine/http/web-error";
-import type { ParseAnswer, ParseOrder, Parsers } from "@burin/machine/parsing/parse-aside";
+import type { ParseAnswer, ParseOrder, Parsers } from "@burin/files/parsing/parse-aside";
+import { WebError } from "@burin/net/web-error";
 
 const PARSERS: Parsers = {
   page: async (page) => (await import("./shape-page.ts")).shapePage(page),
-  pdf: async (bytes) => (await import("@burin/machine/parsing/pdf-text")).pdfText(bytes),
-  notebook: async (text) => (await import("@burin/machine/parsing/notebook")).notebookText(text),
+  pdf: async (bytes) => (await import("@burin/files/parsing/pdf-text")).pdfText(bytes),
+  notebook: async (text) => (await import("@burin/files/parsing/notebook")).notebookText(text),
 };
 
 /** The thread of one parse: it answers and ends. */

@@ -1,4 +1,4 @@
-import { encodeText } from "@burin/machine/encodings/encodings";
+import { encodeText } from "@burin/files/encodings/encodings";
 import { describe, expect, it } from "vitest";
 import { decodeText } from "./read-page.ts";
 

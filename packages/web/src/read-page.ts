@@ -1,9 +1,9 @@
 import { orElse } from "@burin/contract/or-else";
-import { decodeBytes } from "@burin/machine/encodings/encodings";
-import { formatOf } from "@burin/machine/encodings/text-format";
-import { type MediaKind, mediaKind } from "@burin/machine/files/media-kind";
-import { WebError } from "@burin/machine/http/web-error";
-import type { PageFormat, RawPage, ShapedPage } from "@burin/machine/parsing/parse-aside";
+import { decodeBytes } from "@burin/files/encodings/encodings";
+import { formatOf } from "@burin/files/encodings/text-format";
+import type { PageFormat, RawPage, ShapedPage } from "@burin/files/parsing/parse-aside";
+import { type MediaKind, mediaKind } from "@burin/files/workspace/media-kind";
+import { WebError } from "@burin/net/web-error";
 import type { WebAnswer } from "./fetch-web.ts";
 
 export interface Page {
@@ -79,7 +79,7 @@ async function readMedia(
 
 async function shapedText(page: RawPage, signal: AbortSignal): Promise<ShapedPage> {
   if (page.raw.length > MOST_INLINE_CHARACTERS) {
-    const { canParseAside, parseAside } = await import("@burin/machine/parsing/parse-aside");
+    const { canParseAside, parseAside } = await import("@burin/files/parsing/parse-aside");
     if (canParseAside()) return parseAside("page", page, { what: page.url, signal });
   }
   return (await import("./shape-page.ts")).shapePage(page);
@@ -87,7 +87,7 @@ async function shapedText(page: RawPage, signal: AbortSignal): Promise<ShapedPag
 
 /** Even a short PDF may expand to any size. Empty when it contains only images, or cannot be read here. */
 async function pdfText(bytes: Buffer, url: string, signal: AbortSignal): Promise<string> {
-  const { canParseAside, parseAside } = await import("@burin/machine/parsing/parse-aside");
+  const { canParseAside, parseAside } = await import("@burin/files/parsing/parse-aside");
   return canParseAside() ? parseAside("pdf", bytes, { what: `The PDF ${url}`, signal }) : "";
 }
 

@@ -1,6 +1,6 @@
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import { withoutUnseen } from "@burin/contract/text/untrusted-text";
-import type { RawPage, ShapedPage } from "@burin/machine/parsing/parse-aside";
+import type { RawPage, ShapedPage } from "@burin/files/parsing/parse-aside";
 import { mainContent } from "./html/main-content.ts";
 import { pageMarkdown } from "./html/page-markdown.ts";
 import { readPageTree } from "./html/page-tree.ts";

@@ -4,8 +4,8 @@ import type { AgentEvent } from "@burin/contract/agent-event";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { AnsweredCall } from "@burin/contract/tool-call";
-import { lstatOf, realOf } from "@burin/machine/disk/disk-looks";
-import { beginningOf } from "@burin/machine/disk/regular-file";
+import { lstatOf, realOf } from "@burin/files/disk/disk-looks";
+import { beginningOf } from "@burin/files/disk/regular-file";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { Conversation } from "./conversation.ts";
 
@@ -116,7 +116,7 @@ export class ContextFiles {
   /** The user's own file may be a link to anywhere; files above the root must be in its repository, and not another user's. */
   async #readOutside(file: string): Promise<string | null> {
     const isHome = dirname(file) === this.#places.home;
-    const { openWithin } = await import("@burin/machine/paths/paths");
+    const { openWithin } = await import("@burin/files/paths/paths");
     const { descriptor } = await openWithin(file, [isHome ? sep : repositoryTop(this.#root)]);
     if (!isHome && !isOwn(fstatSync(descriptor), this.#root)) {
       closeSync(descriptor);

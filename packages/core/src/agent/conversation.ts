@@ -34,7 +34,7 @@ export function partsOf({ text, media = [] }: Prompt): PartListUnion {
 
 /** Parts for a prompt from the bytes of an image or a PDF; null for anything else. Throws what is wrong with them. */
 export async function mediaParts(bytes: Uint8Array): Promise<Part[] | null> {
-  const { shownMedia } = await import("@burin/machine/files/shown-media");
+  const { shownMedia } = await import("@burin/files/workspace/shown-media");
   const shown = await shownMedia(Buffer.from(bytes));
   if (shown === null) return null;
   const { mimeType } = shown;

@@ -4,8 +4,8 @@ import { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode
 import { isRecord, nestsDeeper } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { shownPath } from "@burin/contract/text/shown-path";
-import { entriesOf } from "@burin/machine/disk/disk-looks";
-import { readText } from "@burin/machine/disk/regular-file";
+import { entriesOf } from "@burin/files/disk/disk-looks";
+import { readText } from "@burin/files/disk/regular-file";
 import { Parser, parse } from "yaml";
 import { nameHere } from "../scheduler/unknown-tool.ts";
 import type { SubagentDefinition } from "./subagent-definitions.ts";

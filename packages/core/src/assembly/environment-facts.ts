@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { arch, type } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { chooseShell, findProgram } from "@burin/commands/processes/shell-program";
 import { orElse } from "@burin/contract/or-else";
-import { readText } from "@burin/machine/disk/regular-file";
-import { chooseShell, findProgram } from "@burin/machine/processes/shell-program";
+import { readText } from "@burin/files/disk/regular-file";
 import type { Home } from "./home.ts";
 
 const MOST_HEAD_BYTES = 1024;
@@ -92,7 +92,7 @@ export class GitNews {
     this.#isAsked = true;
     if (gitStateOf(roots[0] ?? "") === null) return;
     try {
-      const { uncommittedChanges } = await import("@burin/machine/git/uncommitted-changes");
+      const { uncommittedChanges } = await import("@burin/commands/git/uncommitted-changes");
       const lines = await uncommittedChanges({ roots, environment, passEnvironment: variables.pass }, signal);
       if (lines !== null) this.#told = lines === "" ? "nothing" : `\n${lines}`;
     } catch {

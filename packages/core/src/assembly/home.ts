@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { Machine } from "@burin/commands/machine";
+import { nodeMachine } from "@burin/commands/node-machine";
+import type { EnvironmentRules } from "@burin/commands/processes/child-environment";
 import { once } from "@burin/contract/async/once";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
-import { nodeMachine } from "@burin/machine/files/node-machine";
-import type { Machine } from "@burin/machine/machine";
-import { realDirectory } from "@burin/machine/node-workspace";
-import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
+import { realDirectory } from "@burin/files/workspace/node-workspace";
 import { variableOf } from "@burin/models/keys/key-variable";
 import { parseRule, type Rules } from "@burin/shell-judge";
 import type { DefinitionPlace, Definitions } from "../agent/definitions.ts";

@@ -1,9 +1,9 @@
+import type { PlaceFacts } from "@burin/commands/machine";
+import type { ShellProgram } from "@burin/commands/processes/shell-program";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { once } from "@burin/contract/async/once";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { GrantScope } from "@burin/contract/tools";
-import type { PlaceFacts } from "@burin/machine/machine";
-import type { ShellProgram } from "@burin/machine/processes/shell-program";
 import { parseRule, type Rule, type Rules, type Verdict } from "@burin/shell-judge";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { QuestionNeeds, Questions } from "../scheduler/questions.ts";

@@ -1,8 +1,8 @@
+import type { CommandsOptions } from "@burin/commands/shell/command-request";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { Settings } from "@burin/contract/settings/settings";
 import { visibleCommand } from "@burin/contract/text/visible-text";
 import type { Confirmation } from "@burin/contract/tools";
-import type { CommandsOptions } from "@burin/machine/commands/command-request";
 import { type HostRules, hostPatternFault, hostPatternWarning } from "@burin/shell-judge";
 import { hostGrant, hostsOf } from "../approval/host-grants.ts";
 import type { Questions } from "../scheduler/questions.ts";

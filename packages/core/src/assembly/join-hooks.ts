@@ -1,5 +1,5 @@
+import { lazily } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
-import { lazily } from "@burin/machine/files/lazily";
 import type { Hooks } from "../hooks/hooks.ts";
 import { type CommandGround, commandRunner } from "./run-command.ts";
 

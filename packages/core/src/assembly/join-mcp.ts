@@ -1,6 +1,6 @@
+import type { MachineCommands } from "@burin/commands/machine";
+import type { ServerRequest } from "@burin/commands/processes/server-processes";
 import type { Confirmation, ToolSource } from "@burin/contract/tools";
-import type { MachineCommands } from "@burin/machine/machine";
-import type { ServerRequest } from "@burin/machine/processes/server-processes";
 import type { AskModel, McpAnswer, McpQuestion } from "@burin/mcp/client-requests";
 import type { Questions } from "../scheduler/questions.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";

@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
+import type { ShellProgram } from "@burin/commands/processes/shell-program";
+import { hasTerminal } from "@burin/commands/shell/commands";
 import type { Settings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
-import { hasTerminal } from "@burin/machine/commands/commands";
-import type { ShellProgram } from "@burin/machine/processes/shell-program";
 import { burinHome } from "../settings/load-settings.ts";
 
 /** Which of the things that Burin can use this machine has. */
@@ -32,8 +32,8 @@ interface Place {
 /** Examines the machine. Starts nothing but the system's own sandbox, with nothing in it. */
 export async function machineFacts({ root, settings, environment }: Place): Promise<MachineFacts> {
   const [shells, { ripgrepProgram }, { hasKeychain }] = await Promise.all([
-    import("@burin/machine/processes/shell-program"),
-    import("@burin/machine/search/ripgrep"),
+    import("@burin/commands/processes/shell-program"),
+    import("@burin/files/search/ripgrep"),
     import("@burin/mcp/keychain"),
   ]);
   const { title, path } = shells.chooseShell(process.platform, (name) =>
@@ -53,7 +53,7 @@ export async function machineFacts({ root, settings, environment }: Place): Prom
 async function sandboxFact({ root, settings, environment }: Place): Promise<MachineFacts["sandbox"]> {
   const { mode } = settings.sandbox;
   if (mode === "off") return { works: false, reason: "it is switched off in settings (sandbox.mode)" };
-  const { canShareSpace, probeSandbox } = await import("@burin/machine/sandbox/sandbox-probe");
+  const { canShareSpace, probeSandbox } = await import("@burin/commands/sandbox/sandbox-probe");
   const home = burinHome(environment);
   const state = await probeSandbox({ mode, roots: [root], home, temporary: tmpdir() }, environment);
   if (state.sandbox === null) return { works: false, reason: state.reason };
@@ -61,7 +61,7 @@ async function sandboxFact({ root, settings, environment }: Place): Promise<Mach
 }
 
 async function proxyFault(environment: NodeJS.ProcessEnv): Promise<string | null> {
-  const { routeTo } = await import("@burin/machine/http/proxy");
+  const { routeTo } = await import("@burin/net/proxy");
   try {
     for (const scheme of ["http", "https"]) routeTo(new URL(`${scheme}://example.com/`), environment);
     return null;

@@ -1,9 +1,9 @@
+import type { Machine } from "@burin/commands/machine";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { JsonSchema } from "@burin/contract/messages/message";
 import type { SettingsInput } from "@burin/contract/settings/settings";
 import type { Decision, Tool } from "@burin/contract/tools";
-import type { Machine } from "@burin/machine/machine";
 import type { Budget } from "../agent/budget.ts";
 import type { Confirm } from "../scheduler/questions.ts";
 import type { ResumedSession } from "../session/resume.ts";

@@ -1,5 +1,5 @@
 import { sep } from "node:path";
-import { openWorkspace } from "@burin/machine/node-workspace";
+import { openWorkspace } from "@burin/commands/node-machine";
 
 /** The files of a project for a user to choose from, newest first, relative to its folder, without ignored files. */
 export async function projectFiles(root: string, most: number, signal: AbortSignal): Promise<string[]> {

@@ -1,4 +1,4 @@
-import type { MachineCommands } from "@burin/machine/machine";
+import type { MachineCommands } from "@burin/commands/machine";
 import type { RunToolCommand } from "../discovery/discovered-tool.ts";
 import type { Home } from "./home.ts";
 

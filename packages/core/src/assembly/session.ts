@@ -1,3 +1,4 @@
+import { type CommandList, commandList } from "@burin/commands/shell/command-list";
 import {
   type AgentEvent,
   type ContextFill,
@@ -12,7 +13,6 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall, JsonSchema, Message, PartListUnion } from "@burin/contract/messages/message";
 import { resultOf } from "@burin/contract/tool-call";
 import { type Decision, kindOf, type Question, type ToolKind, type ToolResult } from "@burin/contract/tools";
-import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Agent, Compacted } from "../agent/agent.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";

@@ -1,8 +1,8 @@
+import { lazily } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
 import { wait, withEither } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
-import { lazily } from "@burin/machine/files/lazily";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { McpServer } from "@burin/mcp/mcp-server";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";

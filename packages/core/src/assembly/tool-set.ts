@@ -1,18 +1,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { MachineCommands } from "@burin/commands/machine";
+import { nodeMachine, openWorkspace } from "@burin/commands/node-machine";
 import { type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
+import { lazily } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Message } from "@burin/contract/messages/message";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
-import { lazily } from "@burin/machine/files/lazily";
-import { nodeMachine } from "@burin/machine/files/node-machine";
-import type { ReadMemory } from "@burin/machine/files/read-record";
-import type { TreeLook } from "@burin/machine/ignore/tree-look";
-import type { MachineCommands } from "@burin/machine/machine";
-import { openWorkspace } from "@burin/machine/node-workspace";
+import type { TreeLook } from "@burin/files/ignore/tree-look";
+import type { ReadMemory } from "@burin/files/workspace/read-record";
 import type { Rule } from "@burin/shell-judge";
 import { CallIds } from "../agent/call-ids.ts";
 import { contextFileNames } from "../agent/context-files.ts";
@@ -210,7 +209,7 @@ export class ToolSet {
   readonly lookAtTree = async (): Promise<TreeLook | null> => {
     const { settings, environment, folder, machine } = this.#home;
     if (machine !== nodeMachine) return null;
-    const { lookAtTree } = await import("@burin/machine/ignore/tree-look");
+    const { lookAtTree } = await import("@burin/files/ignore/tree-look");
     const request = {
       roots: this.workspace.roots,
       settings: { ...settings.files, environment },
@@ -337,7 +336,7 @@ function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryP
   let personal: Workspace | undefined;
   const openHome = async () => {
     if (personal === undefined) {
-      (await import("@burin/machine/disk/make-folders")).makeFolders(folder);
+      (await import("@burin/files/disk/make-folders")).makeFolders(folder);
       personal = openWorkspace(folder);
     }
     return personal;

@@ -1,8 +1,8 @@
+import { type CommandList, commandList } from "@burin/commands/shell/command-list";
 import { once } from "@burin/contract/async/once";
 import type { FunctionCall } from "@burin/contract/messages/message";
 import { type AnsweredCall, isAnswered, resultOf } from "@burin/contract/tool-call";
 import type { ToolResult } from "@burin/contract/tools";
-import { type CommandList, commandList } from "@burin/machine/commands/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Verdict } from "@burin/shell-judge";
 import type { CallIds } from "../agent/call-ids.ts";

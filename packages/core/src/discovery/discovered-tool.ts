@@ -1,9 +1,9 @@
+import type { ExchangeEnd } from "@burin/commands/processes/server-processes";
 import { foreignParamsFault } from "@burin/contract/messages/check-schema";
 import type { FunctionDeclaration, JsonSchema } from "@burin/contract/messages/message";
 import { stableJson } from "@burin/contract/messages/untrusted-json";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { BaseTool, type Confirmation, type ToolResult } from "@burin/contract/tools";
-import type { ExchangeEnd } from "@burin/machine/processes/server-processes";
 
 /** Runs a shell command in the project's folder with the given input. Never rejects. */
 export type RunToolCommand = (request: {

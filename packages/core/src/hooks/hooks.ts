@@ -1,9 +1,9 @@
+import type { ExchangeEnd } from "@burin/commands/processes/server-processes";
 import { describeFaults } from "@burin/contract/messages/check-schema";
 import { choice, object, option, text, type ValueOf } from "@burin/contract/messages/option";
 import { schemaFaults } from "@burin/contract/messages/schema-faults";
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
-import type { ExchangeEnd } from "@burin/machine/processes/server-processes";
 import { parseRule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { faultOf, lastWordsOf } from "../discovery/discovered-tool.ts";
 import { hookWords } from "../text/hook-words.ts";

@@ -1,3 +1,4 @@
+import { allowListeners } from "@burin/commands/processes/allow-listeners";
 import { withEither } from "@burin/contract/async/wait";
 import { coerceArguments } from "@burin/contract/messages/check-schema";
 import { type FunctionCall, type PartListUnion, textOf } from "@burin/contract/messages/message";
@@ -15,7 +16,6 @@ import type {
   ToolError,
   ToolKind,
 } from "@burin/contract/tools";
-import { allowListeners } from "@burin/machine/processes/allow-listeners";
 import type { Verdict } from "@burin/shell-judge";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";

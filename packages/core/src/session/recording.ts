@@ -3,7 +3,7 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { isAnswered } from "@burin/contract/tool-call";
-import type { ReadMemory, SeenFile } from "@burin/machine/files/read-record";
+import type { ReadMemory, SeenFile } from "@burin/files/workspace/read-record";
 import type { EventLog, LogPlace } from "./log/event-log.ts";
 import type { LogRecord } from "./log/record-line.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";

@@ -2,7 +2,7 @@ import { constants, existsSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { makeFolders } from "@burin/machine/disk/make-folders";
+import { makeFolders } from "@burin/files/disk/make-folders";
 import { readLog } from "./log/read-log.ts";
 import { recordLine } from "./log/record-line.ts";
 import { asSessionError, SessionError } from "./log/session-error.ts";

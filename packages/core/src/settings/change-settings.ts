@@ -1,4 +1,4 @@
-import { changeHomeFile } from "@burin/machine/disk/home-file";
+import { changeHomeFile } from "@burin/files/disk/home-file";
 import { applyEdits, createScanner, findNodeAtLocation, getLocation, modify, parseTree } from "jsonc-parser";
 import { parseLayer } from "./parse-layer.ts";
 

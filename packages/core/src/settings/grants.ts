@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { HomeList } from "@burin/machine/disk/home-file";
+import { HomeList } from "@burin/files/disk/home-file";
 
 /** A rule that the user allowed with "always", for one project or for all. */
 export interface StoredGrant {

@@ -10,7 +10,7 @@ import {
   SettingsError,
 } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
-import { readNamedText, readText } from "@burin/machine/disk/regular-file";
+import { readNamedText, readText } from "@burin/files/disk/regular-file";
 import { parseRule } from "@burin/shell-judge";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
 import { SHARED_SKILLS } from "./shared-skills.ts";

@@ -2,8 +2,8 @@ import { createHash, type Hash, randomBytes } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import type { ProjectScripts } from "@burin/contract/settings/settings";
-import { entriesOf } from "@burin/machine/disk/disk-looks";
-import { readBytes } from "@burin/machine/disk/regular-file";
+import { entriesOf } from "@burin/files/disk/disk-looks";
+import { readBytes } from "@burin/files/disk/regular-file";
 
 const MOST_DEPTH = 12;
 /** Enough digits of a SHA-256 to make a second text with them infeasible. */

@@ -108,7 +108,7 @@ async function checked(url: URL, digest: string, index: URL): Promise<Buffer> {
 async function fetched(url: URL, index: URL): Promise<Buffer> {
   const [{ fetchWeb }, { placeOf }] = await Promise.all([
     import("@burin/web/fetch-web"),
-    import("@burin/machine/http/guard-host"),
+    import("@burin/net/guard-host"),
   ]);
   const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isHere))

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { HomeList } from "@burin/machine/disk/home-file";
+import { HomeList } from "@burin/files/disk/home-file";
 
 /** What the user decided about a folder with a given list of effects. */
 export interface TrustAnswer {

@@ -1,4 +1,4 @@
-import { fileDiff } from "@burin/machine/files/diff";
+import { fileDiff } from "@burin/files/workspace/diff";
 import { describe, expect, it } from "vitest";
 import { contentWithHunks, hunksOf } from "./diff-hunks.ts";
 

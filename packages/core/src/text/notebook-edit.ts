@@ -1,5 +1,5 @@
 import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "@burin/edit-match";
-import { readNotebook } from "@burin/machine/parsing/notebook";
+import { readNotebook } from "@burin/files/parsing/notebook";
 import { getNodeValue, type Node, parseTree } from "jsonc-parser";
 
 /** Separates the sources of two cells; no source contains it, so nothing can match across it. */

@@ -1,6 +1,6 @@
+import type { MachineCommands } from "@burin/commands/machine";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Tool } from "@burin/contract/tools";
-import type { MachineCommands } from "@burin/machine/machine";
 import { Edit, type EditOptions } from "./edit.ts";
 import { ExitPlanMode, type Planning } from "./exitPlanMode.ts";
 import { Glob } from "./glob.ts";

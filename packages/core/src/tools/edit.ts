@@ -26,9 +26,9 @@ import {
   type ToolResult,
 } from "@burin/contract/tools";
 import type { EditMatch, EditRequest, Replacement } from "@burin/edit-match";
-import { untilLanded } from "@burin/machine/files/until-landed";
-import { meantPath } from "@burin/machine/paths/meant-path";
+import { meantPath } from "@burin/files/paths/meant-path";
 import type { CorrectEdit } from "../text/correct-edit.ts";
+import { untilLanded } from "../text/until-landed.ts";
 
 const ONE_EDIT = object(["old_string", "new_string"], {
   old_string: text(undefined, NOT_EMPTY),

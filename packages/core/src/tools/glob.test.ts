@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openWorkspace } from "@burin/machine/node-workspace";
+import { openWorkspace } from "@burin/commands/node-machine";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";

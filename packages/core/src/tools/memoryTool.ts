@@ -1,7 +1,7 @@
 import { type FileSnapshot, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import { choice, closed, STRING, text, type ValueOf } from "@burin/contract/messages/option";
 import { type FileDiff, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
-import { untilLanded } from "@burin/machine/files/until-landed";
+import { untilLanded } from "../text/until-landed.ts";
 
 const PARAMETERS = closed(["fact"], {
   fact: text("One self-contained sentence.", { minLength: 1, maxLength: 2000 }),
@@ -91,7 +91,7 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     const { file } = this.#place(params);
     const written = await this.#write(params, { ...change, content }, signal);
     const [{ fileDiff }, { usersVersionAnswer }] = await Promise.all([
-      import("@burin/machine/files/diff"),
+      import("@burin/files/workspace/diff"),
       import("../text/edit-report.ts"),
     ]);
     const { fileName, originalContent: before } = change.diff;
@@ -129,7 +129,7 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     const content = withFact(before.text ?? "", params.fact);
     if (content === null) return null;
     const [{ fileDiff }, { after, realPath }] = await Promise.all([
-      import("@burin/machine/files/diff"),
+      import("@burin/files/workspace/diff"),
       workspace.preview(file, content, before.version),
     ]);
     const diff = fileDiff({ fileName: workspace.relative(file), before: before.text, after });

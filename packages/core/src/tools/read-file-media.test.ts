@@ -1,5 +1,5 @@
 import { crc32, deflateSync, inflateSync } from "node:zlib";
-import { openWorkspace } from "@burin/machine/node-workspace";
+import { openWorkspace } from "@burin/commands/node-machine";
 import { describe, expect, it } from "vitest";
 import { file, makeFolders, root } from "../../tests/folder.ts";
 import { ReadFile } from "./read-file.ts";

@@ -3,7 +3,7 @@ import type { MediaContent, TextLines, Workspace } from "@burin/contract/machine
 import { integer, NOT_EMPTY, object, text, type ValueOf } from "@burin/contract/messages/option";
 import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
-import { meantPath } from "@burin/machine/paths/meant-path";
+import { meantPath } from "@burin/files/paths/meant-path";
 
 const PARAMETERS = object([], {
   absolute_path: text("Absolute path of the file.", NOT_EMPTY),

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { openWorkspace } from "@burin/commands/node-machine";
 import { toParts } from "@burin/contract/messages/message";
-import { openWorkspace } from "@burin/machine/node-workspace";
 import { madeTree } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";

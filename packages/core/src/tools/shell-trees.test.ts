@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { listProcesses } from "@burin/machine/processes/process-table";
+import { listProcesses } from "@burin/commands/processes/process-table";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ShellRoom } from "../../tests/shell-room.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openWorkspace } from "@burin/machine/node-workspace";
+import { openWorkspace } from "@burin/commands/node-machine";
 import { stopUntil } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ShellRoom } from "../../tests/shell-room.ts";

@@ -1,3 +1,5 @@
+import type { MachineCommands } from "@burin/commands/machine";
+import type { CommandRequest, RunningCommand, ShellEnd } from "@burin/commands/shell/command-request";
 import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/message";
@@ -12,9 +14,7 @@ import {
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
-import type { Stop } from "@burin/machine/commands/command-report";
-import type { CommandRequest, RunningCommand, ShellEnd } from "@burin/machine/commands/command-request";
-import type { MachineCommands } from "@burin/machine/machine";
+import type { Stop } from "../text/command-report.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MOST_TIMEOUT_MS = 600_000;
@@ -29,7 +29,7 @@ const STILL_CHECKING =
 const MOST_TRIES = 3;
 
 /** Reporting commands and their output is a lot of code that most starts of Burin do not need. */
-const telling = once(() => import("@burin/machine/commands/command-report"));
+const telling = once(() => import("../text/command-report.ts"));
 
 const ACTIONS = ["list", "output", "stop"] as const;
 
@@ -141,7 +141,7 @@ export class Shell extends PreparingTool<ShellParams> {
   async #question(params: ShellParams): Promise<Confirmation | false> {
     const { command, directory, sandbox_exception: exception, is_background: isBackground } = params;
     if (command === undefined && params.action !== "input") return false;
-    const { commandQuestion, typingQuestion } = await import("@burin/machine/commands/command-question");
+    const { commandQuestion, typingQuestion } = await import("@burin/commands/shell/command-question");
     if (command === undefined) return typingQuestion(params, this.#commands);
     const where = await this.#workspace.resolve(directory ?? ".");
     return commandQuestion({ command, directory: where, exception, isBackground }, this.#commands);
@@ -223,7 +223,7 @@ export class Shell extends PreparingTool<ShellParams> {
 
   async #network(command: string, allowed: readonly string[] | undefined) {
     if (!this.#commands.reachesByName) return {};
-    const { networkRequest } = await import("@burin/machine/commands/command-question");
+    const { networkRequest } = await import("@burin/commands/shell/command-question");
     return networkRequest(command, allowed);
   }
 

@@ -10,10 +10,10 @@ import {
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
 import { failedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
-import { randomName } from "@burin/machine/disk/random-name";
-import type { Resolve } from "@burin/machine/http/guard-host";
-import { WebError } from "@burin/machine/http/web-error";
-import type { PageFormat } from "@burin/machine/parsing/parse-aside";
+import { randomName } from "@burin/files/disk/random-name";
+import type { PageFormat } from "@burin/files/parsing/parse-aside";
+import type { Resolve } from "@burin/net/guard-host";
+import { WebError } from "@burin/net/web-error";
 import { rawFileUrl } from "@burin/web/code-host";
 import type { WebLimits } from "@burin/web/fetch-web";
 import { PageCache } from "@burin/web/page-cache";
@@ -130,7 +130,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     if (known) return known;
     const [{ fetchWeb }, { isNamed }, { readPage }] = await Promise.all([
       import("@burin/web/fetch-web"),
-      import("@burin/machine/http/guard-host"),
+      import("@burin/net/guard-host"),
       import("@burin/web/read-page"),
     ]);
     const { allowedHosts = [], resolve, limits = {}, environment } = this.#options;
@@ -186,8 +186,8 @@ function placesOf(text: string): URL[] {
 async function privatePlace(url: URL | undefined): Promise<string | null> {
   if (url === undefined) return null;
   const [{ plainHost, placeOf }, { reachOf }] = await Promise.all([
-    import("@burin/machine/http/guard-host"),
-    import("@burin/machine/http/judge-address"),
+    import("@burin/net/guard-host"),
+    import("@burin/net/judge-address"),
   ]);
   const host = plainHost(url);
   const isLocal = /(?:^|\.)localhost$/.test(host) || reachOf(host) === "private";

@@ -1,4 +1,4 @@
-import { WebError } from "@burin/machine/http/web-error";
+import { WebError } from "@burin/net/web-error";
 import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { WebSearch, type WebSearcher } from "./web-search.ts";

@@ -1,8 +1,8 @@
 import { closed, integer, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/option";
 import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
-import { randomName } from "@burin/machine/disk/random-name";
-import { WebError } from "@burin/machine/http/web-error";
+import { randomName } from "@burin/files/disk/random-name";
+import { WebError } from "@burin/net/web-error";
 import type { FoundPage } from "@burin/web/search/found-pages";
 
 const DEFAULT_RESULTS = 10;

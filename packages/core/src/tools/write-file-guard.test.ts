@@ -1,6 +1,6 @@
 import { readdirSync, renameSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openWorkspace } from "@burin/machine/node-workspace";
+import { openWorkspace } from "@burin/commands/node-machine";
 import { describe, expect, it } from "vitest";
 import { errorType, yes } from "../../tests/read-write-session.ts";
 import { file, makeFolders, root, session, text } from "../../tests/write-room.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { openWorkspace } from "@burin/commands/node-machine";
 import type { Confirmation } from "@burin/contract/tools";
-import { openWorkspace } from "@burin/machine/node-workspace";
 import { describe, expect, it } from "vitest";
 import { errorType, yes } from "../../tests/read-write-session.ts";
 import { file, makeFolders, root, session, text } from "../../tests/write-room.ts";

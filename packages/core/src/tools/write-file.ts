@@ -10,7 +10,7 @@ import {
   PreparingTool,
   type ToolResult,
 } from "@burin/contract/tools";
-import { meantPath } from "@burin/machine/paths/meant-path";
+import { meantPath } from "@burin/files/paths/meant-path";
 
 const PARAMETERS = closed(["file_path", "content"], {
   file_path: text("Absolute path of the file.", NOT_EMPTY),

@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { innermost } from "@burin/machine/http/connection-fault";
-import { httpRequest, startOfText } from "@burin/machine/http/http-request";
+import { innermost } from "@burin/net/connection-fault";
+import { httpRequest, startOfText } from "@burin/net/http-request";
 import { accessTo } from "../protocols/service-model.ts";
 import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
 

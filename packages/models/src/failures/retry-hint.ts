@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { HttpAnswer } from "@burin/machine/http/http-request";
+import type { HttpAnswer } from "@burin/net/http-request";
 
 export interface RetryHint {
   readonly retryAfterMs?: number;

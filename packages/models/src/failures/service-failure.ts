@@ -1,6 +1,6 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { innermost, tlsFault } from "@burin/machine/http/connection-fault";
+import { innermost, tlsFault } from "@burin/net/connection-fault";
 import { wordSet } from "../request/word-set.ts";
 import { type FailureKind, jsonWithin, type ReadFailure, readFailure } from "./read-failure.ts";
 import { hintIn, type RetryHint } from "./retry-hint.ts";

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { readNamedText } from "@burin/machine/disk/regular-file";
+import { readNamedText } from "@burin/files/disk/regular-file";
 
 export interface AwsKeys {
   readonly id: string;

@@ -2,8 +2,8 @@ import { createSign } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { readNamedText } from "@burin/machine/disk/regular-file";
-import { type ClientCertificate, httpRequest, startOfText } from "@burin/machine/http/http-request";
+import { readNamedText } from "@burin/files/disk/regular-file";
+import { type ClientCertificate, httpRequest, startOfText } from "@burin/net/http-request";
 
 export type KeyPlace = { readonly command: string } | { readonly file: string };
 
@@ -48,8 +48,8 @@ function textOf(file: string): string {
 }
 
 async function said(command: string): Promise<string> {
-  const { runProgram } = await import("@burin/machine/processes/supervisor");
-  const { helperPath } = await import("@burin/machine/processes/helper-program");
+  const { runProgram } = await import("@burin/commands/processes/supervisor");
+  const { helperPath } = await import("@burin/commands/processes/helper-program");
   const isWindows = process.platform === "win32";
   const { exitCode, output, errors } = await runProgram({
     command: isWindows ? "cmd.exe" : "sh",

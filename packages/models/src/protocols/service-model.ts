@@ -2,7 +2,7 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/c
 import type { Part } from "@burin/contract/messages/message";
 import type { CallsInText, ModelPrice, ModelProvider } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
-import { httpRequest, SilenceWatch } from "@burin/machine/http/http-request";
+import { httpRequest, SilenceWatch } from "@burin/net/http-request";
 import { shownUrl } from "../failures/shown-url.ts";
 import type { Signer } from "../keys/aws-signature.ts";
 import type { CertificatePlace } from "../keys/key-source.ts";

@@ -1,5 +1,5 @@
 import type { ModelEvent } from "@burin/contract/chat-model";
-import { type HttpAnswer, startOfText } from "@burin/machine/http/http-request";
+import { type HttpAnswer, startOfText } from "@burin/net/http-request";
 import { retryHint } from "../failures/retry-hint.ts";
 import { bounded, detailOf, looksLikeHtml, statusFailure } from "../failures/service-failure.ts";
 import { shownUrl } from "../failures/shown-url.ts";
@@ -34,7 +34,7 @@ export async function* readAnswer(
   const body =
     packed === "identity"
       ? answer.body
-      : (await import("@burin/machine/http/read-body")).unpacked(answer.body, packed);
+      : (await import("@burin/net/read-body")).unpacked(answer.body, packed);
   if (status < 200 || status > 299) return yield refused({ status, headers, body }, asked);
   yield* readBody(body, reply, asked.connection);
   yield* reply.finish();

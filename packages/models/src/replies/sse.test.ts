@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import { httpRequest } from "@burin/machine/http/http-request";
+import { httpRequest } from "@burin/net/http-request";
 import { portOf } from "@burin/testing/fake-model-server";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
-import { WebError } from "@burin/machine/http/web-error";
+import { WebError } from "@burin/net/web-error";
 import { distinctPages, type FoundPage, field, listField, pageIn, textField, urlIn } from "./found-pages.ts";
 import type { SearchQuestion } from "./search-services.ts";
 

@@ -1,7 +1,7 @@
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
-import type { HttpRequest } from "@burin/machine/http/http-request";
-import { WebError } from "@burin/machine/http/web-error";
+import type { HttpRequest } from "@burin/net/http-request";
+import { WebError } from "@burin/net/web-error";
 import { exchange, withinTime } from "../exchange.ts";
 import { distinctPages, type FoundPage, listField, pageIn, textField } from "./found-pages.ts";
 import { namedTool } from "./mcp-search.ts";

@@ -1,11 +1,11 @@
 import { closeSync, fdatasync, openSync, utimesSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { endAtExit } from "@burin/commands/processes/at-exit";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { isAnswered } from "@burin/contract/tool-call";
-import { makeFolders } from "@burin/machine/disk/make-folders";
-import type { SeenFile } from "@burin/machine/files/read-record";
-import { endAtExit } from "@burin/machine/processes/at-exit";
+import { makeFolders } from "@burin/files/disk/make-folders";
+import type { SeenFile } from "@burin/files/workspace/read-record";
 import { EventQueue } from "../../agent/event-queue.ts";
 import type { PastSession } from "../past-session.ts";
 import { readLog } from "./read-log.ts";

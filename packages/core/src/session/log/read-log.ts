@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { openRegular } from "@burin/machine/disk/regular-file";
+import { openRegular } from "@burin/files/disk/regular-file";
 import { type LogRecord, readRecordLine } from "./record-line.ts";
 import { asSessionError } from "./session-error.ts";
 

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { orElse } from "@burin/contract/or-else";
-import type { SeenFile } from "@burin/machine/files/read-record";
+import type { SeenFile } from "@burin/files/workspace/read-record";
 
 export interface LogRecord {
   /** Counts from 1 without gaps, so that a lost record shows. */

@@ -1,6 +1,6 @@
+import { SECRET_VALUES, secrecyOf, withoutPasswords } from "@burin/commands/processes/child-environment";
 import { orElse } from "@burin/contract/or-else";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
-import { SECRET_VALUES, secrecyOf, withoutPasswords } from "@burin/machine/processes/child-environment";
 import { expandVariables } from "@burin/mcp/definition";
 
 /** Shorter values occur in ordinary text by chance. */

@@ -1,5 +1,5 @@
 import { messageOf } from "@burin/contract/text/error-message";
-import { codeOf } from "@burin/machine/disk/system-error";
+import { codeOf } from "@burin/files/disk/system-error";
 
 /** A session that cannot be opened as requested. The message says what to do instead. */
 export class SessionError extends Error {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
-import { readBeginning } from "@burin/machine/disk/regular-file";
+import { readBeginning } from "@burin/files/disk/regular-file";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
 import { holderOf } from "./session-lock.ts";

@@ -2,13 +2,13 @@ import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { endAtExit } from "@burin/commands/processes/at-exit";
+import { findProcess, mayRun, type NotedProcess, thisSystem } from "@burin/commands/processes/process-table";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { bytesOf, entriesOf } from "@burin/machine/disk/disk-looks";
-import { makeFolders } from "@burin/machine/disk/make-folders";
-import { lockPath as holdPath } from "@burin/machine/disk/path-lock";
-import { codeOf } from "@burin/machine/disk/system-error";
-import { endAtExit } from "@burin/machine/processes/at-exit";
-import { findProcess, mayRun, type NotedProcess, thisSystem } from "@burin/machine/processes/process-table";
+import { bytesOf, entriesOf } from "@burin/files/disk/disk-looks";
+import { makeFolders } from "@burin/files/disk/make-folders";
+import { lockPath as holdPath } from "@burin/files/disk/path-lock";
+import { codeOf } from "@burin/files/disk/system-error";
 import { SessionError } from "./session-error.ts";
 
 export interface SessionLock {

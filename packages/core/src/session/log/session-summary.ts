@@ -1,5 +1,5 @@
 import type { Question } from "@burin/contract/tools";
-import { bytesOf } from "@burin/machine/disk/disk-looks";
+import { bytesOf } from "@burin/files/disk/disk-looks";
 import { parkedQuestion } from "../past-session.ts";
 import { lastRecord, readLog } from "./read-log.ts";
 import { readRecordLine } from "./record-line.ts";

@@ -1,8 +1,8 @@
 import { rm, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { makeFolders } from "@burin/machine/disk/make-folders";
-import { codeOf } from "@burin/machine/disk/system-error";
+import { makeFolders } from "@burin/files/disk/make-folders";
+import { codeOf } from "@burin/files/disk/system-error";
 import { recordLine } from "./record-line.ts";
 import type { Secrets } from "./redactor.ts";
 import { sessionPath } from "./session-files.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { onceFor } from "@burin/contract/async/once";
 import { messageOf } from "@burin/contract/text/error-message";
-import { httpRequest } from "@burin/machine/http/http-request";
+import { httpRequest } from "@burin/net/http-request";
 
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 

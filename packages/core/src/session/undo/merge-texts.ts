@@ -1,4 +1,4 @@
-import { matchingLines } from "@burin/machine/files/diff";
+import { matchingLines } from "@burin/files/workspace/diff";
 
 /** These replace the lines from `start` up to `end` of the base. */
 interface Change {

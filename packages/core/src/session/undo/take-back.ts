@@ -1,19 +1,20 @@
 import { closeSync, fstatSync, lstatSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { fileHelpers } from "@burin/commands/file-helpers";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
-import { lockPath } from "@burin/machine/disk/path-lock";
-import { openRegular, readBytes } from "@burin/machine/disk/regular-file";
-import { asWorkspaceError, codeOf } from "@burin/machine/disk/system-error";
-import { hashOf } from "@burin/machine/files/read-record";
-import { removeFile } from "@burin/machine/files/remove-file";
+import { lockPath } from "@burin/files/disk/path-lock";
+import { openRegular, readBytes } from "@burin/files/disk/regular-file";
+import { asWorkspaceError, codeOf } from "@burin/files/disk/system-error";
+import { isWithin } from "@burin/files/paths/paths";
+import { hashOf } from "@burin/files/workspace/read-record";
+import { removeFile } from "@burin/files/workspace/remove-file";
 import {
   type BeginWrite,
   type NewContent,
   type OnChange,
   replaceFile,
-} from "@burin/machine/files/replace-file";
-import { isWithin } from "@burin/machine/paths/paths";
+} from "@burin/files/workspace/replace-file";
 import { mergeTexts } from "./merge-texts.ts";
 import {
   type Content,
@@ -142,7 +143,16 @@ async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
   const content = { writeTo, isOf: isOf(step) };
   const { onChange, beginWrite, home } = place;
   const mode = change.before?.mode;
-  await replaceFile({ ...target(step), stats, content, onChange, beginWrite, home, mode });
+  await replaceFile({
+    ...target(step),
+    stats,
+    content,
+    onChange,
+    beginWrite,
+    home,
+    mode,
+    helpers: fileHelpers,
+  });
 }
 
 /** For files that are, or were when kept, small enough to be merged. */

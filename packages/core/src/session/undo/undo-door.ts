@@ -1,4 +1,4 @@
-import { lazily } from "@burin/machine/files/lazily";
+import { lazily } from "@burin/contract/async/lazily";
 
 /** The functions of undo.ts, loaded at the first call. */
 export const { undo, undoEntries, undoInCopy, undoScope, noteTakenBack } = lazily(

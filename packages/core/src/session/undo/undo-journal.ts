@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@burin/contract/text/error-message";
-import { appendLine } from "@burin/machine/disk/append-line";
-import { entriesOf, lstatOf } from "@burin/machine/disk/disk-looks";
-import { makeFolders } from "@burin/machine/disk/make-folders";
-import { openRegular } from "@burin/machine/disk/regular-file";
-import type { OnChange, PendingChange } from "@burin/machine/files/replace-file";
-import { NAMES_DESCRIPTORS } from "@burin/machine/paths/paths";
+import { appendLine } from "@burin/files/disk/append-line";
+import { entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
+import { makeFolders } from "@burin/files/disk/make-folders";
+import { openRegular } from "@burin/files/disk/regular-file";
+import { NAMES_DESCRIPTORS } from "@burin/files/paths/paths";
+import type { OnChange, PendingChange } from "@burin/files/workspace/replace-file";
 import { projectName } from "../log/session-files.ts";
 
 /** The content of a file, or enough to recognize it. */

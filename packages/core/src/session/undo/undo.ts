@@ -1,13 +1,13 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
+import { openWriteLedger } from "@burin/commands/shell/commands";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { orElse } from "@burin/contract/or-else";
 import { messageOf } from "@burin/contract/text/error-message";
-import { openWriteLedger } from "@burin/machine/commands/commands";
-import { lockPath } from "@burin/machine/disk/path-lock";
-import { readText } from "@burin/machine/disk/regular-file";
-import { codeOf } from "@burin/machine/disk/system-error";
-import { isWithin } from "@burin/machine/paths/paths";
+import { lockPath } from "@burin/files/disk/path-lock";
+import { readText } from "@burin/files/disk/regular-file";
+import { codeOf } from "@burin/files/disk/system-error";
+import { isWithin } from "@burin/files/paths/paths";
 import { readLog } from "../log/read-log.ts";
 import { asSessionError } from "../log/session-error.ts";
 import { listSessions, sessionPath } from "../log/session-files.ts";

@@ -1,0 +1,206 @@
+import { unlessAborted } from "@burin/contract/async/wait";
+import { messageOf } from "@burin/contract/text/error-message";
+import { randomName } from "@burin/files/disk/random-name";
+import { type HostPlace, type HostRules, hostPlaceText, judgeHost, namedPlaces } from "@burin/shell-judge";
+import type { CommandSpace } from "../sandbox/sandbox.ts";
+import { type EgressOptions, EgressProxy } from "./egress-proxy.ts";
+import { type NetworkSpace, openInSharedSpace, openNetworkSpace } from "./network-space.ts";
+import { proxyEnvironment } from "./proxy-variables.ts";
+import type { EgressRefusal } from "./refusal.ts";
+
+/** A command wants a host that no rule names. */
+export interface HostWish {
+  /** Without the port if it is a common one, except in a private network. */
+  readonly host: string;
+  readonly isPrivate: boolean;
+  readonly command: string;
+}
+
+/** `yes`: for this command. `unasked`: nobody is there to answer. After a lasting yes the rules allow the host. */
+export type HostAnswer = "yes" | "no" | "unasked";
+
+export interface SessionEgressOptions extends Pick<EgressOptions, "environment" | "resolve" | "limits"> {
+  /** What settings and grants say now. */
+  readonly rules: () => Promise<HostRules>;
+  /** Resolves to the space that the commands share, in whose network the proxy then is; to null where there is none. */
+  readonly space?: () => Promise<CommandSpace | null>;
+  /** Asks the user. Rejects when the signal aborts. */
+  readonly ask?: (wish: HostWish, signal: AbortSignal) => Promise<HostAnswer>;
+}
+
+/** What a command needs to reach the proxy, until it has ended. */
+export interface EgressLease {
+  readonly env: Readonly<Record<string, string>>;
+  /** The words that start a program where the proxy is. */
+  readonly within: readonly string[];
+  /** What the proxy has refused to this command. */
+  readonly refusals: readonly EgressRefusal[];
+  /** How long it has waited for answers of the user, in milliseconds. */
+  waitedMs(): number;
+  close(): void;
+}
+
+export interface LeaseRequest {
+  readonly command: string;
+  /** Allowed to this command alone. */
+  readonly hosts: readonly string[];
+  /** Whether the user may be asked about more. */
+  readonly mayAsk: boolean;
+}
+
+interface Client extends LeaseRequest {
+  readonly password: string;
+  readonly refusals: EgressRefusal[];
+  readonly ended: AbortController;
+  /** One question for a host, however many connections wait for it. */
+  readonly answers: Map<string, Promise<HostAnswer>>;
+  /** Open questions, since when there is one, and how long there were some before. */
+  questions: number;
+  waitsSince: number;
+  waitedMs: number;
+}
+
+/** The most refusals that are kept for one command. */
+const MOST_REFUSALS = 100;
+
+/** The network of one session's commands: a namespace, its proxy, and who may reach which host. */
+export class SessionEgress {
+  readonly #options: SessionEgressOptions;
+  readonly #clients = new Map<string, Client>();
+  #named: readonly string[] = [];
+  #close = () => {};
+  #opening: Promise<NetworkSpace> | null = null;
+  #shared: CommandSpace | null = null;
+  #count = 0;
+
+  constructor(options: SessionEgressOptions) {
+    this.#options = options;
+  }
+
+  /** Again when the shared space has ended and the session has another. */
+  async #open(): Promise<NetworkSpace> {
+    const shared = (await this.#options.space?.()) ?? null;
+    if (this.#opening === null || this.#shared !== shared) {
+      this.#close();
+      this.#shared = shared;
+      this.#opening = this.#openIn(shared);
+    }
+    return this.#opening;
+  }
+
+  async #openIn(shared: CommandSpace | null): Promise<NetworkSpace> {
+    const { environment, resolve, limits } = this.#options;
+    const space = await (shared === null ? openNetworkSpace(environment.PATH) : openInSharedSpace(shared));
+    const proxy = new EgressProxy({
+      environment,
+      ...(resolve && { resolve }),
+      ...(limits && { limits }),
+      judge: (place, client) => this.#judge(place, client),
+      clientOf: (user, password) => (this.#clients.get(user)?.password === password ? user : null),
+      judgePrivate: async (place, name) =>
+        (await this.#answerFor(hostPlaceText(place), name, true)) === "yes",
+      named: (name) => [...this.#named, ...namedPlaces(this.#clients.get(name)?.hosts ?? [])],
+      onRefusal: (refusal) => this.#note(refusal),
+    });
+    proxy.serve(space.listener);
+    this.#close = () => {
+      proxy.close();
+      space.close();
+    };
+    return space;
+  }
+
+  /** Rejects when this system has no network namespace for it. */
+  async lease(request: LeaseRequest): Promise<EgressLease> {
+    const { port, enter } = await this.#open();
+    this.#named = namedPlaces((await this.#options.rules()).allow);
+    this.#count += 1;
+    const name = `run_${this.#count}`;
+    const client: Client = {
+      ...request,
+      password: randomName(16),
+      refusals: [],
+      ended: new AbortController(),
+      answers: new Map(),
+      questions: 0,
+      waitsSince: 0,
+      waitedMs: 0,
+    };
+    this.#clients.set(name, client);
+    return {
+      env: proxyEnvironment(`http://${name}:${client.password}@127.0.0.1:${port}`),
+      within: enter,
+      refusals: client.refusals,
+      waitedMs: () => client.waitedMs + (client.questions === 0 ? 0 : Date.now() - client.waitsSince),
+      close: () => {
+        this.#clients.delete(name);
+        client.ended.abort();
+      },
+    };
+  }
+
+  close(): void {
+    for (const { ended } of this.#clients.values()) ended.abort();
+    this.#clients.clear();
+    this.#close();
+  }
+
+  #note(refusal: EgressRefusal): void {
+    const refusals = this.#clients.get(refusal.client ?? "")?.refusals;
+    if (refusals === undefined || refusals.length >= MOST_REFUSALS) return;
+    if (!refusals.some(({ reason }) => reason === refusal.reason)) refusals.push(refusal);
+  }
+
+  async #judge(place: HostPlace, name: string): Promise<string | null> {
+    const client = this.#clients.get(name);
+    const host = hostOf(place);
+    if (client === undefined) return `The command that asked for ${host} has ended.`;
+    const rules = await this.#options.rules();
+    const verdict = judgeHost(place, { ...rules, allow: [...rules.allow, ...client.hosts] });
+    if (verdict === "allow") return null;
+    if (verdict === "deny") return `The settings deny commands the host ${host}.`;
+    const answer = await this.#answerFor(host, name, false);
+    if (answer === "yes") {
+      // The answer may have changed the rules.
+      this.#named = namedPlaces((await this.#options.rules()).allow);
+      return null;
+    }
+    const why =
+      answer === "no"
+        ? `The user refused commands the host ${host}.`
+        : `Commands may not reach ${host} unasked.`;
+    return `${why} To allow it always: "sandbox": {"network": ["${host}"]} in the user's settings; that allows uploading to it, too.`;
+  }
+
+  #answerFor(host: string, name: string, isPrivate: boolean): Promise<HostAnswer> {
+    const client = this.#clients.get(name);
+    if (client === undefined) return Promise.resolve("unasked");
+    const known = client.answers.get(host);
+    if (known !== undefined) return known;
+    const asked = this.#ask({ host, isPrivate, command: client.command }, client);
+    client.answers.set(host, asked);
+    return asked;
+  }
+
+  async #ask(wish: HostWish, client: Client): Promise<HostAnswer> {
+    const { ask } = this.#options;
+    if (ask === undefined || !client.mayAsk) return "unasked";
+    const { signal } = client.ended;
+    if (client.questions === 0) client.waitsSince = Date.now();
+    client.questions += 1;
+    try {
+      return await unlessAborted(ask(wish, signal), signal);
+    } catch (error) {
+      if (signal.aborted) return "no";
+      throw new Error(`the question about ${wish.host} failed: ${messageOf(error)}`);
+    } finally {
+      client.questions -= 1;
+      if (client.questions === 0) client.waitedMs += Date.now() - client.waitsSince;
+    }
+  }
+}
+
+/** As rules and questions name it. */
+function hostOf(place: HostPlace): string {
+  return place.port === 443 || place.port === 80 ? place.host : hostPlaceText(place);
+}

@@ -1,0 +1,19 @@
+import { workspaceOpener } from "@burin/files/workspace/node-workspace";
+import type { Machine } from "./machine.ts";
+import { openCommands } from "./shell/commands.ts";
+
+/** Opens real folders of this computer, with the help of its programs. */
+export const openWorkspace = workspaceOpener(async () => (await import("./file-helpers.ts")).fileHelpers);
+
+/** This computer. */
+export const nodeMachine: Machine = {
+  openFiles: openWorkspace,
+  openCommands,
+  async openFacts(ground) {
+    const [{ surroundings }, { gitRepositories }] = await Promise.all([
+      import("./processes/command-surroundings.ts"),
+      import("./git/git-repository.ts"),
+    ]);
+    return { ...surroundings(ground.roots, ground.environment.PATH), ...gitRepositories(ground) };
+  },
+};

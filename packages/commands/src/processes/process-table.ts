@@ -1,0 +1,164 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { orElse } from "@burin/contract/or-else";
+import { linkTarget } from "@burin/files/disk/disk-looks";
+
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** 0 where the system does not report it. */
+  readonly session: number;
+  /** The start time in the system's own format; together with the pid it identifies one process for good. */
+  readonly started: string;
+  readonly name: string;
+  /** Nothing of it runs any more: not when only its first thread has ended. */
+  readonly isZombie: boolean;
+  /** Its id in the space of the session's commands, if it is in it: what they call it. */
+  readonly inside?: number;
+}
+
+export function listProcesses(): readonly ProcessEntry[] {
+  if (process.platform === "win32") return [];
+  if (process.platform === "linux") return readProcesses("/proc");
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const words = ["-axo", "pid=,ppid=,pgid=,stat=,lstart=,comm="];
+  const listed = spawnSync("/bin/ps", words, { encoding: "utf8", env: { LC_ALL: "C" } });
+  return parsePs(listed.stdout ?? "");
+}
+
+/** Returns null when it does not exist any more. */
+export function findProcess(pid: number): ProcessEntry | null {
+  if (process.platform !== "linux") return listProcesses().find((entry) => entry.pid === pid) ?? null;
+  return readProcess(`/proc/${pid}`);
+}
+
+/** Returns those of another /proc of this system, with the ids that they have there; null when it cannot be listed. */
+export function processesBelow(folder: string): readonly ProcessEntry[] | null {
+  return orElse(null, () => readProcesses(folder));
+}
+
+function readProcesses(folder: string): readonly ProcessEntry[] {
+  const pids = readdirSync(folder).filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => readProcess(`${folder}/${pid}`) ?? []);
+}
+
+function readProcess(folder: string): ProcessEntry | null {
+  const stat = textOf(`${folder}/stat`, "latin1");
+  return stat === null ? null : parseStat(stat);
+}
+
+/** Returns the first child of a process, on Linux. */
+export function findChild(pid: number): ProcessEntry | null {
+  // Not every kernel has this file.
+  const listed = textOf(`/proc/${pid}/task/${pid}/children`);
+  if (listed === null) return listProcesses().find(({ parent }) => parent === pid) ?? null;
+  const first = Number.parseInt(listed, 10);
+  return Number.isNaN(first) ? null : findProcess(first);
+}
+
+/** Returns the kernel's table of the sockets in the network of a process. */
+export function socketTable(pid: number, kind: string): string {
+  return textOf(`/proc/${pid}/net/${kind}`) ?? "";
+}
+
+/** Returns the ids that this process knows, as the map of a namespace in which they are the same. */
+export function readIdMap(kind: "uid" | "gid"): string {
+  const lines = (textOf(`/proc/self/${kind}_map`) ?? "").trim().split("\n");
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .map(([inside, , count]) => `${inside} ${inside} ${count}`)
+    .join("\n");
+}
+
+/** Returns the id that a process has in its own namespace, on Linux. */
+export function idInside(pid: number): number | null {
+  const ids = /^NSpid:\s*(.*)$/m.exec(textOf(`/proc/${pid}/status`) ?? "")?.[1];
+  return ids === undefined ? null : Number(ids.trim().split(/\s+/).at(-1));
+}
+
+/** The name is in parentheses and may itself contain some; the fields come after the last one. */
+function parseStat(stat: string): ProcessEntry {
+  const nameEnd = stat.lastIndexOf(")");
+  const fields = stat.slice(nameEnd + 2).split(" ");
+  const number = (index: number) => Number(fields[index]);
+  return {
+    pid: Number.parseInt(stat, 10),
+    name: stat.slice(stat.indexOf("(") + 1, nameEnd),
+    isZombie: (fields[0] === "Z" || fields[0] === "X") && number(17) < 2,
+    parent: number(1),
+    group: number(2),
+    session: number(3),
+    started: fields[19] ?? "",
+  };
+}
+
+/** Parses the output of `ps -axo pid=,ppid=,pgid=,stat=,lstart=,comm=` where there is no `/proc`. */
+export function parsePs(text: string): ProcessEntry[] {
+  const line = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/;
+  return text.split("\n").flatMap((row) => {
+    const found = line.exec(row);
+    if (found === null) return [];
+    const [, pid, parent, group, state = "", started = "", name = ""] = found;
+    return [
+      {
+        pid: Number(pid),
+        parent: Number(parent),
+        group: Number(group),
+        session: 0,
+        started: started.replace(/\s+/g, " "),
+        name: name.split("/").at(-1) ?? name,
+        isZombie: state.startsWith("Z"),
+      },
+    ];
+  });
+}
+
+/** Returns the value of a variable with which a process was started; null when it has none or may not be read. */
+export function startedWith(pid: number, variable: string): string | null {
+  const environment = `\0${textOf(`/proc/${pid}/environ`, "latin1") ?? ""}`;
+  const at = environment.indexOf(`\0${variable}=`);
+  if (at === -1) return null;
+  return environment.slice(at + variable.length + 2).split("\0", 1)[0] ?? null;
+}
+
+/** The command line of a process, for people; its name if that cannot be read. */
+export function commandLine({ pid, name }: ProcessEntry): string {
+  return textOf(`/proc/${pid}/cmdline`)?.split("\0").filter(Boolean).join(" ") || name;
+}
+
+/** The last pid that was used on this machine; null where the system does not report it. */
+export function lastPid(): number | null {
+  const last = Number(textOf("/proc/loadavg")?.trim().split(" ").at(-1) ?? Number.NaN);
+  return Number.isInteger(last) ? last : null;
+}
+
+export function signalName(number: number): NodeJS.Signals | undefined {
+  const signals = Object.entries(constants.signals) as [NodeJS.Signals, number][];
+  return signals.find(([, each]) => each === number)?.[0];
+}
+
+/** Identifies the boot and the pid namespace, without which a process id means nothing. */
+export function thisSystem(): { readonly boot: string; readonly space: string } {
+  const boot = textOf("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  return { boot, space: linkTarget("/proc/self/ns/pid") ?? "" };
+}
+
+/** A process as it was noted on disk. */
+export interface NotedProcess extends ReturnType<typeof thisSystem> {
+  readonly pid: number;
+  readonly started: string;
+}
+
+/** Whether the process may still run: nobody can look into another pid namespace. */
+export function mayRun({ pid, started, boot, space }: NotedProcess): boolean {
+  const here = thisSystem();
+  if (boot !== here.boot) return false;
+  if (space !== here.space) return true;
+  const found = findProcess(pid);
+  return found?.started === started && !found.isZombie;
+}
+
+function textOf(path: string, encoding: "latin1" | "utf8" = "utf8"): string | null {
+  return orElse(null, () => readFileSync(path, encoding));
+}

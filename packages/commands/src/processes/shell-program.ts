@@ -1,0 +1,83 @@
+import { accessSync, constants } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { orElse } from "@burin/contract/or-else";
+import { isPlaceIn } from "@burin/files/disk/disk-looks";
+import { isGitTop } from "@burin/files/ignore/git-excludes";
+
+/** The shell that commands are written for. */
+export interface ShellProgram {
+  readonly kind: "bash" | "sh" | "powershell" | "cmd";
+  /** Its name for the model. */
+  readonly title: string;
+  readonly path: string;
+  /** The arguments between the program and the command. */
+  readonly args: readonly string[];
+  /** The command must reach the program unchanged, without the quoting of Windows' argument lists. */
+  readonly isVerbatim: boolean;
+}
+
+type FindProgram = (name: string) => string | null;
+
+/** bash if there is one, otherwise sh; on Windows PowerShell, the newer before the older, otherwise cmd. */
+export function chooseShell(platform: NodeJS.Platform, find: FindProgram): ShellProgram {
+  return platform === "win32" ? windowsShell(find) : unixShell(find);
+}
+
+function unixShell(find: FindProgram): ShellProgram {
+  const bash = find("bash");
+  // A command may begin with a hyphen without being an option.
+  const plain = { args: ["-c", "--"], isVerbatim: false };
+  if (bash !== null) return { kind: "bash", title: "bash", path: bash, ...plain };
+  return { kind: "sh", title: "sh (POSIX, not bash)", path: find("sh") ?? "/bin/sh", ...plain };
+}
+
+function windowsShell(find: FindProgram): ShellProgram {
+  const newer = find("pwsh.exe");
+  const path = newer ?? find("powershell.exe");
+  if (path !== null) {
+    const title = newer === null ? "Windows PowerShell 5 (no && and ||)" : "PowerShell 7";
+    const args = ["-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-EncodedCommand"];
+    return { kind: "powershell", title, path, args, isVerbatim: false };
+  }
+  const cmd = find("cmd.exe") ?? "cmd.exe";
+  return { kind: "cmd", title: "cmd.exe", path: cmd, args: ["/d", "/s", "/c"], isVerbatim: true };
+}
+
+/** Before PATH, because a package runner puts the project's own folder first in PATH. */
+export const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/** PATH's absolute folders in their order, those of the project apart. The system's own folders never belong to it. */
+export function foldersOfPath(path: string, roots: readonly string[]) {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const places = roots.flatMap((root) => [root, ...placesAround(root)]);
+  const own = folders.filter((folder) => !SYSTEM_FOLDERS.includes(folder) && isPlaceIn(folder, places));
+  return { own, others: folders.filter((folder) => !own.includes(folder)) };
+}
+
+/**
+ * What belongs to the same project above a root: the repository, and packages. A package runner that is started in an
+ * inner folder puts their programs first in PATH. A home folder under version control is not a project.
+ */
+function placesAround(root: string): string[] {
+  const above = dirname(root);
+  if (above === root) return [];
+  const isProject = isGitTop(above) && !isPlaceIn(homedir(), [above]);
+  return [isProject ? above : join(above, "node_modules"), ...placesAround(above)];
+}
+
+/** Returns the first executable file with that name in the system's folders and in PATH's, without the project's. */
+export function findProgram(
+  name: string,
+  path = process.env.PATH ?? "",
+  roots: readonly string[] = [],
+): string | null {
+  return firstProgram(name, SYSTEM_FOLDERS) ?? firstProgram(name, foldersOfPath(path, roots).others);
+}
+
+/** The same in these folders alone, in their order. */
+export function firstProgram(name: string, folders: readonly string[]): string | null {
+  const isProgram = (file: string) => orElse(false, () => accessSync(file, constants.X_OK) ?? true);
+  const files = folders.filter(isAbsolute).map((folder) => join(folder, name));
+  return files.find(isProgram) ?? null;
+}

@@ -1,0 +1,298 @@
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { afterTime } from "@burin/contract/async/wait";
+import type { ProgramRequest } from "@burin/contract/machine/file-helpers";
+import { orElse } from "@burin/contract/or-else";
+import { randomName } from "@burin/files/disk/random-name";
+import type { SandboxPlan } from "../sandbox/sandbox.ts";
+import type { TakenBack } from "../sandbox/taken-back.ts";
+import { endAtExit } from "./at-exit.ts";
+import { findHelper } from "./helper-program.ts";
+import { ProcessLedger } from "./process-ledger.ts";
+import { findProcess, lastPid, listProcesses, type ProcessEntry } from "./process-table.ts";
+import { endTree, membersOf, RUN_VARIABLE } from "./process-tree.ts";
+import {
+  type Child,
+  type ChildEnd,
+  type ChildRequest,
+  endWindowsTree,
+  killNow,
+  startChild,
+} from "./run-process.ts";
+
+export interface StartRequest extends Omit<ChildRequest, "channels" | "files"> {
+  /** Started instead; released when nothing of the process is left, even if it never started. */
+  readonly sandbox: SandboxPlan | null;
+  readonly terminal?: boolean;
+}
+
+/** Knows all that a session has started: in memory, for the end of Burin, and on disk, for after a crash. */
+export class Supervisor {
+  readonly ledger: ProcessLedger;
+  readonly #inherited: string | undefined;
+  readonly #running = new Set<Supervised>();
+  #count = 0;
+  #hasEnded = false;
+
+  constructor({ home, environment }: { readonly home: string; readonly environment: NodeJS.ProcessEnv }) {
+    this.ledger = new ProcessLedger(home);
+    this.#inherited = environment[RUN_VARIABLE];
+  }
+
+  /** Rejects when the program cannot be started. */
+  async start(request: StartRequest): Promise<Supervised> {
+    if (this.#hasEnded) {
+      await request.sandbox?.release();
+      throw new Error(ENDED);
+    }
+    const run = await this.#started(request);
+    if (!this.#hasEnded) return run;
+    await run.end();
+    throw new Error(ENDED);
+  }
+
+  async #started({ sandbox, terminal, ...request }: StartRequest): Promise<Supervised> {
+    this.#count += 1;
+    const runId = `${this.ledger.id}.${this.#count}`;
+    const mark = this.#inherited ? `${this.#inherited} ${runId}` : runId;
+    // Before the program starts: Burin may be killed before its process id can be noted.
+    this.ledger.note();
+    try {
+      const start = terminal ? (await import("./terminal-process.ts")).startInTerminal : startChild;
+      const child = await start({
+        ...request,
+        ...(sandbox === null ? {} : { program: sandbox.program, args: sandbox.args }),
+        env: { ...request.env, ...sandbox?.env, [RUN_VARIABLE]: mark },
+        channels: sandbox?.channels ?? 0,
+        files: sandbox?.files ?? [],
+      });
+      sandbox?.onStart?.(child);
+      const onGone = () => this.#running.delete(run);
+      const run: Supervised = new Supervised(child, { runId, sandbox, onGone });
+      this.ledger.note({ pid: child.pid, started: run.started });
+      this.#running.add(run);
+      return run;
+    } catch (error) {
+      await sandbox?.release();
+      throw error;
+    }
+  }
+
+  /** Ends all that still runs, and whatever is just being started. Resolves to what could not be ended. */
+  async end(): Promise<readonly ProcessEntry[]> {
+    this.#hasEnded = true;
+    return (await Promise.all([...this.#running].map((run) => run.end()))).flat();
+  }
+}
+
+const ENDED = "Nothing was run: this toolbox or session is closed.";
+
+interface Supervision {
+  readonly runId: string;
+  readonly sandbox: SandboxPlan | null;
+  readonly onGone: () => void;
+}
+
+/** A process with everything that it has started, wherever that is now. */
+export class Supervised {
+  readonly child: Child;
+  readonly startedAt = Date.now();
+  readonly id: string;
+  readonly #known: Map<number, string>;
+  readonly #sandbox: SandboxPlan | null;
+  readonly #onGone: () => void;
+  readonly #forget: () => void;
+  #ending: Promise<readonly ProcessEntry[]> | null = null;
+  #taken: Promise<readonly TakenBack[]> | null = null;
+  #isReleased = false;
+
+  constructor(child: Child, { runId, sandbox, onGone }: Supervision) {
+    this.child = child;
+    this.id = runId;
+    this.#known = new Map([[child.pid, findProcess(child.pid)?.started ?? ""]]);
+    this.#sandbox = sandbox;
+    this.#onGone = onGone;
+    this.#forget = endAtExit(() => {
+      killNow(this.#marks);
+      sandbox?.visit?.killSpace();
+      sandbox?.releaseNow();
+    });
+  }
+
+  get #marks() {
+    const visit = this.#sandbox?.visit;
+    return { runId: this.id, known: this.#known, ...(visit && { more: () => visit.members() }) };
+  }
+
+  /** Together with the process id it identifies one process for good. */
+  get started(): string {
+    return this.#known.get(this.child.pid) ?? "";
+  }
+
+  /** Whether any part of it may be alive. Fast if no other process was started on the machine in the meantime. */
+  mayHaveLeft(): boolean {
+    if (this.#sandbox?.visit) return this.#sandbox.visit.hasLeft();
+    const isAlone = Date.now() - this.startedAt < SHORT_MS && lastPid() === this.child.pid;
+    return (!isAlone || signalGroup(this.child.pid, 0)) && this.members().length > 0;
+  }
+
+  /** Its processes that are alive now; in the space of a session those of the command, with what is theirs there. */
+  members(): readonly ProcessEntry[] {
+    if (this.#sandbox?.visit) return this.#sandbox.visit.members();
+    const members = membersOf(this.#marks, listProcesses());
+    for (const { pid, started } of members) this.#known.set(pid, started);
+    return members;
+  }
+
+  /** Asks all of it to end, and kills the rest. Resolves to what could not be ended. */
+  end(): Promise<readonly ProcessEntry[]> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<readonly ProcessEntry[]> {
+    if (process.platform === "win32") endWindowsTree(this.child.pid);
+    const left = await endTree(this.#marks);
+    await Promise.race([this.child.ended, pause(500)]);
+    return left;
+  }
+
+  /** Files it created that would run code later, and that were moved out of the project. */
+  async takenBack(): Promise<readonly TakenBack[]> {
+    return this.#taken ?? this.#sandbox?.look() ?? [];
+  }
+
+  /**
+   * Call when nothing of it is left, or when it is not watched any more. Its guard stays while anything is alive;
+   * otherwise it resolves when the last check is whole.
+   */
+  async release(): Promise<void> {
+    if (!this.#isReleased) {
+      this.#isReleased = true;
+      for (const stream of [...this.child.channels, ...this.child.streams]) stream.destroy();
+      if (this.#sandbox?.visit) this.#sandbox.visit.whenClear(() => this.#letGo());
+      else this.#letGo();
+    }
+    await this.#taken;
+  }
+
+  #letGo(): void {
+    const taken = this.#sandbox?.release() ?? Promise.resolve([]);
+    this.#taken = taken.finally(() => {
+      this.#forget();
+      this.#onGone();
+    });
+    // A caller that waits for it learns of a fault.
+    this.#taken.catch(() => {});
+  }
+}
+
+/** In less time no system can have used all its process ids and started again. */
+const SHORT_MS = 1000;
+
+/** Returns false if there is no such group of processes, or where the system has no groups. */
+function signalGroup(pid: number, signal: "SIGKILL" | 0): boolean {
+  return orElse(false, () => process.kill(-pid, signal));
+}
+
+export interface Reading {
+  readonly signal: AbortSignal;
+  /** Without it there is no time limit. */
+  readonly milliseconds?: number;
+  readonly input?: string;
+  /** Of its output; one that prints more is ended. */
+  readonly mostBytes: number;
+  /** A program that is known to start no others, so that there is nothing else to look for. */
+  readonly isAlone?: boolean;
+}
+
+export interface ReadEnd extends ChildEnd {
+  readonly output: Buffer;
+  /** The last part of its error output. */
+  readonly errors: string;
+  /** Why Burin ended it: its time, its size, or the signal. */
+  readonly stopped: "time" | "size" | "abort" | null;
+}
+
+/** Reads a process to its end, or ends it, with everything that it has started. */
+export async function readToEnd(run: Supervised, reading: Reading): Promise<ReadEnd> {
+  const { child } = run;
+  const [output, errorOutput] = child.streams;
+  let stopped: ReadEnd["stopped"] = null;
+  let halt: () => void = () => {};
+  const halted = new Promise<void>((resolve) => {
+    halt = resolve;
+  });
+  const stop = (reason: ReadEnd["stopped"]) => {
+    stopped ??= reason;
+    halt();
+  };
+  const { milliseconds, signal, mostBytes, input, isAlone = false } = reading;
+  const onAbort = () => stop("abort");
+  const stopTimer = milliseconds === undefined ? () => {} : afterTime(milliseconds, () => stop("time"));
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  output?.on("data", (piece: Buffer) => {
+    bytes += piece.length;
+    if (stopped === null) pieces.push(piece);
+    if (bytes > mostBytes) stop("size");
+  });
+  const errors = lastOf(errorOutput);
+  const closed = Promise.all(
+    child.streams.map((stream) => new Promise((done) => stream.once("close", done))),
+  );
+  child.input?.end(input);
+  try {
+    await Promise.race([child.ended, halted]);
+    if (stopped === null) await Promise.race([drained(closed, () => bytes), halted]);
+    // Listing all processes of the machine takes longer than such a program runs.
+    const isEnded = stopped === "size" && isAlone && signalGroup(child.pid, "SIGKILL");
+    if (!isEnded && (stopped !== null || (!isAlone && run.mayHaveLeft()))) await run.end();
+    return { ...(await child.ended), output: Buffer.concat(pieces), errors: errors(), stopped };
+  } finally {
+    stopTimer();
+    signal.removeEventListener("abort", onAbort);
+    await run.release();
+  }
+}
+
+/** Runs a program that starts no others, found in the PATH of its own environment. Rejects when it cannot start. */
+export async function runProgram({ command, args, cwd, env, ...reading }: ProgramRequest): Promise<ReadEnd> {
+  const program = findHelper(command, env.PATH);
+  if (program === null) throw new Error(`there is no program ${command}`);
+  const plain = { writeEnd: null, isVerbatim: false };
+  const child = await startChild({ program, args, cwd, env, ...plain });
+  const run = new Supervised(child, { runId: randomName(), sandbox: null, onGone: () => {} });
+  return readToEnd(run, { ...reading, isAlone: true });
+}
+
+const MOST_ERROR_BYTES = 64 * 1024;
+
+export function lastOf(stream: Child["streams"][number] | undefined, most = MOST_ERROR_BYTES): () => string {
+  let last = Buffer.alloc(0);
+  stream?.on("data", (piece: Buffer) => {
+    last = Buffer.concat([last, piece]).subarray(-most);
+  });
+  return () => last.toString("utf8");
+}
+
+const DRAIN_MS = 40;
+
+/** Resolves when the stream is closed, or when nothing has come for a moment because other processes hold the pipe. */
+export async function drained(closed: Promise<unknown>, bytes: () => number): Promise<void> {
+  let isClosed = false;
+  void closed.then(() => {
+    isClosed = true;
+  });
+  for (let before = -1; !isClosed && before !== bytes(); ) {
+    before = bytes();
+    await Promise.race([closed, pauseAndRead(DRAIN_MS)]);
+  }
+}
+
+/** On a busy machine the timer may fire before the pending input is read; this reads it first. */
+export async function pauseAndRead(milliseconds: number): Promise<void> {
+  await pause(milliseconds);
+  await nextTurn();
+}

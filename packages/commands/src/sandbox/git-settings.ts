@@ -1,0 +1,75 @@
+import { writeFileSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { orElse } from "@burin/contract/or-else";
+import { bytesOf, entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
+import { programIn } from "../git/git-programs.ts";
+import { namedPrograms, settingsOfFolder } from "./judge-repository.ts";
+import { idOf, type Place, placeAt } from "./sandbox-place.ts";
+import { type TakenBack, takeBack } from "./taken-back.ts";
+
+/** A configuration file of git that commands may change, as it was before. */
+export interface OpenSettings {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly mode: number;
+  /** Its entries that may name a program. */
+  readonly programs: readonly string[];
+}
+
+/** Whether git may run hooks and filters for what a line of git commands does. */
+export type GitSettingsUse = "with hooks" | "without hooks";
+
+const MOST_BYTES = 256 * 1024;
+
+/**
+ * The configuration files that a line made of git commands alone may write: none where git would start something else
+ * for it, as that could write them too.
+ */
+export function openSettings(places: readonly Place[], use: GitSettingsUse): readonly OpenSettings[] {
+  const folders = places.filter(({ part }) => part === "git folder");
+  if (folders.some(({ path }) => startsPrograms(path, use))) return [];
+  const files = places.filter(
+    ({ part, kind, path }) =>
+      part === "git file" && kind === "file" && /^config(?:\.worktree)?$/.test(basename(path)),
+  );
+  return files.flatMap(({ path }) => {
+    const stats = lstatOf(path);
+    const bytes = stats?.isFile() && stats.nlink === 1 ? bytesOf(path, MOST_BYTES) : null;
+    const programs = namedPrograms(path);
+    return stats === null || bytes === null || programs === null
+      ? []
+      : [{ path, bytes, mode: stats.mode, programs }];
+  });
+}
+
+function startsPrograms(folder: string, use: GitSettingsUse): boolean {
+  const settings = settingsOfFolder(folder);
+  if (settings === null) return true;
+  const hooksPath = settings.findLast(({ key }) => key === "core.hookspath")?.value;
+  const hooks = hooksPath === undefined ? resolve(folder, "hooks") : resolve(dirname(folder), hooksPath);
+  const names = entriesOf(hooks).map(({ name }) => name);
+  if (use === "without hooks") return names.includes("reference-transaction");
+  const own = settings.filter(({ scope }) => scope === "local" || scope === "worktree");
+  if (names.some((name) => !name.endsWith(".sample"))) return true;
+  return programIn(own, { changes: true, subcommand: "" }) !== null;
+}
+
+/** Puts a file back in which an entry that may name a program is new, other or gone. */
+export function restoreSettings(
+  open: readonly OpenSettings[],
+  ground: { readonly roots: readonly string[]; readonly home: string },
+): readonly TakenBack[] {
+  return open.flatMap(({ path, bytes, mode, programs }) => {
+    if (orElse(null, () => bytesOf(path, MOST_BYTES))?.equals(bytes) === true) return [];
+    const now = namedPrograms(path);
+    if (now !== null && now.join("\0") === programs.join("\0")) return [];
+    const folder = lstatOf(dirname(path));
+    const place = folder === null ? null : placeAt(path, idOf(folder), "git file");
+    const why = "a command changed a setting with which git can run programs";
+    const taken = place === null ? null : takeBack(place, { ...ground, why });
+    // Another program may have made it again, or the disk is full.
+    if (place === null || (taken !== null && taken.kept !== null))
+      orElse(undefined, () => writeFileSync(path, bytes, { flag: "wx", mode }));
+    return taken === null ? [] : [taken];
+  });
+}

@@ -1,0 +1,249 @@
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { orElse } from "@burin/contract/or-else";
+import { linkTarget } from "@burin/files/disk/disk-looks";
+import {
+  findChild,
+  findProcess,
+  idInside,
+  listProcesses,
+  type ProcessEntry,
+  processesBelow,
+} from "../processes/process-table.ts";
+import { succeeds } from "../processes/run-process.ts";
+import type { Supervised, Supervisor } from "../processes/supervisor.ts";
+import { SpaceVisit } from "./space-visit.ts";
+
+/** The options of nsenter for what the commands of a session share, and the kernel's names for it. */
+const SHARED = { user: "user", net: "net", pid: "pid", ipc: "ipc", uts: "uts", mount: "mnt" } as const;
+type Shared = keyof typeof SHARED;
+
+const MOST_START_MS = 20_000;
+const CHECK_MS = 400;
+const MOST_DYING_MS = 5000;
+
+export interface SpaceRequest {
+  readonly bubblewrap: string;
+  readonly nsenter: string;
+  readonly supervisor: Supervisor;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly isRoot: boolean;
+  /** Arguments of bubblewrap that show whether a command can run in the space. */
+  readonly probe: readonly string[];
+}
+
+/**
+ * One space of processes and one network for all sandboxed commands of a session. Its holder is a bubblewrap that
+ * Burin starts and that ends with Burin; commands enter from outside, each in its own user namespace, in which the
+ * processes of the holder and of the other commands can be seen and ended, but not opened, traced or changed.
+ * What is in it, and whether anything still is, Burin asks the kernel.
+ */
+export class SessionSpace {
+  readonly #nsenter: string;
+  readonly #holder: Supervised;
+  readonly #first: ProcessEntry;
+  readonly #opened: Map<Shared, number>;
+  readonly #id: string;
+  /** What the holder itself runs in it. */
+  readonly #own = new Map<number, string>();
+  readonly #visits = new Set<SpaceVisit>();
+  readonly #waiting = new Map<SpaceVisit, () => void>();
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  /** Resolves to null where the system does not allow it. */
+  static async open(request: SpaceRequest): Promise<SessionSpace | null> {
+    const { bubblewrap, supervisor, environment: env, isRoot } = request;
+    const holder = await supervisor
+      .start({
+        ...{ program: bubblewrap, args: holderArguments(isRoot), cwd: "/", env },
+        ...{ writeEnd: null, hasInput: true, isVerbatim: false, sandbox: null },
+      })
+      .catch(() => null);
+    if (holder === null) return null;
+    const opened = (await isReady(holder)) ? openShared(holder.child.pid, isRoot) : null;
+    if (opened !== null) {
+      supervisor.ledger.note({ pid: opened.first.pid, started: opened.first.started });
+      const space = new SessionSpace(request.nsenter, holder, opened);
+      if (space.#local() !== null && (await canRun(space, request))) return space;
+      await space.close();
+    } else {
+      await holder.end();
+      await holder.release();
+    }
+    return null;
+  }
+
+  private constructor(nsenter: string, holder: Supervised, { first, files }: OpenedSpace) {
+    this.#nsenter = nsenter;
+    this.#holder = holder;
+    this.#first = first;
+    this.#opened = files;
+    this.#id = linkTarget(`/proc/self/fd/${files.get("pid")}`) ?? "";
+    for (const { pid, started } of this.#local() ?? []) this.#own.set(pid, started);
+    holder.child.unref();
+    void holder.child.ended.then(() => this.#checkWaiting());
+  }
+
+  /** The first process of the space ends only after all others in it have. */
+  get isOpen(): boolean {
+    if (this.#isClosed) return false;
+    const now = findProcess(this.#first.pid);
+    return now !== null && now.started === this.#first.started && !now.isZombie;
+  }
+
+  /** Whether a command can enter: one that ends all it sees also ends the holder. */
+  get canBeEntered(): boolean {
+    const now = this.isOpen && this.#opened.size > 0 ? this.#all() : null;
+    return now !== null && [...this.#own.keys()].every((pid) => now.some((entry) => entry.pid === pid));
+  }
+
+  /** The program and arguments that start a command line in it. */
+  enter(hasHostNetwork: boolean, line: readonly string[]): readonly [string, ...string[]] {
+    const parts = [...this.#opened].filter(([name]) => name !== "net" || !hasHostNetwork);
+    const options = parts.map(([name, file]) => `--${name}=/proc/${process.pid}/fd/${file}`);
+    const keep = this.#opened.has("user") ? ["--preserve-credentials"] : [];
+    return [this.#nsenter, ...keep, ...options, "--", ...line];
+  }
+
+  /** Call before a command starts in it. */
+  begin(): SpaceVisit {
+    const visit = new SpaceVisit({
+      list: () => this.#local(),
+      entrancesOfOthers: (one) => this.#entrancesBut(one),
+      outside: (inside) => this.#outside(inside),
+      whenClear: (one, clear) => this.#whenClear(one, clear),
+      kill: () => this.kill(),
+    });
+    this.#visits.add(visit);
+    return visit;
+  }
+
+  #entrancesBut(visit: SpaceVisit): ReadonlySet<number> {
+    const outer = [...this.#visits].flatMap((one) => (one === visit ? [] : (one.outer ?? [])));
+    return new Set(outer.flatMap((pid) => idInside(findChild(pid)?.pid ?? 0) ?? []));
+  }
+
+  /** Its processes under their own ids, without the holder's; null when they cannot be listed. */
+  #local(): readonly ProcessEntry[] | null {
+    const all = this.isOpen ? this.#all() : [];
+    if (all === null) return this.isOpen ? null : [];
+    return all.filter(({ pid, started }) => this.#own.get(pid) !== started);
+  }
+
+  #all(): readonly ProcessEntry[] | null {
+    const entries = processesBelow(join("/proc", String(this.#first.pid), "root", "proc"));
+    return entries?.filter(({ isZombie }) => !isZombie) ?? null;
+  }
+
+  /** The same processes as the whole system sees them. */
+  #outside(inside: readonly ProcessEntry[]): readonly ProcessEntry[] {
+    const wanted = new Set(inside.map(({ pid }) => pid));
+    return listProcesses().flatMap((entry) => {
+      if (linkTarget(`/proc/${entry.pid}/ns/pid`) !== this.#id) return [];
+      const id = idInside(entry.pid);
+      return id !== null && wanted.has(id) ? [{ ...entry, inside: id }] : [];
+    });
+  }
+
+  #whenClear(visit: SpaceVisit, clear: () => void): void {
+    this.#waiting.set(visit, clear);
+    this.#checkWaiting();
+    if (this.#waiting.size > 0) this.#timer ??= setInterval(() => this.#checkWaiting(), CHECK_MS).unref();
+  }
+
+  #checkWaiting(): void {
+    for (const [visit, clear] of this.#waiting) {
+      if (visit.hasLeft()) continue;
+      this.#waiting.delete(visit);
+      this.#visits.delete(visit);
+      clear();
+    }
+    if (this.#waiting.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** At once and without waiting for events, for when Burin itself is ending. */
+  kill(): void {
+    const sleeper = new Int32Array(new SharedArrayBuffer(4));
+    for (let waited = 0; this.isOpen && waited < MOST_DYING_MS; waited += 1) {
+      orElse(false, () => process.kill(this.#first.pid, "SIGKILL"));
+      Atomics.wait(sleeper, 0, 0, 1);
+    }
+  }
+
+  /** Ends all that is in it. Resolves to what could not be ended. */
+  async close(): Promise<readonly ProcessEntry[]> {
+    if (this.#isClosed) return [];
+    // First of all: the rest reads files, and the system may give no more descriptors.
+    for (const file of this.#opened.values()) closeSync(file);
+    this.#opened.clear();
+    for (let waited = 0; this.isOpen && waited < MOST_DYING_MS; waited += 5) {
+      orElse(false, () => process.kill(this.#first.pid, "SIGKILL"));
+      await pause(5);
+    }
+    if (this.isOpen) return [this.#first];
+    this.#isClosed = true;
+    await this.#holder.end();
+    await this.#holder.release();
+    this.#checkWaiting();
+    return [];
+  }
+}
+
+/** It waits until its input ends, as it does with Burin. Root needs no user namespace for the others. */
+function holderArguments(isRoot: boolean): string[] {
+  return [
+    ...(isRoot ? [] : ["--unshare-user"]),
+    ...["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"],
+    // A /dev of its own would take a second user namespace, which could not be entered together with the network.
+    ...["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", "--", "cat"],
+  ];
+}
+
+/** What `cat` gives back shows that everything is mounted. */
+async function isReady({ child }: Supervised): Promise<boolean> {
+  const [output] = child.streams;
+  const answer = new Promise<boolean>((resolve) => output?.once("data", () => resolve(true)));
+  child.input?.write(".");
+  const late = pause(MOST_START_MS, false, { ref: false });
+  return Promise.race([answer, child.ended.then(() => false), late]);
+}
+
+/** What has worked once works in every session of this process. */
+const working = new Set<string>();
+
+async function canRun(
+  space: SessionSpace,
+  { bubblewrap, environment, probe }: SpaceRequest,
+): Promise<boolean> {
+  if (working.has(bubblewrap)) return true;
+  const [program, ...args] = space.enter(false, [bubblewrap, ...probe]);
+  if (await succeeds(program, args, environment)) working.add(bubblewrap);
+  return working.has(bubblewrap);
+}
+
+interface OpenedSpace {
+  readonly first: ProcessEntry;
+  readonly files: Map<Shared, number>;
+}
+
+/** Opened once: a process id may be given to another process later. */
+function openShared(holder: number, isRoot: boolean): OpenedSpace | null {
+  const first = findChild(holder);
+  if (first === null) return null;
+  const files = new Map<Shared, number>();
+  try {
+    for (const name of Object.keys(SHARED) as Shared[]) {
+      if (name !== "user" || !isRoot) files.set(name, openSync(`/proc/${first.pid}/ns/${SHARED[name]}`, "r"));
+    }
+    const now = findProcess(first.pid);
+    if (now?.started === first.started && now.parent === holder) return { first, files };
+  } catch {
+    // The system does not let us look at our own child.
+  }
+  for (const file of files.values()) closeSync(file);
+  return null;
+}

@@ -1,0 +1,162 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { messageOf } from "@burin/contract/text/error-message";
+import { makeFolders } from "@burin/files/disk/make-folders";
+import { countNewlines } from "@burin/files/encodings/newline-counter";
+
+/** What a command has written so far, however long. */
+export interface OutputSoFar {
+  /** All of it while it is short, otherwise its beginning. */
+  readonly head: Buffer;
+  /** Its end, after a gap or directly after `head`; empty while `head` is all of it. */
+  readonly tail: Buffer;
+  readonly bytes: number;
+  readonly newlines: number;
+  /** The file with the whole output; null while `head` is all of it, or when the file could not be created. */
+  readonly file: string | null;
+  /** Why the file does not have all of it. */
+  readonly fileFault: string | null;
+}
+
+/** The longest output that the model gets in full must fit; everything longer has its file. */
+const HEAD_BYTES = 30_000;
+const TAIL_BYTES = 64 * 1024;
+/** What is collected before it is written to the file. */
+const BUFFER_BYTES = 512 * 1024;
+
+/** A command that prints without end must not fill the disk. */
+const MOST_FILE_BYTES = 4 * 1024 ** 3;
+
+/** Keeps the beginning, the end and the counts in memory; a long output is in a file that only its owner may read. */
+export class CommandOutput {
+  /** Called at the end of the output with the file that has all of a long output. */
+  onWhole: (file: string) => void = () => {};
+  readonly #path: string;
+  readonly #mostFileBytes: number;
+  readonly #head = Buffer.allocUnsafeSlow(HEAD_BYTES);
+  #headBytes = 0;
+  #file: OutputFile | null = null;
+
+  constructor(path: string, mostFileBytes = MOST_FILE_BYTES) {
+    this.#path = path;
+    this.#mostFileBytes = mostFileBytes;
+  }
+
+  /** Copies the bytes, at most 64 kB. */
+  take(bytes: Uint8Array): void {
+    const forHead = bytes.subarray(0, this.#file === null ? HEAD_BYTES - this.#headBytes : 0);
+    this.#head.set(forHead, this.#headBytes);
+    this.#headBytes += forHead.length;
+    if (forHead.length === bytes.length) return;
+    if (this.#file === null) {
+      this.#file = new OutputFile(this.#path, this.#mostFileBytes);
+      this.#file.take(this.#head.subarray(0, this.#headBytes));
+    }
+    this.#file.take(bytes.subarray(forHead.length));
+  }
+
+  /** Writes what was taken so far into the file, as far as possible. */
+  async flush(): Promise<void> {
+    this.#file?.flush();
+  }
+
+  /** Must be called once, at the end of the output. */
+  end(): void {
+    this.#file?.end();
+    if (this.#file?.isMade) this.onWhole(this.#path);
+  }
+
+  get bytes(): number {
+    return this.#file?.bytes ?? this.#headBytes;
+  }
+
+  soFar(): OutputSoFar {
+    const head = Buffer.from(this.#head.subarray(0, this.#headBytes));
+    if (this.#file === null) {
+      const counts = { bytes: head.length, newlines: countNewlines(head) };
+      return { head, tail: Buffer.alloc(0), ...counts, file: null, fileFault: null };
+    }
+    const tail = this.#file.tail(Math.min(TAIL_BYTES, this.#file.bytes - head.length));
+    const { bytes, newlines, fault, isMade } = this.#file;
+    return { head, tail, bytes, newlines, file: isMade ? this.#path : null, fileFault: fault };
+  }
+}
+
+/** Writes a long output to disk and keeps its end. The system takes it into memory in less time than another thread. */
+class OutputFile {
+  bytes = 0;
+  newlines = 0;
+  fault: string | null = null;
+  readonly #most: number;
+  readonly #descriptor: number | null;
+  /** Its buffer has the end of the output. */
+  readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  #filled = 0;
+  /** Up to here the buffer is in the file. */
+  #written = 0;
+  #lastTail: Buffer | null = null;
+
+  constructor(path: string, most: number) {
+    this.#most = most;
+    this.#descriptor = this.#create(path);
+  }
+
+  get isMade(): boolean {
+    return this.#descriptor !== null;
+  }
+
+  #create(path: string): number | null {
+    try {
+      makeFolders(dirname(path));
+      return openSync(path, "wx", 0o600);
+    } catch (error) {
+      this.fault = messageOf(error);
+      return null;
+    }
+  }
+
+  take(piece: Uint8Array): void {
+    const buffer = this.#buffer;
+    if (this.#filled + piece.length > buffer.length) {
+      this.flush();
+      buffer.copyWithin(0, this.#filled - TAIL_BYTES, this.#filled);
+      this.#filled = TAIL_BYTES;
+      this.#written = TAIL_BYTES;
+    }
+    buffer.set(piece, this.#filled);
+    const end = this.#filled + piece.length;
+    this.newlines += countNewlines(buffer, this.#filled, end);
+    this.#filled = end;
+    this.bytes += piece.length;
+  }
+
+  flush(): void {
+    const fresh = this.#buffer.subarray(this.#written, this.#filled);
+    this.#written = this.#filled;
+    if (this.#descriptor === null || this.fault !== null) return;
+    const kept = fresh.subarray(0, this.#most - (this.bytes - fresh.length));
+    try {
+      for (let at = 0; at < kept.length; ) at += writeSync(this.#descriptor, kept, at);
+      if (kept.length < fresh.length) this.fault = `the file is kept at ${this.#most} bytes`;
+    } catch (error) {
+      this.fault = messageOf(error);
+    }
+  }
+
+  end(): void {
+    this.flush();
+    this.#lastTail = this.tail(TAIL_BYTES);
+    if (this.#descriptor === null) return;
+    try {
+      closeSync(this.#descriptor);
+    } catch (error) {
+      // Some disks say only now that something could not be written.
+      this.fault ??= messageOf(error);
+    }
+  }
+
+  tail(most: number): Buffer {
+    const last = this.#lastTail ?? this.#buffer.subarray(0, this.#filled);
+    return Buffer.from(last.subarray(Math.max(0, last.length - most)));
+  }
+}

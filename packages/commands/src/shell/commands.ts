@@ -1,0 +1,97 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { lazily } from "@burin/contract/async/lazily";
+import { entriesOf } from "@burin/files/disk/disk-looks";
+import { chooseShell, findProgram } from "../processes/shell-program.ts";
+import type { CommandRequest, CommandsOptions } from "./command-request.ts";
+import type { RunningCommands } from "./running-commands.ts";
+
+export type Commands = ReturnType<typeof openCommands>;
+
+const METHODS = [
+  "start",
+  "protectedWrites",
+  "keep",
+  "sandbox",
+  "sharesServers",
+  "temporaryFolder",
+  "startServer",
+  "exchange",
+] as const;
+
+/** One for each session; `close` ends what is left. The code is loaded with the first command: most starts run none. */
+export function openCommands(given: CommandsOptions) {
+  const { egress, ...others } = given;
+  // Only Linux has a network namespace for each session.
+  const reachesByName = egress !== undefined && process.platform === "linux" && !given.network;
+  const options = reachesByName ? given : others;
+  const { environment, home, network, roots } = options;
+  const shell = chooseShell(process.platform, (name) => findProgram(name, environment.PATH, roots));
+  const outputFolder = join(home, "output");
+  let running: Promise<RunningCommands> | undefined;
+  const load = async () => {
+    const { RunningCommands } = await import("./running-commands.ts");
+    return new RunningCommands(options, shell, outputFolder);
+  };
+  const open = () => (running ??= load());
+  let ledger: Promise<WriteLedger> | undefined;
+  return {
+    shell,
+    outputFolder,
+    roots,
+    hasTerminal: hasTerminal(),
+    hasNetwork: network,
+    reachesByName,
+    hasNetworkFor: ({ exception, reads, hosts, needsWholeNetwork: isWhole }: CommandRequest) =>
+      exception === "network"
+        ? !reachesByName || isWhole === true
+        : hosts === undefined && network && reads !== "wholly",
+    ...lazily(open, METHODS),
+    endLeftBehind: async () =>
+      // Nothing can be left behind if no Burin has written a ledger.
+      entriesOf(join(home, "running")).length > 0 ? (await open()).endLeftBehind() : 0,
+    backgrounds: async () => (await running)?.backgrounds() ?? [],
+    foreground: async () => (await running)?.foreground() ?? [],
+    beginWrite: async (folder: string) => {
+      ledger ??= openWriteLedger(home);
+      return (await ledger).beginWrite(folder);
+    },
+    close: async () => {
+      (await ledger)?.close();
+      return (await running)?.close() ?? [];
+    },
+  };
+}
+
+type WriteLedger = Awaited<ReturnType<typeof openWriteLedger>>;
+
+/** For the files that are written; the ledger of commands is loaded with the first command. */
+export async function openWriteLedger(home: string) {
+  const [{ ProcessLedger }, { endAtExit }] = await Promise.all([
+    import("../processes/process-ledger.ts"),
+    import("../processes/at-exit.ts"),
+  ]);
+  const ledger = new ProcessLedger(home);
+  const forget = endAtExit(() => ledger.close());
+  return {
+    beginWrite: async (folder: string) => ledger.beginWrite(folder),
+    close: () => {
+      forget();
+      ledger.close();
+    },
+  };
+}
+
+/** Whether the optional package for terminals is installed. Searches as Node does, but loads nothing. */
+export function hasTerminal(
+  platform = `${process.platform}-${process.arch}`,
+  start = import.meta.dirname,
+): boolean {
+  const native = `@lydell/node-pty-${platform}/package.json`;
+  for (let folder = start; ; folder = dirname(folder)) {
+    const modules = join(folder, "node_modules");
+    const nested = join(modules, "@lydell/node-pty/node_modules");
+    if (existsSync(join(modules, native)) || existsSync(join(nested, native))) return true;
+    if (folder === dirname(folder)) return false;
+  }
+}

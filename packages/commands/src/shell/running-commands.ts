@@ -1,0 +1,400 @@
+import { rmSync, statSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { randomName } from "@burin/files/disk/random-name";
+import { type EgressLease, SessionEgress } from "../egress/session-egress.ts";
+import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-programs.ts";
+import { endAtExit } from "../processes/at-exit.ts";
+import { childEnvironment, codePaths } from "../processes/child-environment.ts";
+import { leaveOutFolders, pathOutside } from "../processes/helper-program.ts";
+import { endLeftBehind, makeTemporary, removeTemporary } from "../processes/process-ledger.ts";
+import type { ProcessEntry } from "../processes/process-table.ts";
+import { succeeds } from "../processes/run-process.ts";
+import {
+  type ExchangeEnd,
+  type ExchangeRequest,
+  exchange,
+  type ServerProcess,
+  type ServerRequest,
+  startServer,
+} from "../processes/server-processes.ts";
+import type { ShellProgram } from "../processes/shell-program.ts";
+import { Supervisor } from "../processes/supervisor.ts";
+import { beginAllowedCall } from "../sandbox/permissions.ts";
+import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import type { SessionSpace } from "../sandbox/session-space.ts";
+import { commandLimits } from "./command-limits.ts";
+import type {
+  BackgroundCommand,
+  CommandRequest,
+  CommandsOptions,
+  ProtectedWrite,
+} from "./command-request.ts";
+import { CommandRun } from "./command-run.ts";
+import { closePipe, outputPipes } from "./output-pipe.ts";
+
+/** How often to look for another Burin in the same folder that has crashed. */
+const CLEANING_MS = 5000;
+/** The most ended background commands that can still be read. */
+const MOST_REMEMBERED = 50;
+const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
+
+/** The commands of MachineCommands on this machine, with all that they started. */
+export class RunningCommands {
+  readonly #shell: ShellProgram;
+  readonly #outputFolder: string;
+  readonly #options: CommandsOptions;
+  readonly #supervisor: Supervisor;
+  #env: Readonly<Record<string, string>> | null = null;
+  readonly #running = new Map<CommandRun, Running>();
+  readonly #background = new Map<CommandRun, BackgroundCommand<CommandRun>>();
+  #count = 0;
+  #kept = 0;
+  #session: Session | null = null;
+  #egress: SessionEgress | null = null;
+  #space: Promise<SessionSpace | null> | null = null;
+  readonly #limits: ReturnType<typeof commandLimits>;
+  #cleaned: Promise<number> | null = null;
+  #cleanedAt = 0;
+  readonly #cleanings: (Promise<void> | undefined)[] = [];
+
+  constructor(options: CommandsOptions, shell: ShellProgram, outputFolder: string) {
+    this.#options = options;
+    leaveOutFolders(options.roots);
+    this.#shell = shell;
+    this.#outputFolder = outputFolder;
+    this.#supervisor = new Supervisor(options);
+    this.#limits = commandLimits({
+      ...options,
+      temporary: () => this.#openSession().folder,
+      space: () => this.#openSpace(),
+      onGuard: (before, temporary) =>
+        this.#supervisor.ledger.noteGuard({ ...before, roots: options.roots, temporary }),
+    });
+  }
+
+  /** The one in which the commands of this session run; another when it has ended. */
+  async #openSpace(): Promise<SessionSpace | null> {
+    const opening = this.#space;
+    const current = await opening;
+    if (current !== null && !current.canBeEntered && this.#space === opening) {
+      this.#space = null;
+      await current.close();
+    }
+    this.#space ??= import("../sandbox/sandbox-probe.ts").then(({ openSpace }) =>
+      openSpace(this.#supervisor, this.#options.environment),
+    );
+    return this.#space;
+  }
+
+  /** From time to time. */
+  endLeftBehind(): Promise<number> {
+    if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
+    if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
+    this.#cleanedAt = performance.now();
+    this.#cleaned = endLeftBehind(this.#options.home);
+    return this.#cleaned;
+  }
+
+  #isReadOnly(request?: CommandRequest): boolean {
+    return request?.reads === "wholly" || (this.#options.isReadOnly?.() ?? false);
+  }
+
+  /** Returns the limits that commands run in, determined with the first call. */
+  sandbox(request?: CommandRequest): Promise<SandboxState> {
+    // The caller is about to run something.
+    this.#openSession().pipes.prepare();
+    this.#environment();
+    if (this.#options.sandbox !== "off") void this.#openSpace().catch(() => {});
+    return this.#limits.state(this.#isReadOnly(request));
+  }
+
+  /** Whether a command can reach the servers that earlier ones of this session have started. */
+  async sharesServers(): Promise<boolean> {
+    if (process.platform !== "linux" || (await this.#limits.state(false)).sandbox === null) return true;
+    return (await this.#openSpace()) !== null;
+  }
+
+  /** Removed by the caller, or after a crash by the next Burin. */
+  async temporaryFolder(): Promise<string> {
+    return this.#makeTemporary();
+  }
+
+  #makeTemporary(): string {
+    const folder = makeTemporary(this.#options.home, this.#options.roots);
+    this.#supervisor.ledger.note({ temporary: folder });
+    return folder;
+  }
+
+  /** Rejects when the program cannot be started, or needs limits and there are none. */
+  async startServer({ sandbox, ...request }: ServerRequest): Promise<ServerProcess> {
+    const { command, args, cwd } = request;
+    const limits = { argv: [command, ...args] as const, cwd, network: true, isAlone: true };
+    return startServer(this.#supervisor, {
+      ...request,
+      env: { ...this.#environment(), ...request.env },
+      sandbox: sandbox ? await this.#limits.confined(limits) : null,
+      comSpec: this.#options.environment.ComSpec,
+    });
+  }
+
+  /** Never rejects. */
+  exchange(request: ExchangeRequest): Promise<ExchangeEnd> {
+    const { command, cwd, limits } = request;
+    const shell = this.#inShell(command, cwd);
+    const argv = [shell.program, ...shell.args] as const;
+    return exchange(async () => {
+      const sandbox = limits ? await this.#limits.confined({ argv, cwd, ...limits, isAlone: true }) : null;
+      return this.#supervisor.start({ ...shell, sandbox, writeEnd: null, hasInput: true });
+    }, request);
+  }
+
+  #inShell(command: string, cwd: string) {
+    const { path: program, isVerbatim } = this.#shell;
+    const env = { ...this.#environment(), PWD: cwd };
+    return { program, args: shellArguments(this.#shell, command), cwd, env, isVerbatim };
+  }
+
+  async start(request: CommandRequest): Promise<CommandRun> {
+    assertDirectory(request.directory, this.#options.roots);
+    void this.endLeftBehind();
+    const { pipes } = this.#openSession();
+    const { cleanOutput } = this.#options;
+    this.#count += 1;
+    const number = this.#count;
+    const terminal = request.terminal ?? false;
+    const shell = this.#inShell(request.command, request.directory);
+    const taking = terminal ? null : pipes.take();
+    const limits = this.#limitsOf(request, [shell.program, ...shell.args]);
+    const [pipe, { sandbox, egress }] = await Promise.all([taking, limits]).catch(async (error) => {
+      closePipe(await taking);
+      throw error;
+    });
+    const endCall = await this.#beginCall(request);
+    const run = await CommandRun.start(this.#supervisor, {
+      ...shell,
+      env: { ...shell.env, ...egress?.env, ...this.#looking(request, sandbox !== null) },
+      egress,
+      pipe,
+      terminal,
+      home: this.#options.home,
+      outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
+      sandbox,
+    }).catch((error: unknown) => {
+      endCall();
+      throw startFailure(error, request.command);
+    });
+    // If the file cannot be rewritten, it stays as it is, readable by its owner alone.
+    run.output.onWhole = (file) => this.#cleanings.push(cleanOutput?.(file).catch(() => {}));
+    this.#running.set(run, { id: `run_${number}`, request, run, endCall });
+    void run.shellEnded.then(() => {
+      endCall();
+      for (const one of this.#running.keys()) if (one.isOver) this.#running.delete(one);
+    });
+    return run;
+  }
+
+  /** What other commands have created until now is not the work of one without limits. */
+  async #beginCall({ exception, writes = [] }: CommandRequest): Promise<() => void> {
+    if (exception !== "unlimited") return () => {};
+    await Promise.all([...this.#running.keys()].map((run) => run.takenBack()));
+    const { home, roots } = this.#options;
+    return onceOnly(beginAllowedCall({ home, roots, paths: writes }).endWithFiles);
+  }
+
+  #environment(): Readonly<Record<string, string>> {
+    const { environment, roots, passEnvironment: pass, secretEnvironment: secret } = this.#options;
+    this.#env ??= childEnvironment(environment, { pass, secret, roots });
+    return this.#env;
+  }
+
+  /** Keeps a command, and git in it, from doing more than looking; the sandbox does not know programs. */
+  #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
+    if (!this.#isReadOnly(request)) return request.reads === "partly" ? GIT_BESIDE_OTHERS : {};
+    const paths = codePaths(this.#environment(), (path) => pathOutside(path, this.#options.roots));
+    return { ...gitLooking({ isSandboxed }), ...paths };
+  }
+
+  /** The protected files that the words of a command, or git, say it would write, and why they matter. */
+  async protectedWrites(request: CommandRequest): Promise<readonly ProtectedWrite[]> {
+    if (this.#shell.kind === "cmd" || this.#shell.kind === "powershell") return [];
+    const { sandbox } = await this.#limits.state(this.#isReadOnly(request));
+    if (sandbox?.mode !== "workspace-write") return [];
+    const { findProtectedWrites } = await import("./protected-writes.ts");
+    return findProtectedWrites(request, this.#options.roots);
+  }
+
+  async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<Limited> {
+    const { directory, exception, terminal: hasTerminal = false } = request;
+    if (exception === "unlimited") return { sandbox: null, egress: null };
+    const isReadOnly = this.#isReadOnly(request);
+    const egress = await this.#lease(request, isReadOnly);
+    const network =
+      egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
+    const within = egress === null ? {} : { within: egress.within };
+    const { writes = [] } = request;
+    const { gitUse } = await import("./protected-writes.ts");
+    const git = gitUse(request, this.#options.roots);
+    const wrapped = { argv, cwd: directory, network, writes, ...git, ...within, hasTerminal };
+    try {
+      const sandbox = await this.#limits.plan(wrapped, isReadOnly);
+      if (egress === null || sandbox === null) return { sandbox, egress };
+      const release = () => {
+        egress.close();
+        return sandbox.release();
+      };
+      return { sandbox: { ...sandbox, release }, egress };
+    } catch (error) {
+      egress?.close();
+      throw error;
+    }
+  }
+
+  /** The way to the hosts that are allowed; null for a command with no network, and for one with all of it. */
+  async #lease(request: CommandRequest, isReadOnly: boolean): Promise<EgressLease | null> {
+    const { egress, environment, network } = this.#options;
+    const { command, exception, hosts, reads, needsWholeNetwork: isWhole = false } = request;
+    if (egress === undefined || network || reads === "wholly") return null;
+    if (isWhole && exception === "network") return null;
+    const mayAsk = exception === "network" || hosts !== undefined;
+    if (!mayAsk && (await egress.rules()).allow.length === 0) return null;
+    if ((await this.#limits.state(isReadOnly)).sandbox === null) return null;
+    this.#egress ??= new SessionEgress({ ...egress, environment, space: () => this.#openSpace() });
+    return this.#egress.lease({ command, hosts: hosts ?? [], mayAsk });
+  }
+
+  #openSession(): Session {
+    if (this.#session !== null) return this.#session;
+    const folder = this.#makeTemporary();
+    const forget = endAtExit(() => {
+      // More pipes may be created there at the same time.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+      this.#supervisor.ledger.close();
+    });
+    const pipes = outputPipes(folder, async (paths) => {
+      const isPossible = process.platform !== "win32";
+      return isPossible && succeeds("mkfifo", ["-m", "600", ...paths], this.#options.environment);
+    });
+    this.#session = { folder, pipes, forget };
+    return this.#session;
+  }
+
+  async keep(request: CommandRequest, run: CommandRun): Promise<string> {
+    const known = this.#background.get(run);
+    if (known !== undefined) return known.id;
+    this.#running.get(run)?.endCall();
+    this.#kept += 1;
+    const id = `bg_${this.#kept}`;
+    this.#background.set(run, { id, request, run });
+    const ended = [...this.#background.keys()].filter(({ isOver }) => isOver);
+    for (const one of ended.slice(0, -MOST_REMEMBERED)) this.#background.delete(one);
+    return id;
+  }
+
+  async backgrounds(): Promise<readonly BackgroundCommand[]> {
+    const all = [...this.#background.values()];
+    await Promise.all(all.map(({ run }) => run.settle()));
+    return all;
+  }
+
+  foreground(): readonly BackgroundCommand[] {
+    return [...this.#running.values()].filter(({ run }) => !run.isOver && !this.#background.has(run));
+  }
+
+  async close(): Promise<readonly ProcessEntry[]> {
+    await this.#cleaned;
+    const left = (await Promise.all([...this.#running.keys()].map((run) => run.end()))).flat();
+    const space = await this.#space;
+    this.#space = null;
+    left.push(...((await space?.close()) ?? []));
+    left.push(...(await this.#supervisor.end()));
+    this.#running.clear();
+    await Promise.all(this.#cleanings.splice(0));
+    this.#egress?.close();
+    this.#egress = null;
+    const session = this.#session;
+    let isRemoved = true;
+    this.#session = null;
+    this.#limits.forget();
+    if (session !== null) {
+      await session.pipes.settled();
+      await removeTemporary(session.folder, this.#options.home).then(session.forget, () => {
+        isRemoved = false;
+      });
+    }
+    // What stays is tried again at the exit, and then by the next Burin, which reads the ledger.
+    if (left.length === 0 && isRemoved) this.#supervisor.ledger.close();
+    return left;
+  }
+}
+
+interface Limited {
+  readonly sandbox: SandboxPlan | null;
+  readonly egress: EgressLease | null;
+}
+
+interface Running extends BackgroundCommand<CommandRun> {
+  /** Ends what the user has allowed it to write. */
+  readonly endCall: () => void;
+}
+
+interface Session {
+  /** Temporary files of this session, of Burin and of the commands. */
+  readonly folder: string;
+  readonly pipes: ReturnType<typeof outputPipes>;
+  readonly forget: () => void;
+}
+
+/** PowerShell gets base64 of UTF-16, so that nothing in it changes; cmd removes exactly one pair of quotes. */
+export function shellArguments(shell: ShellProgram, command: string): string[] {
+  switch (shell.kind) {
+    case "powershell": {
+      const utf8 =
+        "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'; ";
+      const exit =
+        "\n$ok = $?; if ($ok) { exit 0 } elseif ($LASTEXITCODE) { exit $LASTEXITCODE } else { exit 1 }";
+      return [...shell.args, Buffer.from(`${utf8}${command}${exit}`, "utf16le").toString("base64")];
+    }
+    case "cmd":
+      return [...shell.args, `"${command}"`];
+    default:
+      return [...shell.args, command];
+  }
+}
+
+function assertDirectory(path: string, roots: readonly string[]): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found !== undefined) throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
+  const hint = roots.includes(path)
+    ? "it was deleted or moved"
+    : `give another "directory"; the root is ${roots[0]}`;
+  throw new WorkspaceError("not_found", `Nothing was run: the directory ${path} does not exist; ${hint}.`);
+}
+
+function startFailure(error: unknown, command: string): unknown {
+  if (!(error instanceof Error && "code" in error && error.code === "E2BIG")) return error;
+  const advice = "write what it needs to files, with write_file, and name them in a short command";
+  return new WorkspaceError(
+    "too_large",
+    `Nothing was run: a command of ${Buffer.byteLength(command)} bytes is longer than this system takes; ${advice}.`,
+  );
+}
+
+async function removeOldOutputs(folder: string): Promise<void> {
+  const oldest = Date.now() - OUTPUT_KEPT_MS;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = join(folder, name);
+    const stats = await stat(file).catch(() => null);
+    if (stats !== null && stats.mtimeMs < oldest) await rm(file, { force: true }).catch(() => {});
+  }
+}
+
+function onceOnly(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}

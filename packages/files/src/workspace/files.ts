@@ -1,0 +1,154 @@
+import { closeSync, type Dirent, fstatSync, readdirSync, type Stats, statSync } from "node:fs";
+import { once } from "@burin/contract/async/once";
+import {
+  type FileContent,
+  type FindRequest,
+  type FoundFiles,
+  type LineRange,
+  type Listing,
+  type ListOptions,
+  type SearchRequest,
+  type SearchResult,
+  WorkspaceError,
+} from "@burin/contract/machine/workspace";
+import { orElse } from "@burin/contract/or-else";
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { sortByCodePoints } from "@burin/contract/text/code-point-order";
+import { asWorkspaceError, notRegular } from "../disk/system-error.ts";
+import { Access, type AccessMeans } from "../ignore/access.ts";
+import type { FolderRules } from "../ignore/ignore.ts";
+import { locate, type Opened, openWithin, pathsIn } from "../paths/paths.ts";
+import type { FileChanges } from "./change-files.ts";
+import { readContent } from "./read-content.ts";
+import { sizeOfFile } from "./read-opened.ts";
+import { ReadRecord } from "./read-record.ts";
+import type { WorkspaceSettings } from "./workspace-settings.ts";
+
+/** For searching and for finding files. */
+const TIME_LIMIT_MS = 30_000;
+
+/**
+ * The files of real folders, and which content of each the model has seen. Loaded with the first call; the parts
+ * that only some calls need are loaded with the first of those.
+ */
+export class NodeFiles {
+  readonly #access: Access;
+  readonly #record: ReadRecord;
+  readonly changes: () => Promise<FileChanges>;
+
+  constructor(roots: readonly string[], settings: WorkspaceSettings & AccessMeans) {
+    const { openJournal, reads, beginWrite } = settings;
+    settings.helpers.leaveOutFolders(roots);
+    this.#access = new Access(roots, settings);
+    this.#record = new ReadRecord(reads);
+    this.changes = once(async () => {
+      const [changing, onChange] = await Promise.all([import("./change-files.ts"), openJournal?.()]);
+      return new changing.FileChanges(this.#access, this.#record, { onChange, beginWrite });
+    });
+  }
+
+  async resolve(path: string): Promise<string> {
+    return (await locate(path, this.#access.roots)).absolute;
+  }
+
+  async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
+    const opened = await openWithin(directory, this.#access.roots);
+    try {
+      if (!fstatSync(opened.descriptor).isDirectory())
+        throw notAFolder(`${directory} is not a directory; read it with read_file.`);
+      signal.throwIfAborted();
+      const rules = this.#access.namedFolder(opened.realPath, this.#access.ignoreRules());
+      return listFolder(opened, rules, options);
+    } finally {
+      closeSync(opened.descriptor);
+    }
+  }
+
+  async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles> {
+    const { place, stats } = await this.#placeOf(directory);
+    if (!stats.isDirectory()) throw notAFolder(`${directory} is not a directory.`);
+    const { findFiles } = await import("./find-files.ts");
+    return findFiles(this.#access, place, { ...request, signal, stopAt: performance.now() + TIME_LIMIT_MS });
+  }
+
+  async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+    const { place, stats } = await this.#placeOf(path);
+    const isFolder = stats.isDirectory();
+    if (!isFolder && !stats.isFile()) throw notRegular(path);
+    const { searchFiles } = await import("../search/search-files.ts");
+    const means = { signal, stopAt: performance.now() + TIME_LIMIT_MS };
+    return searchFiles(this.#access, { place, isFolder }, { ...request, ...means });
+  }
+
+  async #placeOf(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
+    const { descriptor, realPath } = await openWithin(path, this.#access.roots);
+    try {
+      return { place: realPath, stats: fstatSync(descriptor) };
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
+    const { descriptor, realPath } = await this.#openedToRead(file);
+    try {
+      this.#access.assertAllowed(file, realPath);
+      const size = sizeOfFile(descriptor, file);
+      const { content, shown, whole } = await readContent({ descriptor, path: file, size, range, signal });
+      if (whole !== null) this.#record.noteWhole(realPath, whole);
+      else if (shown !== null) this.#record.note({ file: realPath, lines: shown() });
+      return content;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** Most files are in a root; then the other folders need not be looked up. */
+  #openedToRead(file: string): Promise<Opened> {
+    const open = (roots: readonly string[]) => openWithin(file, roots);
+    return open(this.#access.roots).catch((error: unknown) => {
+      if (!(error instanceof WorkspaceError) || error.code !== "outside_root") throw error;
+      return open(this.#access.readableRoots);
+    });
+  }
+}
+
+function notAFolder(message: string): WorkspaceError {
+  return new WorkspaceError("not_a_directory", message);
+}
+
+/** Lists what is directly in an opened folder, without what the rules and options exclude. */
+function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): Listing {
+  const leftOut = options.ignore.map((pattern) => globMatcher(pattern, { caseSensitive: true }));
+  const names = { folders: [] as string[], files: [] as string[] };
+  let gitIgnored = 0;
+  let ownIgnored = 0;
+  for (const entry of entriesOf(opened)) {
+    const { name } = entry;
+    const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(opened, name));
+    if (leftOut.some((matches) => matches(name))) continue;
+    // Git treats a link as a file, wherever it leads.
+    const visibility = rules.visibilityOf(name, entry.isDirectory());
+    if (visibility === "own") ownIgnored += 1;
+    else if (visibility === "git" && options.respectGitIgnore) gitIgnored += 1;
+    else (isFolder ? names.folders : names.files).push(name);
+  }
+  const entries = [
+    ...sortByCodePoints(names.folders).map((name) => ({ name, isDirectory: true })),
+    ...sortByCodePoints(names.files).map((name) => ({ name, isDirectory: false })),
+  ];
+  return { path: opened.path, entries, gitIgnored, ownIgnored };
+}
+
+/** Reads through the checked descriptor where the system allows it, so that the names come from exactly that folder. */
+function entriesOf(opened: Opened): Dirent[] {
+  try {
+    return readdirSync(pathsIn(opened.descriptor, opened.realPath)("."), { withFileTypes: true });
+  } catch (error) {
+    throw asWorkspaceError(error, opened.realPath);
+  }
+}
+
+function leadsToFolder({ descriptor, realPath }: Opened, name: string): boolean {
+  return orElse(false, () => statSync(pathsIn(descriptor, realPath)(name)).isDirectory());
+}

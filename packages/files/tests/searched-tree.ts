@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileHelpers } from "@burin/commands/file-helpers";
+import type { SearchRequest, SearchResult } from "@burin/contract/machine/workspace";
+import { Access } from "../src/ignore/access.ts";
+import { NO_ACCESS_SETTINGS } from "../src/ignore/access-settings.ts";
+import { type EngineMaker, gitGrep, systemGrep } from "../src/search/engine.ts";
+import { ripgrep } from "../src/search/ripgrep.ts";
+import { searchFiles } from "../src/search/search-files.ts";
+
+/** Every way to search by itself; without an engine the files are read here. */
+export const ENGINES: readonly (readonly [string, readonly EngineMaker[]])[] = [
+  ["ripgrep", [ripgrep]],
+  ["git grep", [gitGrep]],
+  ["system grep", [systemGrep]],
+  ["JavaScript", []],
+];
+
+export const REQUEST: SearchRequest = {
+  pattern: "x",
+  caseSensitive: false,
+  fixed: false,
+  include: [],
+  exclude: [],
+  respectGitIgnore: true,
+  most: 100,
+  context: 0,
+  namesOnly: false,
+};
+
+const made: string[] = [];
+
+/** A temporary folder with these files, by its real path. */
+export function tree(files: Readonly<Record<string, string | Buffer>>): string {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-search-")));
+  made.push(root);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), content);
+  }
+  return root;
+}
+
+export function removeTrees(): void {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+export function search(
+  root: string,
+  request: Partial<SearchRequest>,
+  engines: readonly EngineMaker[],
+): Promise<SearchResult> {
+  const access = new Access([root], { ...NO_ACCESS_SETTINGS, helpers: fileHelpers });
+  const { signal } = new AbortController();
+  const all = { ...REQUEST, ...request, signal, engines, stopAt: performance.now() + 60_000 };
+  return searchFiles(access, { place: root, isFolder: true }, all);
+}
+
+export function flat({ files }: SearchResult): string[] {
+  return files.flatMap((file) => file.lines.map(({ number, text }) => `${file.path}:${number}:${text}`));
+}
