@@ -17,7 +17,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 15400, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2340,
   fleet: 4050,
-  cli: 14210, // the app is more than half
+  cli: 14730, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

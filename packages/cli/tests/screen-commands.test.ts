@@ -26,7 +26,8 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   doctor: /Node/,
   export: /Written: .*\.md/,
   fork: /^\/fork$[\s\S]*^> ask$[\s\S]*Answer\.[\s\S]*This is a copy; .*burin -r \d{8}T/m,
-  help: "ctrl+_, alt+_",
+  effort: "How much should the model think?",
+  help: /Commands[\s\S]*\/approval/,
   hooks: "No hook is set.",
   init: "Made.",
   keys: "search earlier prompts",
@@ -136,7 +137,7 @@ describe("a command", () => {
     terminal.type("/clear \r");
     await terminal.until(() => !terminal.text().includes("Known."), "an empty window");
     await terminal.enter("/resume \r", "› the better name");
-    expect(terminal.text()).not.toContain("the old question");
+    expect(terminal.text()).not.toContain("› the old question");
   });
 
   it("/compact has the model go on with a summary", async () => {
@@ -312,7 +313,7 @@ describe("a command", () => {
     terminal.type("/clear \r");
     await terminal.until(() => !terminal.text().includes("Known."), "an empty window");
     await terminal.enter("/resume \r", "Which session?");
-    await terminal.enter("old\r", "Known.");
+    await terminal.enter("old\r", /^Known\.$/m);
     await terminal.enter("and now?\r", "Still known.");
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("the old question");
   });
@@ -329,7 +330,7 @@ describe("a command", () => {
     ["/rewind", "Go back to which prompt?"],
     ["/config", '"mcpServers"'],
     ["/yolo", "fake-model · yolo"],
-    ["/?", "remember a fact"],
+    ["/?", /Commands[\s\S]*\/approval/],
     ["/login", "Which model?"],
     ["/vim", 'There is no command /vim; here it is "ui": {"vim": true}'],
     ["/add-dir lib", "There is no command /add-dir; here it is burin --include-directories DIR"],

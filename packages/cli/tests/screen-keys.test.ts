@@ -161,6 +161,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
       [`${ESC}_`, "> Ask anything"],
     ],
   },
+  "ctrl+p": { steps: [["\u0010", "What do you want to do?"]] },
   "ctrl+s": {
     steps: [
       ["\u0013", "Changes side by side"],

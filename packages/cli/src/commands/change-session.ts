@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import {
   APPROVAL_MODES,
   type ApprovalMode,
@@ -13,13 +14,15 @@ import {
   undo,
   undoScope,
 } from "@burin/core";
+import type { TextKey } from "../locales/en.ts";
 import { LANGUAGES, language, say } from "../locales/say.ts";
 import { sessionPlace } from "../request/options.ts";
 import { wordsOf } from "../state/transcript.ts";
 import { shortLine } from "../terminal/output.ts";
-import { shownText } from "../terminal/styled-line.ts";
+import { cutLine, type Line, shownText } from "../terminal/styled-line.ts";
 import type { Choice } from "../ui/choice-list.ts";
 import { choose } from "../ui/choice-panel.ts";
+import { diffLines } from "../ui/displays/file-diff.ts";
 import { THEMES, type ThemeName } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
@@ -29,13 +32,14 @@ const ANOTHER_SERVICE = "";
 
 /** Commands that change the session or how it is shown. */
 export const changeCommands: readonly ScreenCommand[] = [
-  { name: "model", words: "[name]", run: changeModel },
-  { name: "approval", words: "[mode]", isQuiet: true, run: changeMode },
-  { name: "theme", words: "[name]", isQuiet: true, run: changeTheme },
-  { name: "language", words: "[name]", isQuiet: true, run: changeLanguage },
-  { name: "resume", words: "[id]", run: resume },
+  { name: "model", words: "[name]", opensPanel: true, run: changeModel },
+  { name: "approval", words: "[mode]", isQuiet: true, opensPanel: true, run: changeMode },
+  { name: "effort", words: "[word]", isQuiet: true, opensPanel: true, run: changeEffort },
+  { name: "theme", words: "[name]", isQuiet: true, opensPanel: true, run: changeTheme },
+  { name: "language", words: "[name]", isQuiet: true, opensPanel: true, run: changeLanguage },
+  { name: "resume", words: "[id]", opensPanel: true, run: resume },
   { name: "fork", run: fork },
-  { name: "back", run: goBack },
+  { name: "back", opensPanel: true, run: goBack },
   { name: "clear", run: clear },
   { name: "undo", words: "[count]", run: undoLast },
   { name: "redo", run: (desk) => changeBack(desk, { redo: true }) },
@@ -44,7 +48,7 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
 ];
 
-interface WordChoice<Word> {
+interface WordChoice<Word> extends Pick<Parameters<typeof choose>[1], "none" | "moved" | "preview"> {
   readonly title: string;
   readonly choices: readonly (Choice & { readonly value: Word })[];
   readonly current: string;
@@ -120,11 +124,50 @@ function changeMode(desk: CommandDesk, words: string): void {
 
 function changeTheme(desk: CommandDesk, word: string): void {
   const choices = THEMES.map((name) => ({ value: name, more: say(`theme.${name}`) }));
+  const before = desk.view.theme;
+  const use = (theme: string): void => {
+    desk.view.theme = THEMES.find((name) => name === theme) ?? before;
+  };
   const chosen = (theme: ThemeName): void => {
-    desk.view.theme = theme;
+    use(theme);
     void desk.keep(["ui", "theme"], theme);
   };
-  chooseWord(desk, word, { title: say("theme.title"), choices, current: desk.view.theme, chosen });
+  const preview = (_theme: string, width: number) => themeSample(width);
+  const none = (): void => use(before);
+  const shown = { title: say("theme.title"), choices, current: before };
+  chooseWord(desk, word, { ...shown, chosen, moved: use, none, preview });
+}
+
+/** A piece of everything that a theme colours. */
+function themeSample(width: number): Line[] {
+  const diff = ["@@ -1,2 +1,2 @@", " {", "-  total = sum(prices);", "+  total = round(sum(prices));"];
+  const call: Line = [
+    { text: "● ", style: "good" },
+    { text: "pytest", style: "strong" },
+    { text: "  12 passed", style: "dim" },
+  ];
+  const states: Line = [
+    { text: "accent", style: "accent" },
+    { text: " code", style: "code" },
+    { text: " warning", style: "warning" },
+    { text: " bad", style: "bad" },
+  ];
+  return [[], ...diffLines(diff.join("\n"), width), call, states, []];
+}
+
+/** How much a model thinks: words that most services know. */
+const EFFORTS = ["off", "low", "medium", "high"] as const;
+
+function changeEffort(desk: CommandDesk, word: string): void {
+  const current = String(desk.settings?.model.reasoning ?? "");
+  const choices = EFFORTS.map((value) => ({ value: value as string, more: say(`effort.${value}`) }));
+  const chosen = (effort: string): void => {
+    desk.useEffort(effort);
+    desk.note(say("effort.now", { effort }));
+  };
+  // Services know more words than these.
+  if (/^[a-z]+$|^\d+$/i.test(word)) chosen(word.toLowerCase());
+  else chooseWord(desk, word, { title: say("effort.title"), choices, current, chosen });
 }
 
 function changeLanguage(desk: CommandDesk, word: string): void {
@@ -142,10 +185,18 @@ async function resume(desk: CommandDesk, id: string): Promise<void> {
   const choices = sessions.map(({ id: value, name, prompt, changed, holder }) => ({
     value,
     label: title(name ?? wordsOf(prompt ?? "")),
-    more: `${dateOf(changed)}${holder === null ? "" : ` ${say("resume.inUse")}`}`,
+    more: `${timeAgo(changed)}${holder === null ? "" : ` · ${say("resume.inUse")}`}`,
   }));
+  const known = new Map<string, readonly (readonly [TextKey, string])[]>();
+  const preview = (chosen: string, width: number): Line[] => {
+    const one = sessions.find((session) => session.id === chosen);
+    if (one === undefined) return [];
+    const rows = known.get(chosen) ?? wordsOfSession(one.path);
+    known.set(chosen, rows);
+    return [[], ...rows.map(([key, text]) => previewLine(say(key), text, width)), []];
+  };
   if (choices.length === 0) desk.note(say("resume.none"));
-  else choose(desk, { title: say("resume.title"), choices, chosen: take });
+  else choose(desk, { title: say("resume.title"), choices, chosen: take, preview });
 }
 
 async function fork(desk: CommandDesk): Promise<void> {
@@ -237,9 +288,52 @@ function rename(desk: CommandDesk, words: string): void {
   }
 }
 
-/** In the user's date and time format. */
-function dateOf(time: number): string {
-  return new Date(time).toLocaleString(language(), { dateStyle: "short", timeStyle: "short" });
+/** Reading a longer log would hold up the key that moved to it. */
+const MOST_PREVIEW_BYTES = 8 * 1024 * 1024;
+
+/** The first and the last words of a session, how many prompts it has, and whether it ended by itself. */
+function wordsOfSession(path: string): (readonly [TextKey, string])[] {
+  if (statSync(path).size > MOST_PREVIEW_BYTES) return [];
+  const prompts: string[] = [];
+  let said = "";
+  let isOpen = false;
+  for (const { event } of readLog(path)) {
+    if (event.type === "done") isOpen = false;
+    if (event.type !== "text") continue;
+    if (event.role === "user") {
+      prompts.push(wordsOf(event.text));
+      isOpen = true;
+    }
+    said = event.role === "user" ? "" : said + event.text;
+  }
+  const last = prompts.length > 1 ? (prompts.at(-1) ?? "") : "";
+  const end = isOpen ? say("resume.cutOff") : said.trim();
+  const rows = [
+    ["resume.first", prompts[0] ?? ""],
+    ["resume.last", last],
+    ["resume.answer", end],
+  ] as const;
+  return rows.filter(([, text]) => text !== "");
+}
+
+function previewLine(name: string, text: string, width: number): Line {
+  const words = shownText(text.replace(/\s+/g, " "));
+  return cutLine([{ text: `  ${name}  `, style: "dim" }, { text: words }], width);
+}
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+] as const;
+
+/** "2 hours ago" in the user's language; the date of what is older than a month. */
+function timeAgo(time: number): string {
+  const past = Math.max(Date.now() - time, 0);
+  if (past > 30 * 86_400_000) return new Date(time).toLocaleDateString(language(), { dateStyle: "medium" });
+  const [unit, size] = UNITS.find(([, each]) => past >= each) ?? ["second", 1000];
+  return new Intl.RelativeTimeFormat(language(), { numeric: "auto" }).format(-Math.floor(past / size), unit);
 }
 
 function title(text: string): string {

@@ -1,5 +1,6 @@
 import type { Session, Settings, ToolResult } from "@burin/core";
 import type { CommonOptions } from "../request/options.ts";
+import type { KeyBindings } from "../state/key-bindings.ts";
 import type { TextBuffer } from "../state/text-buffer.ts";
 import type { Transcript } from "../state/transcript.ts";
 import type { Line } from "../terminal/styled-line.ts";
@@ -13,6 +14,7 @@ export interface CommandDesk {
   readonly options: CommonOptions;
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
+  readonly keys: KeyBindings;
   /** The model works, or a command of the user. */
   readonly isWorking: boolean;
   /** Only scripted models answer. */
@@ -41,6 +43,8 @@ export interface CommandDesk {
   /** Starts the setup of a model, when none is configured. */
   setUp(): void;
   useModel(name: string): void;
+  /** How much the model thinks, from the next request on. */
+  useEffort(effort: string): void;
   /** Sets up the model of another service, and asks it from now on. */
   addService(): Promise<void>;
   /** Returns what `burin <name>` would print. */
@@ -64,5 +68,7 @@ export interface ScreenCommand {
   readonly words?: string;
   /** Can be used while the model works. */
   readonly isQuiet?: boolean;
+  /** Without words it only opens a panel, of which nothing stays in the transcript. */
+  readonly opensPanel?: boolean;
   readonly run: (desk: CommandDesk, words: string) => Promise<void> | void;
 }

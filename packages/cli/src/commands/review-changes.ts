@@ -18,7 +18,9 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
-export const reviewCommands: readonly ScreenCommand[] = [{ name: "changes", run: showChanges }];
+export const reviewCommands: readonly ScreenCommand[] = [
+  { name: "changes", opensPanel: true, run: showChanges },
+];
 
 /** Shows everything that the session's calls changed; each place can be undone separately. */
 async function showChanges(desk: CommandDesk): Promise<void> {

@@ -1,4 +1,5 @@
 import { say } from "../locales/say.ts";
+import { commandMark } from "../state/transcript.ts";
 import type { Choice } from "../ui/choice-list.ts";
 import { choose } from "../ui/choice-panel.ts";
 import { changeCommands } from "./change-session.ts";
@@ -12,12 +13,17 @@ import { INIT, REVIEW, useAgent, useSkill } from "./words-for-models.ts";
 
 /** Commands that give work to the model or its subagents. */
 const workCommands: readonly ScreenCommand[] = [
-  { name: "init", run: (desk) => ask(desk, INIT, "") },
-  { name: "review", words: "[what]", run: (desk, words) => ask(desk, REVIEW, words) },
+  { name: "init", opensPanel: true, run: (desk) => ask(desk, INIT, "/init") },
+  {
+    name: "review",
+    words: "[what]",
+    opensPanel: true,
+    run: (desk, words) => ask(desk, REVIEW, `/review ${words}`.trim()),
+  },
   { name: "demo", run: (desk) => desk.showDemo() },
-  { name: "agents", run: showAgents },
-  { name: "skills", run: showSkills },
-  { name: "tasks", isQuiet: true, run: showTasks },
+  { name: "agents", opensPanel: true, run: showAgents },
+  { name: "skills", opensPanel: true, run: showSkills },
+  { name: "tasks", isQuiet: true, opensPanel: true, run: showTasks },
 ];
 
 export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
@@ -48,8 +54,11 @@ export function commandOf(word: string): string | undefined {
   return screenCommandIn(hereFor(word) ?? `/${word}`)?.command.name;
 }
 
-function ask(desk: CommandDesk, prompt: string, words: string): void {
-  void desk.work.submit([prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n"));
+/** The model gets the whole prompt; what the user typed is shown. */
+function ask(desk: CommandDesk, prompt: string, typed: string): void {
+  const words = typed.replace(/^\/\S+\s*/, "");
+  const whole = [prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n");
+  void desk.work.submit(whole + commandMark(typed));
 }
 
 /** The chosen subagent starts the next prompt. */

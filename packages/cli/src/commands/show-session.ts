@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { burinHome, contextFileNames, type Message, openGrants, orElse, readText } from "@burin/core";
+import type { TextKey } from "../locales/en.ts";
 import { grouped, say } from "../locales/say.ts";
+import { EXAMPLE } from "../state/key-bindings.ts";
 import { widthOf } from "../terminal/cell-width.ts";
 import { lines } from "../terminal/output.ts";
 import { type Line, linesOf, lineWidth, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { duration } from "../ui/displays/call-lines.ts";
-import { KEY_LIST } from "../ui/key-list.ts";
+import { ACTION_TEXTS, keyList } from "../ui/key-list.ts";
+import { textPanel } from "../ui/panel.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 /** The approximate length of a token in a request. */
@@ -23,8 +26,8 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
     textOf: (desk: CommandDesk) => string | Promise<string>,
   ): ScreenCommand => ({ name, isQuiet: true, run: async (desk) => printText(desk, await textOf(desk)) });
   return [
-    { name: "help", isQuiet: true, run: (desk) => desk.print((width) => helpLines(all(), width)) },
-    showTable("keys", keyRows),
+    { name: "help", isQuiet: true, opensPanel: true, run: (desk) => showHelp(desk, all()) },
+    { name: "keys", isQuiet: true, opensPanel: true, run: showKeys },
     showTable("cost", costRows),
     showTable("context", contextRows),
     showTable("tools", toolRows),
@@ -74,10 +77,47 @@ function table(all: readonly TableRow[], width: number): Line[] {
   });
 }
 
-function helpLines(commands: readonly ScreenCommand[], width: number): Line[] {
+function showHelp(desk: CommandDesk, commands: readonly ScreenCommand[]): void {
   const rows = commands.map((command): TableRow => [labelOf(command), describe(command.name)]);
-  const keys: Line[] = [[], [{ text: say("help.keys"), style: "heading" }], ...table(keyRows(), width)];
-  return [[{ text: say("help.commands"), style: "heading" }], ...table(rows, width), ...keys];
+  const lines = (width: number): Line[] => [
+    ...section("help.commands", rows, width),
+    [],
+    ...keyLines(desk, width, true),
+  ];
+  showPage(desk, say("help.title"), lines);
+}
+
+function showKeys(desk: CommandDesk): void {
+  showPage(desk, say("help.keys"), (width) => keyLines(desk, width, false));
+}
+
+/** Something to read that closes and leaves nothing behind. */
+function showPage(desk: CommandDesk, title: string, lines: (width: number) => readonly Line[]): void {
+  desk.show(textPanel({ title, lines, from: "top", close: () => desk.show(null) }));
+}
+
+function section(heading: TextKey, rows: readonly TableRow[], width: number): Line[] {
+  return [[{ text: say(heading), style: "heading" }], ...table(rows, width)];
+}
+
+/** The keys, the user's own first. */
+function keyLines({ keys }: CommandDesk, width: number, hasHeading: boolean): Line[] {
+  const own = [...keys.own].map(
+    ([key, use]): TableRow => [key, use === null ? say("keys.off") : useInWords(use)],
+  );
+  const usual = keyList((action) => keys.keysOf(action)).map(([names, text]): TableRow => [names, say(text)]);
+  const file = join(burinHome(process.env), "keybindings.json");
+  return [
+    ...(own.length === 0 ? [] : [...section("keys.own", own, width), []]),
+    ...(hasHeading || own.length > 0 ? section("help.keys", usual, width) : table(usual, width)),
+    [],
+    ...wrapLine([{ text: say("keys.file", { file, example: EXAMPLE }), style: "dim" }], width),
+  ];
+}
+
+function useInWords(use: string): string {
+  if (Object.hasOwn(ACTION_TEXTS, use)) return say(ACTION_TEXTS[use as keyof typeof ACTION_TEXTS]);
+  return `${use}  ${describe(/^\/(\S+)/.exec(use)?.[1] ?? "")}`;
 }
 
 /** A command with the words that may follow it. */
@@ -88,10 +128,6 @@ export function labelOf({ name, words }: ScreenCommand): string {
 /** What a command does, in the user's language. */
 export function describe(name: string): string {
   return say(`command.${name}` as Parameters<typeof say>[0]);
-}
-
-function keyRows(): TableRow[] {
-  return KEY_LIST.map(([keys, text]) => [keys, say(text)]);
 }
 
 function costRows({ transcript, work }: CommandDesk): TableRow[] {

@@ -23,7 +23,7 @@ const ELSEWHERE = Object.entries({
   "/settings": "config",
   "/tasks": "bashes ps shells jobs",
   '"ui": {"vim": true} (~/.burin/settings.json)': "vim",
-  '"model": {"reasoning": "high"} (~/.burin/settings.json)': "effort think thinking reasoning",
+  "/effort": "think thinking reasoning",
   "the list of /resume (every session is saved)": "chat",
   "alt+enter, or \\ at the end of a line": "terminal-setup multiline-mode",
   "burin --sandbox MODE": "sandbox",

@@ -173,7 +173,13 @@ export class Transcript {
   }
 }
 
+/** The end of a prompt that a command of the screen stands for. */
+export function commandMark(command: string): string {
+  return `\n\n(The user asked for this with ${command.replace(/\s+/g, " ")})`;
+}
+
 /** The part of a prompt that the user typed. */
 export function wordsOf(prompt: string): string {
-  return prompt.split(FILES_MARK, 1)[0] ?? "";
+  const [words = ""] = prompt.split(FILES_MARK, 1);
+  return /\n\n\(The user asked for this with (\/[^\n]*)\)$/.exec(words)?.[1] ?? words;
 }

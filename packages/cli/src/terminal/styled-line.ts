@@ -14,6 +14,7 @@ export const LOOKS = {
   bad: "red",
   warning: "yellow",
   accent: "cyan",
+  shell: "magenta",
   added: "green",
   removed: "red",
   addedWord: "green reverse",

@@ -18,9 +18,15 @@ interface Choosing {
   readonly find?: (words: string) => readonly Choice[];
   readonly chosen: (value: string) => void;
   readonly none?: () => void;
+  /** Called with the entry that the user has moved to. */
+  readonly moved?: (value: string) => void;
+  /** More about the entry that the user has moved to, below the list. */
+  readonly preview?: (value: string, width: number) => readonly Line[];
 }
 
-const MOST_ROWS = 12;
+const MOST_ROWS = 20;
+/** In a lower window the list has all rows. */
+const LEAST_WITH_PREVIEW = 12;
 const STEPS: Readonly<Record<string, number>> = {
   up: -1,
   down: 1,
@@ -33,7 +39,7 @@ const STEPS: Readonly<Record<string, number>> = {
 
 /** Shows a list in place of the prompt, filtered by typing; it closes when the user chooses an entry or cancels. */
 export function choose(desk: Desk, { title, choices = [], current, ...choosing }: Choosing): void {
-  const { find = (typed: string) => containing(choices, typed), chosen, none } = choosing;
+  const { find = (typed: string) => containing(choices, typed), chosen, none, moved, preview } = choosing;
   const words = new TextBuffer();
   let list = new ChoiceList(find(""), current);
   const close = (then: () => void = () => {}): void => {
@@ -44,19 +50,30 @@ export function choose(desk: Desk, { title, choices = [], current, ...choosing }
     view: ({ width, height }) => {
       const input = promptView(words, width, 1);
       const hint = wrapLine([{ text: say("choice.keys"), style: "dim" }], width);
-      const found = list.lines(width, Math.max(Math.min(MOST_ROWS, height - 1 - hint.length), 1));
+      const at = list.chosen?.value;
+      const more = (at !== undefined && height >= LEAST_WITH_PREVIEW && preview?.(at, width)) || [];
+      const room = height - 1 - hint.length - more.length;
+      const found = list.lines(width, Math.max(Math.min(MOST_ROWS, room), 1));
       const nothing: Line[] = [[{ text: say("choice.none"), style: "dim" }]];
-      const lines = [...input.lines, ...(found.length === 0 ? nothing : found), ...hint];
+      const lines = [...input.lines, ...(found.length === 0 ? nothing : found), ...more, ...hint];
       return { title: shownText(title), lines, caret: input.caret };
     },
     key: (key) => {
       const { name } = key;
       const { value } = list.chosen ?? {};
       const step = STEPS[name];
-      if (step !== undefined) list.move(step);
-      else if (name === "escape") close(none);
+      const tellMove = (): void => {
+        if (list.chosen !== undefined) moved?.(list.chosen.value);
+      };
+      if (step !== undefined) {
+        list.move(step);
+        tellMove();
+      } else if (name === "escape") close(none);
       else if (name === "enter" || name === "tab") value !== undefined && close(() => chosen(value));
-      else if (editKey(words, key)) list = new ChoiceList(find(words.content));
+      else if (editKey(words, key)) {
+        list = new ChoiceList(find(words.content));
+        tellMove();
+      }
     },
   });
 }

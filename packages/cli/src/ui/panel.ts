@@ -106,13 +106,15 @@ export class Scroll {
 interface TextNeeds {
   readonly title: string;
   readonly lines: (width: number) => readonly Line[];
+  /** Where reading starts; the end of a log, the top of a page. */
+  readonly from?: "top" | "end";
   readonly close: () => void;
 }
 
-/** A long text to read, one page at a time, from its end. */
-export function textPanel({ title, lines: draw, close }: TextNeeds): Panel {
+/** A long text to read, one page at a time. */
+export function textPanel({ title, lines: draw, from = "end", close }: TextNeeds): Panel {
   const scroll = new Scroll();
-  scroll.from = Number.MAX_SAFE_INTEGER;
+  if (from === "end") scroll.from = Number.MAX_SAFE_INTEGER;
   return {
     view: ({ width, height }) => {
       const lines = draw(width);

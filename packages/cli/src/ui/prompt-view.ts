@@ -15,10 +15,18 @@ interface PromptRow {
 export function promptView(buffer: TextBuffer, width: number, most: number) {
   const { rows, caret } = layOut(buffer, width);
   const from = Math.max(0, Math.min(caret.row, rows.length - most));
+  const isShell = isShellPrompt(buffer.text);
+  const mark: Span = isShell ? { text: "$ ", style: "shell" } : { text: "> ", style: "accent" };
   const lines = rows.slice(from, from + most).map(({ spans }, index): Line => {
-    return [{ text: from + index === 0 ? "> " : "  ", style: "accent" }, ...spans];
+    const first: Span = from + index === 0 ? mark : { text: "  " };
+    return [first, ...(isShell ? spans.map((one): Span => ({ style: "shell", ...one })) : spans)];
   });
   return { lines, caret: { row: caret.row - from, column: caret.column + 2 } };
+}
+
+/** Whether enter runs it as a command of the user. */
+export function isShellPrompt(text: string): boolean {
+  return /^!(?!\[.*\]\()/.test(text);
 }
 
 /** The place in the row above or below at the caret's column; null when there is no such row. */

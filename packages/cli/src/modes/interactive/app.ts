@@ -4,6 +4,8 @@ import {
   burinHome,
   changeSettings,
   messageOf,
+  orElse,
+  readText,
   type Session,
   type Settings,
   type ToolResult,
@@ -11,6 +13,7 @@ import {
 import { languageOf, say, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
+import { KeyBindings, readKeyBindings } from "../../state/key-bindings.ts";
 import { PromptHistory } from "../../state/prompt-history.ts";
 import { Questions } from "../../state/questions.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
@@ -36,6 +39,7 @@ import type { Shown, View } from "./view.ts";
 import { Work } from "./work.ts";
 
 const MESSAGE_MS = 2000;
+const MOST_KEYS_BYTES = 64 * 1024;
 
 /** The screen: keys and events come in, the state changes, and the changes are drawn. */
 export class App implements Desk {
@@ -43,6 +47,7 @@ export class App implements Desk {
   readonly buffer: TextBuffer;
   readonly images = new Images();
   vim: VimKeys | null = null;
+  keys = new KeyBindings();
   readonly history = new PromptHistory(burinHome(process.env));
   readonly questions = new Questions({
     answer: (id, decision) => this.session?.answer(id, decision),
@@ -171,6 +176,10 @@ export class App implements Desk {
     }
   }
 
+  useEffort(effort: string): void {
+    this.host.useEffort(effort);
+  }
+
   setUp(first = ""): void {
     this.#opening = this.#open(first);
     this.#opening.catch((error: unknown) => this.noteFault(error));
@@ -264,10 +273,22 @@ export class App implements Desk {
     look.isSideBySide = ui.sideBySide === true;
     const isVim = ui.vim === true;
     this.vim = isVim ? new (await import("../../state/vim-keys.ts")).VimKeys() : null;
+    await this.#useKeys();
     this.view.theme = THEMES.find((theme) => theme === ui.theme) ?? "auto";
     for (const fault of this.view.useColors(ui.colors ?? {}))
       this.note(say("theme.unknown", { fault }), true);
     this.terminal.ask();
+  }
+
+  async #useKeys(): Promise<void> {
+    const file = join(burinHome(process.env), "keybindings.json");
+    const text = orElse(null, () => readText(file, MOST_KEYS_BYTES));
+    if (text === null) return;
+    const { SCREEN_COMMANDS } = await import("../../commands/screen-commands.ts");
+    const names = SCREEN_COMMANDS.map(({ name }) => name);
+    const { bindings, faults } = readKeyBindings(text, names);
+    this.keys = bindings;
+    for (const fault of faults) this.note(`${file}: ${fault}`, true);
   }
 
   async #close(): Promise<void> {
@@ -318,13 +339,10 @@ export class App implements Desk {
 
   #press(key: Key): void {
     if (this.#message !== "" && key.name !== "ctrl+c" && key.name !== "escape") this.flash("");
-    if (key.name === "ctrl+s") {
-      look.isSideBySide = !look.isSideBySide;
-      this.flash(say(look.isSideBySide ? "beside.on" : "beside.off"));
-      return;
-    }
     const { panel } = this.shown;
-    if (panel !== null && key.name !== "ctrl+c" && key.name !== "ctrl+z") {
+    const use = this.keys.useOf(key.name);
+    if (use === "beside" || use === "stop") return void this.#keys.use(key.name);
+    if (panel !== null && key.name !== "ctrl+c") {
       if (panel.hears?.(key) !== false) return void panel.key(key);
       // What was begun before the question appeared still goes into the prompt.
       if (!["text", "paste", "backspace"].includes(key.name)) return;

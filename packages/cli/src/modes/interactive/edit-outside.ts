@@ -16,31 +16,52 @@ export async function editOutside(
   text: string,
   name: string,
 ): Promise<string | null> {
-  const { terminal, view } = desk;
   const editor = process.env.VISUAL || process.env.EDITOR || "";
   if (editor === "") {
     desk.note(say("editor.none"));
     return null;
   }
   let folder = "";
-  view.leave();
-  terminal.lend();
-  leaveKeysTo(true);
   try {
-    folder = mkdtempSync(join(tmpdir(), "burin-edit-"));
-    const file = join(folder, name);
-    writeFileSync(file, text, { mode: 0o600 });
-    await runEditor(editor, file);
-    return readText(file, MOST_BYTES);
+    return await lendTerminal(desk, async () => {
+      folder = mkdtempSync(join(tmpdir(), "burin-edit-"));
+      const file = join(folder, name);
+      writeFileSync(file, text, { mode: 0o600 });
+      await runEditor(editor, file);
+      return readText(file, MOST_BYTES);
+    });
   } catch (error) {
     desk.note(say("editor.failed", { editor, why: messageOf(error) }), true);
     return null;
   } finally {
     if (folder !== "") rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Leaves the terminal to another program while `work` goes on, and draws the screen again. */
+export async function lendTerminal<Result>(
+  { terminal, view }: Pick<Desk, "terminal" | "view">,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  view.leave();
+  terminal.lend();
+  leaveKeysTo(true);
+  try {
+    return await work();
+  } finally {
     leaveKeysTo(false);
     terminal.resume();
     view.begin();
   }
+}
+
+/** Runs a command of the user in the terminal itself; resolves with its exit code, or the signal that ended it. */
+export async function runInTerminal(command: string, folder: string): Promise<number | string> {
+  const isWindows = process.platform === "win32";
+  const [program, args] = isWindows ? ["cmd", ["/d", "/s", "/c", command]] : ["sh", ["-c", command]];
+  const env = { ...process.env, PATH: helperPath(process.env.PATH) };
+  const [code, signal] = await once(spawn(program, args, { stdio: "inherit", cwd: folder, env }), "close");
+  return code ?? signal;
 }
 
 /** The editor may be given with arguments, as in a shell. Throws when it fails. */

@@ -3,6 +3,7 @@ import { ranByUser } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import { linesOf, span } from "../../terminal/styled-line.ts";
 import { countIn, modelText } from "../../ui/displays/call-lines.ts";
+import { isShellPrompt } from "../../ui/prompt-view.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
 
@@ -37,24 +38,38 @@ export class OwnCalls {
   take(text: string): boolean {
     // A pasted page may begin with a heading or an image, and a prompt with the number of an issue.
     if (/^#(?![#\d]).*$/.test(text)) void this.#remember(text.slice(1).trim());
-    else if (/^!(?!\[.*\]\()/.test(text))
-      void this.#run(text.replace(/^!+/, "").trim(), text.startsWith("!!"));
+    else if (isShellPrompt(text)) void this.#run(text.replace(/^!+/, "").trim(), text.startsWith("!!"));
     else return false;
     return true;
   }
 
   async #remember(fact: string): Promise<void> {
     if (fact === "") this.#desk.note(say("remember.none"));
-    else this.#show(`# ${fact}`, await this.call("save_memory", { fact }));
+    else {
+      const result = await this.call("save_memory", { fact });
+      this.#show(`# ${fact}`, result);
+      if (result !== null && result.error === undefined) this.#desk.note(say("remember.undo"));
+    }
   }
 
   async #run(command: string, isForModel: boolean): Promise<void> {
     if (command === "") return void this.#desk.note(say("shell.none"));
     const title = `! ${command}`;
+    const { needsTerminal } = await import("../../commands/full-screen-programs.ts");
+    if (!isForModel && needsTerminal(command)) return this.#handOver(title, command);
     const result = await this.call("run_shell_command", { command }, title);
     this.#show(title, result);
     if (isForModel && result !== null)
       this.#work.forModel.push(ranByUser(command, modelText(result.llmContent)));
+  }
+
+  /** The program gets the terminal itself, as from a shell, until it ends. */
+  async #handOver(title: string, command: string): Promise<void> {
+    const { lendTerminal, runInTerminal } = await import("./edit-outside.ts");
+    this.#desk.print(() => [[span(title, "strong")]]);
+    this.#desk.view.now();
+    const end = await lendTerminal(this.#desk, () => runInTerminal(command, this.#desk.options.root));
+    if (end !== 0) this.#desk.note(say("shell.ended", { code: end }));
   }
 
   /** The user has just typed it, so no question is needed. */

@@ -1,10 +1,12 @@
 import { APPROVAL_MODES } from "@burin/core";
 import { say } from "../../locales/say.ts";
+import type { KeyAction } from "../../state/key-bindings.ts";
 import { EXIT } from "../../terminal/exit-code.ts";
 import { commandKey, type Key } from "../../terminal/keys.ts";
 import { choose } from "../../ui/choice-panel.ts";
 import { callsInFull } from "../../ui/displays/call-lines.ts";
 import { editKey } from "../../ui/edit-keys.ts";
+import { look } from "../../ui/look.ts";
 import { textPanel } from "../../ui/panel.ts";
 import { placeBeside } from "../../ui/prompt-view.ts";
 import type { Completion } from "./completion.ts";
@@ -24,6 +26,7 @@ export class PromptKeys {
   readonly #desk: Desk;
   readonly #needs: Needs;
   readonly #bindings: Readonly<Record<string, () => void>>;
+  readonly #actions: Readonly<Record<KeyAction, () => void>>;
   #last = { name: "", at: 0 };
   #isAgain = false;
 
@@ -36,27 +39,39 @@ export class PromptKeys {
       tab: () => this.#tab(),
       up: () => this.#upOrDown(-1),
       down: () => this.#upOrDown(1),
-      "ctrl+p": () => this.#upOrDown(-1),
       "ctrl+n": () => this.#upOrDown(1),
       escape: () => this.#escape(),
       "ctrl+c": () => this.#interrupt(),
       "ctrl+d": () => (buffer.isEmpty ? desk.leave(EXIT.done) : buffer.erase("right")),
-      "ctrl+z": () => {
-        view.leave();
-        terminal.stop();
-      },
-      "ctrl+l": () => {
+    };
+    this.#actions = {
+      palette: () => this.#palette(),
+      results: () => this.#showCalls(),
+      search: () => this.#searchHistory(),
+      editor: () => void this.#editOutside(),
+      background: () => void this.#toBackground(),
+      image: () => void this.#pasteImage(),
+      beside: () => this.#besideOrBelow(),
+      mode: () => this.#nextMode(),
+      redraw: () => {
         view.leave();
         view.begin();
       },
-      "alt+up": () => needs.work.takeBack(),
-      "ctrl+b": () => void this.#toBackground(),
-      "ctrl+g": () => void this.#editOutside(),
-      "ctrl+v": () => void this.#pasteImage(),
-      "ctrl+o": () => this.#showCalls(),
-      "ctrl+r": () => this.#searchHistory(),
-      "shift+tab": () => this.#nextMode(),
+      takeBack: () => needs.work.takeBack(),
+      stop: () => {
+        view.leave();
+        terminal.stop();
+      },
     };
+  }
+
+  /** What the user, or the usual bindings, let a key do; false when it is none of these. */
+  use(key: string): boolean {
+    const use = this.#desk.keys.useOf(key);
+    if (use === undefined) return false;
+    if (use?.startsWith("/")) void this.#command(use);
+    else if (use !== null) this.#actions[use as KeyAction]();
+    return true;
   }
 
   press(pressed: Key): void {
@@ -70,7 +85,8 @@ export class PromptKeys {
     if (commandKey(key) === "?" && buffer.isEmpty) return void this.#command("/keys");
     const before = buffer.text;
     const bound = this.#bindings[key.name];
-    if (bound !== undefined) bound();
+    if (this.use(key.name)) this.#desk.view.soon();
+    else if (bound !== undefined) bound();
     else if (key.name === "paste") this.#paste(key);
     else editKey(buffer, key);
     if (buffer.text !== before || key.name === "left" || key.name === "right")
@@ -96,7 +112,10 @@ export class PromptKeys {
       return;
     }
     const text = buffer.content;
-    if (text.trim() === "") return;
+    if (text.trim() === "") {
+      if (this.#needs.work.isCutOff) void this.#needs.work.goOn();
+      return;
+    }
     history.add(text.trimEnd());
     buffer.clear();
     this.#needs.submit(text.trimEnd(), isLast);
@@ -188,6 +207,18 @@ export class PromptKeys {
     const running = transcript.items.flatMap((item) => (item.kind === "call" ? [item.call] : []));
     const lines = (width: number) => callsInFull([...transcript.calls, ...running], width);
     this.#desk.show(textPanel({ title: say("calls.title"), lines, close: () => this.#desk.show(null) }));
+  }
+
+  #palette(): void {
+    // As in shells, where it moves up.
+    if (this.#needs.completion.isOpen) return void this.#desk.shown.completions?.move(-1);
+    const act = (action: KeyAction): void => this.#actions[action]();
+    void import("./palette.ts").then(({ showPalette }) => showPalette(this.#desk, act));
+  }
+
+  #besideOrBelow(): void {
+    look.isSideBySide = !look.isSideBySide;
+    this.#desk.flash(say(look.isSideBySide ? "beside.on" : "beside.off"));
   }
 
   #searchHistory(): void {

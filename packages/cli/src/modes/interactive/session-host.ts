@@ -131,6 +131,20 @@ export class SessionHost {
     this.#opened = { ...this.#opened, settings: changed };
   }
 
+  /** From the next request on, the model thinks as much as this; settings stay as they are. */
+  useEffort(reasoning: string): void {
+    if (this.#opened === null) return;
+    const { settings } = this.#opened;
+    const { name = "" } = settings.model;
+    const entry = settings.models[name];
+    const models =
+      entry === undefined ? settings.models : { ...settings.models, [name]: { ...entry, reasoning } };
+    const changed = { ...settings, models, model: { ...settings.model, reasoning } };
+    const choice = chooseModel(changed, process.env);
+    if (choice !== null) this.session?.useModel(openModel(choice));
+    this.#opened = { ...this.#opened, settings: changed };
+  }
+
   async close(): Promise<void> {
     const { session } = this;
     this.session = null;

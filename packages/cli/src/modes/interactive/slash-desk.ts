@@ -18,7 +18,8 @@ export async function runCommand(desk: Desk, text: string): Promise<boolean> {
     desk.note(say("command.busy"));
     return true;
   }
-  desk.print(() => [[{ text: `/${command.name} ${words}`.trimEnd(), style: "dim" }]]);
+  if (command.opensPanel !== true || words !== "")
+    desk.print(() => [[{ text: `/${command.name} ${words}`.trimEnd(), style: "dim" }]]);
   await finishCommand(desk, command, words);
   return true;
 }

@@ -60,6 +60,7 @@ const STEADY_MS = 300;
 /** The status line shows seconds while work goes on; else nothing wakes the process. */
 const CLOCK_MS = 1000;
 const MOST_PROMPT_ROWS = 12;
+const MOST_COMPLETIONS = 14;
 /** After this many rows their memory is freed earlier, which costs a little time. */
 const MANY_ROWS = 500;
 
@@ -266,7 +267,8 @@ export class View {
     const { buffer, completions } = this.#shown;
     const most = Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1));
     const { lines, caret } = promptView(buffer, width, most);
-    const choices = completions?.lines(width, Math.max(Math.min(8, height - lines.length - 4), 1)) ?? [];
+    const choices =
+      completions?.lines(width, Math.max(Math.min(MOST_COMPLETIONS, height - lines.length - 4), 1)) ?? [];
     const isQuiet = isWorking && buffer.isEmpty && !look.isSpoken;
     const shown = buffer.isEmpty ? placeholder(isWorking, width) : lines;
     return { lines: [...shown, ...choices], caret: isQuiet ? null : caret };

@@ -11,6 +11,7 @@ const LONG_MS = 10_000;
 export class Work {
   readonly #desk: Desk;
   #abort: AbortController | null = null;
+  #isCutOff = false;
   #since = 0;
   #before = 0;
   /** When the open question appeared: the time until its answer is the user's, not working time. */
@@ -87,10 +88,26 @@ export class Work {
 
   /** Draws the events of a resumed session. */
   showPast(past: readonly AgentEvent[]): void {
-    const { transcript, view } = this.#desk;
+    const { transcript, view, session } = this.#desk;
     for (const event of past) transcript.hear(event, performance.now());
     if (past.length > 0) transcript.leaveOpenCalls();
+    this.#isCutOff = endsOpen(past) && session?.questions.length === 0;
+    if (this.#isCutOff) this.#desk.note(say("resume.cutOff"));
     view.now();
+  }
+
+  /** The last run of a resumed session has no end: it can go on. */
+  get isCutOff(): boolean {
+    return this.#isCutOff && !this.isWorking;
+  }
+
+  /** Sends what was cut off again. */
+  goOn(): Promise<void> {
+    return this.#during(async (session, signal) => {
+      for await (const _event of session.goOn(signal)) {
+        // The events arrive through `hear`.
+      }
+    });
   }
 
   compact(wish: string): Promise<void> {
@@ -113,6 +130,7 @@ export class Work {
     if (session === null) return;
     const abort = new AbortController();
     this.#abort = abort;
+    this.#isCutOff = false;
     this.#since = performance.now();
     if (look.isSpoken) transcript.note(say("spoken.begin"));
     view.soon();
@@ -173,6 +191,12 @@ export class Work {
     const shown = images.in(text).map((inlineData) => ({ inlineData }));
     return shown.length === 0 ? words : [words, shown].flat();
   }
+}
+
+/** Whether a prompt came after the last end of a run. */
+function endsOpen(past: readonly AgentEvent[]): boolean {
+  const lastPrompt = past.findLastIndex((event) => event.type === "text" && event.role === "user");
+  return lastPrompt > past.findLastIndex(({ type }) => type === "done");
 }
 
 function textIn(words: PartListUnion): string {

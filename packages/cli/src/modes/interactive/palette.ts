@@ -1,0 +1,54 @@
+import { SCREEN_COMMANDS } from "../../commands/screen-commands.ts";
+import { describe, labelOf } from "../../commands/show-session.ts";
+import { say } from "../../locales/say.ts";
+import type { KeyAction } from "../../state/key-bindings.ts";
+import type { Choice } from "../../ui/choice-list.ts";
+import { choose } from "../../ui/choice-panel.ts";
+import { ACTION_TEXTS, KEY_LIST } from "../../ui/key-list.ts";
+import type { Desk } from "./desk.ts";
+import { definedChoices, runByKey } from "./slash-desk.ts";
+
+/** Commands that a key has, too. */
+const COMMAND_KEYS: Readonly<Record<string, string | undefined>> = {
+  back: KEY_LIST.find(([, text]) => text === "key.back")?.[0],
+  help: "?",
+  approval: "shift+tab",
+};
+
+/** Every command and every key in one list, which typing filters. */
+export async function showPalette(desk: Desk, act: (action: KeyAction) => void): Promise<void> {
+  const commands = SCREEN_COMMANDS.map((command): Choice => {
+    const keys = [...desk.keys.keysOf(`/${command.name}`), COMMAND_KEYS[command.name] ?? ""];
+    return {
+      value: `/${command.name}`,
+      label: labelOf(command),
+      more: withKeys(describe(command.name), keys),
+    };
+  });
+  const actions = Object.entries(ACTION_TEXTS).map(([action, text]): Choice => {
+    const [key = "–", ...others] = desk.keys.keysOf(action);
+    return { value: action, label: key, more: withKeys(say(text), others) };
+  });
+  const chosen = (value: string): void => {
+    if (value.startsWith("/")) void runChosen(desk, value);
+    else act(value as KeyAction);
+  };
+  choose(desk, {
+    title: say("palette.title"),
+    choices: [...commands, ...(await definedChoices(desk)), ...actions],
+    chosen,
+  });
+}
+
+/** A command that takes words, or one that a file defines, is put into the prompt where they may follow. */
+async function runChosen(desk: Desk, value: string): Promise<void> {
+  const isOfScreen = SCREEN_COMMANDS.some(({ name }) => `/${name}` === value);
+  if (isOfScreen) await runByKey(desk, value);
+  else desk.buffer.set(`${value} `);
+  desk.view.soon();
+}
+
+function withKeys(text: string, keys: readonly string[]): string {
+  const named = keys.filter((key) => key !== "").join(", ");
+  return named === "" ? text : `${text}  (${named})`;
+}

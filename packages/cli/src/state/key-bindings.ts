@@ -1,0 +1,95 @@
+import { messageOf } from "@burin/core";
+import { say } from "../locales/say.ts";
+
+/** What a key can do beside editing, and the key that does it unless the user says otherwise. */
+export const ACTION_KEYS = {
+  palette: "ctrl+p",
+  results: "ctrl+o",
+  search: "ctrl+r",
+  editor: "ctrl+g",
+  background: "ctrl+b",
+  image: "ctrl+v",
+  beside: "ctrl+s",
+  mode: "shift+tab",
+  redraw: "ctrl+l",
+  takeBack: "alt+up",
+  stop: "ctrl+z",
+} as const;
+
+/** What the user's own file may say. */
+export const EXAMPLE = '{ "ctrl+k": "palette", "alt+r": "/resume", "ctrl+s": null }';
+
+export type KeyAction = keyof typeof ACTION_KEYS;
+
+/** An action, a command such as `/resume`, or null: the key does nothing. */
+export type KeyUse = KeyAction | `/${string}` | null;
+
+const DEFAULT_USES = new Map(
+  Object.entries(ACTION_KEYS).map(([action, key]) => [key as string, action as KeyAction]),
+);
+const NAMED = "tab|up|down|left|right|home|end|pageup|pagedown|insert|delete|backspace|space|enter|escape";
+const KEY = new RegExp(`^(?:ctrl\\+)?(?:alt\\+)?(?:shift\\+)?(?:${NAMED}|[!-*,-~])$`);
+/** Keys that must always lead out, and those that terminals send for them. */
+const KEPT = new Set(["enter", "escape", "tab", "ctrl+c", "ctrl+i", "ctrl+j", "ctrl+m", "ctrl+["]);
+
+/** What keys do: the defaults, and what the user's own file changes. */
+export class KeyBindings {
+  readonly own: ReadonlyMap<string, KeyUse>;
+
+  constructor(own: ReadonlyMap<string, KeyUse> = new Map()) {
+    this.own = own;
+  }
+
+  /** undefined for a key that edits the prompt or means nothing. */
+  useOf(key: string): KeyUse | undefined {
+    return this.own.has(key) ? this.own.get(key) : DEFAULT_USES.get(key);
+  }
+
+  /** The keys that do this, the user's own first. */
+  keysOf(use: string): string[] {
+    const own = [...this.own].flatMap(([key, its]) => (its === use ? [key] : []));
+    const usual = [...DEFAULT_USES].flatMap(([key, its]) => (its === use && !this.own.has(key) ? [key] : []));
+    return [...own, ...usual];
+  }
+}
+
+/** Reads a file of key bindings, `{"ctrl+k": "palette", "alt+r": "/resume", "ctrl+s": null}`; what is wrong is left out and named. */
+export function readKeyBindings(text: string, commands: readonly string[]) {
+  const own = new Map<string, KeyUse>();
+  const faults: string[] = [];
+  let entries: [string, unknown][] = [];
+  try {
+    const read: unknown = JSON.parse(text);
+    if (typeof read === "object" && read !== null && !Array.isArray(read)) entries = Object.entries(read);
+    else faults.push(say("keys.noObject", { example: EXAMPLE }));
+  } catch (error) {
+    faults.push(messageOf(error));
+  }
+  for (const [written, use] of entries) {
+    const key = plainKey(written);
+    const isText = !/[+]/.test(key) && key.length === 1;
+    if (!KEY.test(key) || isText) faults.push(say("keys.unknownKey", { key: written }));
+    else if (KEPT.has(key)) faults.push(say("keys.kept", { key: written }));
+    else if (isUse(use, commands)) own.set(key, use);
+    else {
+      const known = [...Object.keys(ACTION_KEYS), "/…"].join(", ");
+      faults.push(say("keys.unknownUse", { key: written, use: String(use), known }));
+    }
+  }
+  return { bindings: new KeyBindings(own), faults };
+}
+
+function isUse(use: unknown, commands: readonly string[]): use is KeyUse {
+  if (use === null) return true;
+  if (typeof use !== "string") return false;
+  return Object.hasOwn(ACTION_KEYS, use) || commands.includes(/^\/(\S+)/.exec(use)?.[1] ?? "");
+}
+
+/** In lower case, with the modifiers in the order in which the terminal's keys have them. */
+function plainKey(written: string): string {
+  const parts = written.trim().toLowerCase().split("+");
+  const key = parts.pop() ?? "";
+  const names = new Set(parts.map((part) => (part === "option" || part === "meta" ? "alt" : part)));
+  const known = ["ctrl", "alt", "shift"].filter((name) => names.delete(name));
+  return [...known, ...names, key === "esc" ? "escape" : key].join("+");
+}
