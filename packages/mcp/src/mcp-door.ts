@@ -5,6 +5,7 @@ import { type JsonRecord, recordsIn } from "@burin/contract/messages/untrusted-j
 import { messageOf } from "@burin/contract/text/error-message";
 import { nearNames } from "@burin/contract/text/near-names";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
+import type { Tool, ToolResult } from "@burin/contract/tools";
 import type { CallRequest, DiscoveredMCPTool } from "./discovered-mcp-tool.ts";
 import { unavailable } from "./mcp-error.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";
@@ -49,8 +50,8 @@ export interface McpDoor {
   prompt(request: McpPromptRequest, signal?: AbortSignal): Promise<PartUnion[]>;
   resources(signal?: AbortSignal): Promise<readonly McpResource[]>;
   readResource(server: string, uri: string, signal?: AbortSignal): Promise<PartUnion[]>;
-  /** One call by the server's own tool name; resolves to the server's own result. */
-  callTool(order: ServerOrder, signal?: AbortSignal): Promise<unknown>;
+  /** One call by the server's own tool name, which takes it through the whole flow like any other call. */
+  callTool(order: ServerOrder, signal?: AbortSignal): Promise<ToolResult>;
   /** Starts the server and asks it for everything; rejects with the reason why it has no tools. */
   test(server: string, signal?: AbortSignal): Promise<McpReport>;
   login(server: string, how: McpLogin, signal?: AbortSignal): Promise<"logged_in" | "not_needed">;
@@ -82,15 +83,42 @@ interface ServerPort {
   login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed">;
 }
 
-/** Gives access to the servers that `open` returns; they are opened with the first use. */
-export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
-  const named = async (alias: string) => {
-    const servers = await open();
-    const found = servers.find((server) => server.alias === alias);
-    if (found !== undefined) return found;
-    const known = servers.map((server) => server.alias).join(", ");
-    throw unavailable(`There is no MCP server "${alias}". There are: ${known || "none"}.`);
+type OpenServers = () => Promise<readonly ServerPort[]>;
+
+async function findServer(open: OpenServers, alias: string): Promise<ServerPort> {
+  const servers = await open();
+  const found = servers.find((server) => server.alias === alias);
+  if (found !== undefined) return found;
+  const known = servers.map((server) => server.alias).join(", ");
+  throw unavailable(`There is no MCP server "${alias}". There are: ${known || "none"}.`);
+}
+
+async function findTool(server: ServerPort, name: string, signal: AbortSignal): Promise<DiscoveredMCPTool> {
+  const tools = await server.listed(signal);
+  const tool = tools.find((one) => one.plainName === name);
+  if (tool !== undefined) return tool;
+  throw unavailable(`The MCP server "${server.alias}" has no tool "${name}". ${toolsNear(name, tools)}`);
+}
+
+/** Calls the tool that the user's settings name for a built-in tool. Asks nobody: the built-in tool has its own question. */
+export function settingsCaller(open: OpenServers) {
+  return {
+    async call({ server: alias, tool: name, argumentsFor }: ServerOrder, signal: AbortSignal) {
+      const server = await findServer(open, alias);
+      const { parameterSchema: inputSchema } = await findTool(server, name, signal);
+      const args = argumentsFor(inputSchema);
+      const call = { tool: name, args, inputSchema, signal, onProgress: () => {}, mayRepeat: false };
+      return server.connection.callTool(call);
+    },
   };
+}
+
+/**
+ * Gives access to the servers that `open` returns; they are opened with the first use. `guard` returns a tool whose calls
+ * go through the whole flow.
+ */
+export function mcpDoor(open: OpenServers, guard: (tool: Tool) => Tool): McpDoor {
+  const named = (alias: string) => findServer(open, alias);
   const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>, signal: AbortSignal) => {
     allowListeners(signal);
     const answers = await Promise.allSettled((await open()).map(read));
@@ -113,17 +141,9 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
       const { contents } = await connection.request("resources/read", { uri }, signal);
       return (Array.isArray(contents) ? contents : []).map(resourcePart);
     },
-    async callTool({ server: alias, tool: name, argumentsFor }, signal = NEVER) {
-      const server = await named(alias);
-      const tools = await server.listed(signal);
-      const tool = tools.find((one) => one.plainName === name);
-      if (tool === undefined) {
-        throw unavailable(`The MCP server "${alias}" has no tool "${name}". ${toolsNear(name, tools)}`);
-      }
-      const { parameterSchema: inputSchema } = tool;
-      const args = argumentsFor(inputSchema);
-      const call = { tool: name, args, inputSchema, signal, onProgress: () => {}, mayRepeat: false };
-      return server.connection.callTool(call);
+    async callTool({ server, tool: name, argumentsFor }, signal = NEVER) {
+      const tool = await findTool(await named(server), name, signal);
+      return guard(tool).execute({ ...argumentsFor(tool.parameterSchema) }, signal);
     },
     async test(alias, signal = NEVER) {
       const server = await named(alias);

@@ -37,7 +37,6 @@ import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import type { ReadyOptions, SessionGrants, SessionOptions } from "./options.ts";
 import { announcementOf, helpOf, Models } from "./session-models.ts";
-import { lazyMcp } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
 import { runOne } from "./toolbox.ts";
 
@@ -130,7 +129,7 @@ export class Session {
     this.registry = this.#tools.guarded;
     this.commands = commandList(this.#tools.commands);
     this.tasks = background;
-    this.mcp = lazyMcp(discovery);
+    this.mcp = this.#tools.mcp;
     const briefing = briefingOf(home.definitions, hooks);
     const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing };
     const past = resume?.session.events(this.#kindOf);

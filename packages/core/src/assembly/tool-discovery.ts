@@ -2,9 +2,10 @@ import { lazily } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
 import { wait, withEither } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
-import type { ToolSource } from "@burin/contract/tools";
+import type { Tool, ToolSource } from "@burin/contract/tools";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { McpServer } from "@burin/mcp/mcp-server";
+import type { CallServer } from "@burin/web/search/mcp-search";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import type { McpParts } from "./join-mcp.ts";
 import type { ReadyOptions } from "./options.ts";
@@ -254,19 +255,28 @@ async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0])
   return [...sources, ...(await mcpSources(parts, report))];
 }
 
+function openedServers(discovery: ToolDiscovery) {
+  return async () => {
+    const { McpServer: Server } = await import("@burin/mcp/mcp-server");
+    discovery.assertOpen();
+    await discovery.start();
+    return discovery.sources.filter((source): source is McpServer => source instanceof Server);
+  };
+}
+
+/** Calls a tool of an MCP server for a built-in tool; its code is loaded at the first use. */
+export function lazyServerCall(discovery: ToolDiscovery): CallServer {
+  const caller = once(async () =>
+    (await import("@burin/mcp/mcp-door")).settingsCaller(openedServers(discovery)),
+  );
+  return lazily(caller, ["call"]).call;
+}
+
 /** Access to the MCP servers among the sources; its code is loaded at the first use. */
-export function lazyMcp(discovery: ToolDiscovery): McpDoor {
-  const door = once(async (): Promise<McpDoor> => {
-    const [{ mcpDoor }, { McpServer: Server }] = await Promise.all([
-      import("@burin/mcp/mcp-door"),
-      import("@burin/mcp/mcp-server"),
-    ]);
-    return mcpDoor(async () => {
-      discovery.assertOpen();
-      await discovery.start();
-      return discovery.sources.filter((source): source is McpServer => source instanceof Server);
-    });
-  });
+export function lazyMcp(discovery: ToolDiscovery, guard: (tool: Tool) => Tool): McpDoor {
+  const door = once(async () =>
+    (await import("@burin/mcp/mcp-door")).mcpDoor(openedServers(discovery), guard),
+  );
   const names = ["prompts", "resources", "prompt", "readResource", "callTool", "test", "login"] as const;
   return {
     ...lazily(door, names),

@@ -12,6 +12,7 @@ import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
 import type { TreeLook } from "@burin/files/ignore/tree-look";
 import type { ReadMemory } from "@burin/files/workspace/read-record";
+import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Rule } from "@burin/shell-judge";
 import { CallIds } from "../agent/call-ids.ts";
 import { contextFileNames } from "../agent/context-files.ts";
@@ -33,7 +34,7 @@ import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
 import type { ForServers } from "./join-mcp.ts";
 import type { SessionGrants, ToolboxOptions } from "./options.ts";
-import { discoveryOf, lazyMcp, type ToolDiscovery } from "./tool-discovery.ts";
+import { discoveryOf, lazyMcp, lazyServerCall, type ToolDiscovery } from "./tool-discovery.ts";
 
 const IDLE_MS = 300;
 const EXACT = { caseSensitive: true };
@@ -80,6 +81,7 @@ export class ToolSet {
   readonly registry: ToolRegistry;
   /** For others. */
   readonly guarded: ToolRegistry;
+  readonly mcp: McpDoor;
   readonly workspace: Workspace;
   readonly commands: MachineCommands;
   readonly discovery: ToolDiscovery;
@@ -150,7 +152,9 @@ export class ToolSet {
     const { judge, callIds } = this;
     const asking = park ? this.questions.load : (questions ?? this.#alreadyAnswered(parts.asking));
     const flow = { ...this.#flow, questions: asking, judge };
-    this.guarded = registry.guarded((tool) => guardedTool(tool, { ...flow, callIds }));
+    const guard = (tool: Tool) => guardedTool(tool, { ...flow, callIds });
+    this.guarded = registry.guarded(guard);
+    this.mcp = lazyMcp(this.discovery, guard);
     this.runCalls = lazyCalls({
       ...flow,
       registry,
@@ -349,7 +353,7 @@ function searcherOf({ settings: all, environment }: Home, discovery: ToolDiscove
   const settings = all.web.search;
   if (settings === undefined) return undefined;
   const isByServer = settings.provider === "mcp";
-  const { callTool: call } = lazyMcp(discovery);
+  const call = lazyServerCall(discovery);
   return {
     name: (isByServer && settings.server) || settings.provider,
     search: async (question, signal) => {

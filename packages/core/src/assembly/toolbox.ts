@@ -12,7 +12,6 @@ import { newSessionId } from "../session/log/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { resolveHome } from "./home.ts";
 import type { ReadyOptions, ToolboxOptions } from "./options.ts";
-import { lazyMcp } from "./tool-discovery.ts";
 import { ToolSet } from "./tool-set.ts";
 
 export interface RunOptions {
@@ -36,7 +35,7 @@ export class Toolbox {
     const undoWriter = options.record ? `call-${newSessionId()}` : undefined;
     this.#tools = new ToolSet(options, resolveHome(options), { undoWriter });
     this.registry = this.#tools.guarded;
-    this.mcp = lazyMcp(this.#tools.discovery);
+    this.mcp = this.#tools.mcp;
     this.commands = commandList(this.#tools.commands);
     // So that they can be passed on as plain functions.
     this.call = this.call.bind(this);
