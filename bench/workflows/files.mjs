@@ -54,6 +54,8 @@ export const ROWS = [
     from: "a release page",
     before: "mkdir -p a/.vscode; echo '{}' > a/.vscode/s.json; echo 1 > a/b; tar cf a.tar a; rm -r a",
     steps: ["tar xf a.tar", "ls -A a"],
+    // It holds the time at which it was made.
+    ignore: /\.tar$/,
   },
   {
     name: "zip and unzip",

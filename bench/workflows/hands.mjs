@@ -18,16 +18,16 @@ export async function openShell({ root, env }) {
   return {
     run: (command, { background }) =>
       new Promise((done) => {
-        const child = spawn("bash", ["-c", command], {
+        // Both streams in one, so that their lines come in the order in which they were written.
+        const child = spawn("bash", ["-c", 'exec "$0" -c "$1" 2>&1', "bash", command], {
           cwd: root,
           env,
           detached: true,
-          stdio: ["ignore", "pipe", "pipe"],
+          stdio: ["ignore", "pipe", "inherit"],
         });
         all.push(child);
         let output = "";
-        for (const stream of [child.stdout, child.stderr])
-          stream.setEncoding("utf8").on("data", (text) => (output += text));
+        child.stdout.setEncoding("utf8").on("data", (text) => (output += text));
         if (background) done({ code: 0, output: "" });
         // What it leaves running may hold the streams open.
         child.on("exit", (code, signal) =>

@@ -37,7 +37,7 @@ function hashOf(bytes) {
 const QUESTIONS = {
   head: "symbolic-ref -q HEAD || echo detached",
   refs: "for-each-ref --format='%(refname) %(objecttype) %(*tree)%(tree) %(contents:subject)' --exclude=refs/stash --exclude=refs/notes 2>/dev/null || git for-each-ref --format='%(refname) %(objecttype) %(*tree)%(tree) %(contents:subject)' refs/heads refs/tags refs/remotes",
-  history: "log --all --format='%T %s %an'",
+  history: "log --all --format='%T %s %an' | sort -u",
   index: "ls-files -s",
   stash: "stash list --format=%gs",
   status: "status --porcelain --untracked-files=all",

@@ -1,21 +1,37 @@
 import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
-import { setOf } from "./tables.ts";
+import { alike, rowOf, setOf } from "./tables.ts";
+
+/** What git may start by itself for a line of git commands. */
+export interface GitStarts {
+  /** The hooks that git may run; "any" where that depends on more than the words. */
+  readonly hooks: readonly string[] | "any";
+  /** It writes or compares files, for which settings may name filters and other programs. */
+  readonly usesFiles: boolean;
+}
 
 /** A line in which nothing but git, and what git's hooks and settings start, can write a file. */
-export interface GitLine {
+export interface GitLine extends GitStarts {
   /** The names of the settings that its words set or remove. */
   readonly keys: readonly string[];
-  /** Whether one of its commands works on files or talks to others, so that hooks and filters may run. */
-  readonly runsHooks: boolean;
 }
 
 const SHELL_ONLY = setOf("cd true : echo printf pwd");
-const WITHOUT_HOOKS = setOf("branch remote config rev-parse");
-const WITH_HOOKS = setOf(
-  "add checkout switch fetch pull push merge stash restore sparse-checkout submodule worktree status log show diff ls-files",
-);
-const LAUNCHES = /^(?:--(?:up|rece|conf|temp|sep|textc|tool|filt|trail|e)|foreach$|-[a-z]*u$)|::/;
+/** Subcommands that work on no files, and the hook that git may run for them. */
+const WITHOUT_FILES = setOf("branch remote config rev-parse");
+const CHANGES_REFS = ["reference-transaction"];
+const CHANGES_INDEX = ["post-index-change"];
+/** The others of which it is known what they do, with the hooks that git may run for them. */
+const HOOKS_OF: Readonly<Record<string, readonly string[] | "any">> = {
+  ...alike("add restore sparse-checkout status log show diff ls-files", CHANGES_INDEX),
+  ...alike("checkout switch worktree", ["post-checkout", ...CHANGES_REFS, ...CHANGES_INDEX]),
+  ...alike("reset stash", [...CHANGES_REFS, ...CHANGES_INDEX]),
+  fetch: ["pre-auto-gc", ...CHANGES_REFS],
+  push: ["pre-push", ...CHANGES_REFS],
+  ...alike("merge pull rebase cherry-pick revert submodule", "any"),
+};
+const LAUNCHES =
+  /^(?:--(?:exe|int|edit-t|up|rece|conf|temp|sep|textc|tool|filt|trail|e)|foreach$|-[a-z]*[uxi]$)|::/;
 const SETTING_OPTIONS =
   /^--(?:local|worktree|add|unset|unset-all|replace-all|bool|int|path|get|get-all|list|type=\w+)$/;
 const MAIN_OPTIONS = setOf("-C -P --no-pager");
@@ -30,7 +46,13 @@ export function readGitLine(command: string): GitLine | null {
   const lines = commands.map(readCommand);
   const found = lines.filter((line) => line !== null);
   if (found.length < lines.length || !found.some(({ isGit }) => isGit)) return null;
-  return { keys: found.flatMap(({ keys }) => keys), runsHooks: found.some(({ runsHooks }) => runsHooks) };
+  const hooks = new Set<string>();
+  for (const line of found) for (const hook of line.hooks) hooks.add(hook);
+  return {
+    keys: found.flatMap(({ keys }) => keys),
+    hooks: hooks.has("any") ? "any" : [...hooks],
+    usesFiles: found.some(({ usesFiles }) => usesFiles),
+  };
 }
 
 function readCommand({ words, assignments, redirections, problems }: SimpleCommand) {
@@ -38,21 +60,39 @@ function readCommand({ words, assignments, redirections, problems }: SimpleComma
     problems.length + assignments.length === 0 && redirections.every(({ kind }) => kind !== "write");
   const values = words.flatMap(({ value, isGlob }) => (value === null || isGlob ? [] : [value]));
   if (!isPlain || values.length < words.length) return null;
-  if (SHELL_ONLY.has(values[0] ?? "")) return { isGit: false, keys: [], runsHooks: false };
+  if (SHELL_ONLY.has(values[0] ?? "")) return { isGit: false, keys: [], hooks: [], usesFiles: false };
   return values[0] === "git" ? readGit(values.slice(subcommandOf(values))) : null;
 }
 
 function readGit([subcommand = "", ...rest]: readonly string[]) {
-  const isHookless = WITHOUT_HOOKS.has(subcommand);
-  if (!isHookless && !WITH_HOOKS.has(subcommand)) return null;
+  const isAboutRefs = WITHOUT_FILES.has(subcommand);
+  const hooks = rowOf(HOOKS_OF, subcommand);
+  if (!isAboutRefs && hooks === undefined) return null;
   // There it only notes which branch follows which, or means untracked files.
   const mayHaveU = /^(?:push|branch|stash|add)$/.test(subcommand);
   if (rest.some((word) => LAUNCHES.test(word) && !(mayHaveU && word === "-u"))) return null;
   const isConfig = subcommand === "config";
   if (isConfig && rest.some((word) => word.startsWith("-") && !SETTING_OPTIONS.test(word))) return null;
-  const key = isConfig ? rest.filter((word) => !word.startsWith("-")).slice(0, 1) : [];
+  const keys = isConfig ? rest.filter((word) => !word.startsWith("-")).slice(0, 1) : [];
   const talks = subcommand === "remote" && rest.some((word) => REMOTE_TALKS.test(word));
-  return { isGit: true, keys: key, runsHooks: !isHookless || talks };
+  return {
+    isGit: true,
+    keys,
+    hooks: hooks === "any" ? ["any"] : (hooks ?? CHANGES_REFS),
+    usesFiles: !isAboutRefs || talks,
+  };
+}
+
+const READS_SETTINGS = /^(?:--get.*|-l|--list|get|list)$/;
+const OTHER_SETTINGS = /^(?:--(?:global|system|file|blob)|-f$|-[a-z]*f)/;
+
+/** The keys and sections that `git config` with these words changes in the repository's own settings. */
+export function changedSettings([subcommand, ...rest]: readonly string[]): readonly string[] {
+  if (subcommand !== "config" || rest.some((word) => READS_SETTINGS.test(word) || OTHER_SETTINGS.test(word)))
+    return [];
+  const operands = rest.filter((word) => !word.startsWith("-") && !/^(?:set|unset)$/.test(word));
+  const isShown = operands.length === 1 && operands.length === rest.length;
+  return isShown ? [] : operands.slice(0, 1);
 }
 
 function subcommandOf(values: readonly string[]): number {

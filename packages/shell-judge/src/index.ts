@@ -2,7 +2,7 @@ export { APPROVAL_MODES, type ApprovalMode, CurrentMode, stricterMode } from "@b
 export type { CommandPlace } from "./command-place.ts";
 export { type CommandRequest, judgeCommand } from "./command-policy.ts";
 export { bareLauncherOf } from "./command-rules.ts";
-export { type GitLine, readGitLine } from "./git-lines.ts";
+export { changedSettings, type GitLine, type GitStarts, readGitLine } from "./git-lines.ts";
 export {
   type HostPlace,
   type HostRules,

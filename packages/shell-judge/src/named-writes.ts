@@ -1,6 +1,7 @@
 import { type CommandPlace, CommandReach } from "./command-place.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { baseName, launchesOf } from "./programs/launches.ts";
+import { isKnown } from "./programs/read-program.ts";
 import { setOf } from "./tables.ts";
 
 /** What the words of a command line say about the files that it changes. Paths are relative to the root. */
@@ -9,14 +10,22 @@ export interface NamedWrites {
   readonly paths: readonly string[];
   /** What is removed or moved away with all that is in it. */
   readonly removed: readonly string[];
+  /** Folders of which all that is in them is changed. */
+  readonly changed: readonly string[];
   /** The words of each git command, and the folder that it runs in. */
   readonly git: readonly { readonly folder: string; readonly words: readonly string[] }[];
+  /** It has a program whose words do not say what it does, such as a script. */
+  readonly startsOthers: boolean;
 }
 
 const DEEPEST = 4;
 /** They put what the first words name into the folder that the last one names. */
 const COPIES = setOf("cp mv ln install rsync");
 const REMOVES = setOf("rm mv rmdir unlink shred trash");
+/** They change the mode or the owner of all that is in a folder. */
+const CHANGES_MODES = setOf("chmod chown chgrp");
+/** They do nothing else than their words say. */
+const SAYS_ALL = setOf("mkdir touch tee dd truncate sync sleep kill pkill curl wget tar zip unzip gzip");
 /** They show what they name, and write nothing there. */
 const ONLY_SHOWS = setOf(
   "cat bat head tail less more grep egrep fgrep rg ag ls stat file wc diff cmp test [ echo printf find fd source . md5sum sha256sum jq",
@@ -29,14 +38,18 @@ export function namedWrites(command: string, place: CommandPlace): NamedWrites {
   return {
     paths: [...found.paths],
     removed: [...found.removed],
+    changed: [...found.changed],
     git: found.git,
+    startsOthers: found.startsOthers,
   };
 }
 
 class Found {
   readonly paths = new Set<string>();
   readonly removed = new Set<string>();
+  readonly changed = new Set<string>();
   readonly git: { folder: string; words: readonly string[] }[] = [];
+  startsOthers = false;
 }
 
 interface Reading {
@@ -63,9 +76,15 @@ function readWords(words: readonly string[], reach: CommandReach, reading: Readi
     else if (launch.kind === "script" && launch.text !== null) readLine(launch.text, reach.inner(), inner);
   }
   const name = baseName(words[0] ?? "");
+  if (!saysAll(name) && !launches.some(({ kind }) => kind !== "unseen")) found.startsOthers = true;
   if (name === "git") readGit(words, reach, found);
   else if (!ONLY_SHOWS.has(name) && !launches.some(({ kind }) => kind === "words"))
     readOperands(words, reach, found);
+}
+
+function saysAll(name: string): boolean {
+  const isListed = [COPIES, REMOVES, CHANGES_MODES, SAYS_ALL, ONLY_SHOWS].some((names) => names.has(name));
+  return isListed ? !/^(?:\.|source)$/.test(name) : isKnown(name);
 }
 
 function readOperands([program = "", ...words]: readonly string[], reach: CommandReach, found: Found): void {
@@ -75,6 +94,8 @@ function readOperands([program = "", ...words]: readonly string[], reach: Comman
   if (REMOVES.has(name))
     for (const path of (name === "mv" ? others : operands).flatMap((one) => reach.placesOf(one)))
       found.removed.add(path);
+  if (CHANGES_MODES.has(name) && words.some((word) => /^(?:-\w*R|--recursive)/.test(word)))
+    for (const path of operands.slice(1).flatMap((one) => reach.placesOf(one))) found.changed.add(path);
   if (COPIES.has(name))
     for (const source of others) note(`${operands.at(-1)}/${lastSegment(source)}`, reach, found);
   const isRead = (word: string) => COPIES.has(name) && name !== "mv" && others.includes(word);

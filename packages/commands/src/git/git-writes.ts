@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { bytesOf, linkTarget, lstatOf } from "@burin/files/disk/disk-looks";
-import { protectedFile } from "@burin/shell-judge";
 import { findHelper, helperPath } from "../processes/helper-program.ts";
 import { askGit, gitLooking } from "./git-programs.ts";
 
@@ -26,23 +25,66 @@ const GOES_ON_WITH = ["ORIG_HEAD", "MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEA
 const LINES_OF_ENTRY = 6;
 const MOST_BYTES = 10 * 1024 * 1024;
 
-/** The protected files that a git command would write, as git itself says; absolute. Runs nothing of the repository. */
-export function protectedByGit(folder: string, words: readonly string[]): string[] {
+/** The files that a git command would write, as git itself says, of those that are meant; absolute. Runs nothing of the repository. */
+export function writtenByGit(
+  folder: string,
+  words: readonly string[],
+  isMeant: (path: string) => boolean,
+): string[] {
   const [subcommand = "", ...rest] = words;
   if (!CHANGES.test(subcommand)) return [];
   if (subcommand === "reset" && !rest.some((word) => /^--(?:hard|merge|keep)$/.test(word))) return [];
   const top = ask(folder, ["rev-parse", "--show-toplevel"]).trim();
   if (top === "") return [];
+  const isWanted = (name: string) => name !== "" && isMeant(join(top, name));
   const listed = [
     ...namedCommits(folder, subcommand, rest).flatMap((id) => changedByCommit(top, subcommand, id)),
     ...(PATCHES.test(subcommand) ? operands(rest).map((file) => changedByPatch(folder, file)) : []),
-    ...(isOverwriting(subcommand, rest) ? [changedInWorkTree(top)] : []),
-    ...(isForced(subcommand, rest) ? [touched(top)] : []),
+    ...(isOverwriting(subcommand, rest) ? [changedInWorkTree(top, isWanted)] : []),
+    ...(isForced(subcommand, rest) ? [touched(top, isWanted)] : []),
     ...(REMOVES.test(subcommand) ? [untracked(top, rest)] : []),
   ];
   const names = new Set(listed.flatMap((text) => text.split("\0")));
-  const isMeant = (name: string) => name !== "" && protectedFile(name) !== null;
-  return [...names].filter(isMeant).map((name) => join(top, name));
+  return [...names].filter(isWanted).map((name) => join(top, name));
+}
+
+/** The folders and files that its words limit it to, where they do; absolute. */
+export function limitsOfGit(
+  folder: string,
+  [subcommand = "", ...rest]: readonly string[],
+): readonly string[] {
+  const paths = pathWords(folder, subcommand, rest);
+  // With these it is about a pattern, which may begin at the top.
+  return paths.some((path) => /^:|[*?[\\]/.test(path)) ? [] : paths.map((path) => resolve(folder, path));
+}
+
+const ONLY_HERE = /^(?:clean|rm|mv|apply)$/;
+
+function pathWords(folder: string, subcommand: string, rest: readonly string[]): readonly string[] {
+  const mark = rest.indexOf("--");
+  if (mark !== -1) return rest.slice(mark + 1);
+  if (ONLY_HERE.test(subcommand)) return ["."];
+  if (subcommand === "restore")
+    return operands(rest).filter((_, at, all) => at > 0 || isNoCommit(folder, all[0]));
+  const isCheckout =
+    subcommand === "checkout" && !rest.some((word) => /^-[bBt]|^--(?:orphan|track|detach)/.test(word));
+  if (!isCheckout) return [];
+  return operands(rest).filter((word, at) => at > 0 || isNoCommit(folder, word));
+}
+
+function isNoCommit(folder: string, word = ""): boolean {
+  return word !== "-" && namedCommits(folder, "checkout", [word]).length === 0;
+}
+
+/** Whether git alone knows what it would write there, as it first has to get it, or to work it out. */
+export function isUnforeseen([subcommand = "", ...rest]: readonly string[]): boolean {
+  return subcommand === "pull" || (subcommand === "sparse-checkout" && rest[0] !== "list");
+}
+
+/** Where the repository of a folder keeps its configuration; null outside a repository. */
+export function settingsFileOf(folder: string): string | null {
+  const found = ask(folder, ["rev-parse", "--path-format=absolute", "--git-common-dir"]).trim();
+  return found === "" ? null : join(found, "config");
 }
 
 function operands(rest: readonly string[]): string[] {
@@ -99,22 +141,22 @@ function changedByPatch(folder: string, file: string): string {
     .join("\0");
 }
 
-/** Tracked protected files whose content is not that of the last commit. Compares hashes, so that no filter runs. */
-function changedInWorkTree(top: string): string {
+/** Tracked files whose content is not that of the last commit. Compares hashes, so that no filter runs. */
+function changedInWorkTree(top: string, isWanted: (name: string) => boolean): string {
   const entries = ask(top, ["ls-tree", "-r", "-z", "HEAD"]).split("\0");
   const changed = entries.flatMap((entry) => {
     const [, id = "", name = ""] = /^\d+ blob ([0-9a-f]+)\t(.+)$/s.exec(entry) ?? [];
-    return name !== "" && protectedFile(name) !== null && !isSame(join(top, name), id) ? [name] : [];
+    return name !== "" && isWanted(name) && !isSame(join(top, name), id) ? [name] : [];
   });
   const staged = ask(top, ["diff-index", "--cached", "-z", "--name-only", "--no-renames", "HEAD"]);
   return [...changed, staged].join("\0");
 }
 
-/** Git also writes what has other time stamps than it noted, as after a copy.. */
-function touched(top: string): string {
+/** Git also writes what has other time stamps than it noted, as after a copy. */
+function touched(top: string, isWanted: (name: string) => boolean): string {
   const lines = ask(top, ["-c", "core.quotePath=false", "ls-files", "--debug"]).split("\n");
   const found = lines.flatMap((name, index) => {
-    if (index % LINES_OF_ENTRY !== 0 || name === "" || protectedFile(name) === null) return [];
+    if (index % LINES_OF_ENTRY !== 0 || name === "" || !isWanted(name)) return [];
     const stats = lstatOf(join(top, name));
     const noted = lines.slice(index + 1, index + LINES_OF_ENTRY).join(" ");
     const [, changed = "", modified = ""] = /ctime: (\d+):\d+ +mtime: (\d+):/.exec(noted) ?? [];

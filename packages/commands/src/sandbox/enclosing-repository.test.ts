@@ -38,8 +38,8 @@ function open(root: string): void {
   });
 }
 
-async function run(command: string, directory: string) {
-  const started = await commands.start({ command, directory, exception: "none" });
+async function run(command: string, directory: string, writes: readonly string[] = []) {
+  const started = await commands.start({ command, directory, exception: "none", writes });
   const { exitCode } = await started.shellEnded;
   const taken = (await started.takenBack()).map(({ path }) => path);
   return { exitCode, taken, text: started.output.soFar().head.toString() };
@@ -147,6 +147,95 @@ describe("the repository that the project is a part of", needs("bwrap"), () => {
     await run(`echo gitdir: ${shop}/.git > .git`, root);
     await run("git branch planted", root);
     expect(git(shop, "branch", "--list", "planted")).toBe("");
+  });
+});
+
+describe("git commands that change other packages of the repository", needs("bwrap"), () => {
+  let root: string;
+
+  /** The branch `feat` changes both packages, `own` only the one that is open; `origin/main` is ahead. */
+  beforeEach(() => {
+    root = join(shop, "packages/one");
+    mkdirSync(join(shop, "packages/two"));
+    writeFileSync(join(shop, "packages/two/b.txt"), "b\n");
+    git(shop, "add", "-A");
+    git(shop, "commit", "-qm", "Two");
+    for (const [branch, names] of Object.entries({ own: ["one/a.txt"], feat: ["one/a.txt", "two/b.txt"] })) {
+      git(shop, "switch", "-qc", branch, "main");
+      for (const name of names) writeFileSync(join(shop, "packages", name), `${branch}\n`);
+      git(shop, "commit", "-qam", branch);
+    }
+    git(".", "clone", "-q", "--bare", shop, join(shop, ".git/other.git"));
+    git(join(shop, ".git/other.git"), "branch", "-f", "main", "feat");
+    git(shop, "switch", "-q", "main");
+    git(shop, "remote", "add", "origin", join(shop, ".git/other.git"));
+    git(shop, "config", "branch.main.remote", "origin");
+    git(shop, "config", "branch.main.merge", "refs/heads/main");
+    open(root);
+  });
+
+  const named = async (command: string) => {
+    const found = await commands.protectedWrites({ command, directory: root, exception: "none" });
+    return found.map(({ path }) => path);
+  };
+  const textOf = (name: string) => readFileSync(join(shop, "packages", name), "utf8");
+
+  it.each(["git checkout feat", "git merge -q feat", "git switch -q feat && git status --short"])(
+    "P53 are whole after a yes that names the files: %s",
+    async (line) => {
+      const writes = await named(line);
+      expect(writes).toEqual([join(shop, "packages/two/b.txt")]);
+      expect((await run(line, root, writes)).exitCode).toBe(0);
+      expect([textOf("one/a.txt"), textOf("two/b.txt")]).toEqual(["feat\n", "feat\n"]);
+      expect(git(shop, "status", "--porcelain")).toBe("");
+    },
+  );
+
+  it("P53 are whole after a yes to all of the repository, where only the other side knows the files", async () => {
+    const writes = await named("git pull -q");
+    expect(writes).toEqual([shop]);
+    expect((await run("git pull -q", root, writes)).exitCode).toBe(0);
+    expect([textOf("one/a.txt"), textOf("two/b.txt")]).toEqual(["feat\n", "feat\n"]);
+  });
+
+  it.each([
+    "git checkout own",
+    "git checkout feat -- a.txt",
+    "git restore .",
+    "git commit -qam x",
+    "git stash",
+  ])("P53 name nothing outside when they change nothing there: %s", async (line) => {
+    writeFileSync(join(root, "a.txt"), line.includes("own") ? "a\n" : "changed\n");
+    expect(await named(line)).toEqual([]);
+    const { exitCode, text } = await run(line, root);
+    expect({ exitCode, text }).toMatchObject({ exitCode: 0 });
+    expect(textOf("two/b.txt")).toBe("b\n");
+  });
+
+  it.each([
+    ["a hook", "git checkout feat"],
+    ["a hook", "git pull"],
+    ["another program", "git checkout feat; sh s.sh"],
+    ["a filter", "git checkout feat"],
+  ])("P22 P53 are refused before anything changes where %s could write too: %s", async (what, line) => {
+    const name = line === "git pull" ? "post-merge" : "post-checkout";
+    if (what === "a hook") writeFileSync(join(shop, ".git/hooks", name), "#!/bin/sh\n", { mode: 0o755 });
+    if (what === "a filter") git(shop, "config", "filter.x.smudge", "sh s.sh");
+    await expect(named(line)).rejects.toThrow(/^Nothing was run: .*sandbox_exception/);
+    const request = { command: line, directory: root, exception: "unlimited" } as const;
+    expect(await commands.protectedWrites(request)).toEqual([]);
+  });
+
+  it("P22 what a yes names is closed to all but git", async () => {
+    const other = join(shop, "packages/two/b.txt");
+    await run(`git status; echo owned > ${other}; touch ${shop}/new`, root, [other, shop]);
+    expect([textOf("two/b.txt"), existsSync(join(shop, "new"))]).toEqual(["b\n", false]);
+  });
+
+  it("P53 a script commits", async () => {
+    writeFileSync(join(root, "release.sh"), "echo 2 > a.txt && git commit -qam Release && git tag v2\n");
+    expect((await run("sh release.sh", root)).exitCode).toBe(0);
+    expect(git(shop, "log", "-1", "--format=%s%d")).toBe("Release (HEAD -> main, tag: v2)");
   });
 });
 

@@ -133,6 +133,59 @@ describe("git's own configuration", needs("bwrap"), () => {
     expect(settings()).not.toContain("[alias]");
   });
 
+  it.each([
+    "git branch -m topic other",
+    "git checkout -q -b mine origin/daves",
+    "git config push.default current",
+  ])("P53 changes beside a server in the background, which cannot write it: %s", async (line) => {
+    const script = "touch ready; while [ ! -e done ]; do :; done; echo '[alias]' >> .git/config; touch over";
+    const request = { directory: root, exception: "none", isBackground: true } as const;
+    const server = await room.commands.start({ ...request, command: script });
+    const isThere = (name: string) => existsSync(join(root, name));
+    await expect.poll(() => isThere("ready")).toBe(true);
+    const plain = join(room.base, "plain", basename(root));
+    cpSync(root, plain, { recursive: true, preserveTimestamps: true });
+    spawnSync("bash", ["-c", line], { cwd: plain, stdio: "ignore" });
+    expect((await room.run(line)).code).toBe(0);
+    expect(settings()).toBe(settings(plain));
+    await room.run("touch done");
+    await expect.poll(() => isThere("over")).toBe(true);
+    await server.end();
+    expect(settings()).toBe(settings(plain));
+  });
+
+  it.each([
+    ["pre-commit", "git checkout -q -b mine origin/daves"],
+    ["pre-push", "git checkout -q --track origin/daves"],
+    ["post-merge", "git sparse-checkout set src"],
+  ])("P53 changes beside a hook that git does not run for it: %s, %s", async (hook, line) => {
+    write(`.git/hooks/${hook}`, "#!/bin/sh\n", 0o755);
+    const before = settings();
+    const { code, text } = await room.run(line);
+    expect({ code, text }).toMatchObject({ code: 0 });
+    expect(settings()).not.toBe(before);
+    expect(text).not.toContain("could not write config");
+  });
+
+  it("P53 takes a program after a yes that names the file, and no other line does", async () => {
+    const line = "git config core.hooksPath .husky";
+    const request = { command: line, directory: root, exception: "none" } as const;
+    const named = await room.commands.protectedWrites(request);
+    expect(named).toEqual([
+      { path: join(root, ".git/config"), why: "git can run programs that its settings name" },
+    ]);
+    const run = await room.commands.start({ ...request, writes: named.map(({ path }) => path) });
+    expect((await run.shellEnded).exitCode).toBe(0);
+    expect(await run.takenBack()).toEqual([]);
+    expect(git(root, "config", "core.hooksPath")).toBe(".husky");
+    for (const other of [
+      "git config user.name b",
+      "git config --get core.pager",
+      "git config --global core.pager x",
+    ])
+      expect(await room.commands.protectedWrites({ ...request, command: other })).toEqual([]);
+  });
+
   it("P22 a command that began while git could write it leaves no program in it", async () => {
     execFileSync("mkfifo", [join(root, "begin"), join(root, "end")]);
     const request = { directory: root, exception: "none" } as const;

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { orElse } from "@burin/contract/or-else";
 import { bytesOf, entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
+import type { GitStarts } from "@burin/shell-judge";
 import { programIn } from "../git/git-programs.ts";
 import { namedPrograms, settingsOfFolder } from "./judge-repository.ts";
 import { idOf, type Place, placeAt } from "./sandbox-place.ts";
@@ -16,18 +17,15 @@ export interface OpenSettings {
   readonly programs: readonly string[];
 }
 
-/** Whether git may run hooks and filters for what a line of git commands does. */
-export type GitSettingsUse = "with hooks" | "without hooks";
-
 const MOST_BYTES = 256 * 1024;
 
 /**
  * The configuration files that a line made of git commands alone may write: none where git would start something else
  * for it, as that could write them too.
  */
-export function openSettings(places: readonly Place[], use: GitSettingsUse): readonly OpenSettings[] {
+export function openSettings(places: readonly Place[], use: GitStarts): readonly OpenSettings[] {
   const folders = places.filter(({ part }) => part === "git folder");
-  if (folders.some(({ path }) => startsPrograms(path, use))) return [];
+  if (folders.some(({ path }) => mayStartPrograms(path, use))) return [];
   const files = places.filter(
     ({ part, kind, path }) =>
       part === "git file" && kind === "file" && /^config(?:\.worktree)?$/.test(basename(path)),
@@ -42,16 +40,17 @@ export function openSettings(places: readonly Place[], use: GitSettingsUse): rea
   });
 }
 
-function startsPrograms(folder: string, use: GitSettingsUse): boolean {
+/** Whether git would run a hook of this repository, or a program that its settings name, for such a line. */
+export function mayStartPrograms(folder: string, { hooks, usesFiles }: GitStarts): boolean {
   const settings = settingsOfFolder(folder);
   if (settings === null) return true;
   const hooksPath = settings.findLast(({ key }) => key === "core.hookspath")?.value;
-  const hooks = hooksPath === undefined ? resolve(folder, "hooks") : resolve(dirname(folder), hooksPath);
-  const names = entriesOf(hooks).map(({ name }) => name);
-  if (use === "without hooks") return names.includes("reference-transaction");
+  const place = hooksPath === undefined ? resolve(folder, "hooks") : resolve(dirname(folder), hooksPath);
+  const names = entriesOf(place).map(({ name }) => name.replace(/\.exe$/i, ""));
+  const isRun = (name: string) => (hooks === "any" ? !name.endsWith(".sample") : hooks.includes(name));
+  if (names.some(isRun)) return true;
   const own = settings.filter(({ scope }) => scope === "local" || scope === "worktree");
-  if (names.some((name) => !name.endsWith(".sample"))) return true;
-  return programIn(own, { changes: true, subcommand: "" }) !== null;
+  return usesFiles && programIn(own, { changes: true, subcommand: "" }) !== null;
 }
 
 /** Puts a file back in which an entry that may name a program is new, other or gone. */

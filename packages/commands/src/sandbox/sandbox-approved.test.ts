@@ -116,6 +116,10 @@ describe("what was approved happens whole", needs("bwrap"), () => {
     "git worktree remove --force tree",
     "git worktree add -q tree2 feat && git worktree list",
     "rm -rf .git",
+    "chmod -R g+w .",
+    "chmod -R go-r examples && chmod g+w .env.test",
+    "X=examples/demo; rm -rf $X",
+    'for d in examples/demo src; do rm -rf "$d"; done',
   ])("P53 as in plain bash, after one yes: %s", async (line) => {
     const plain = join(room.base, "plain", basename(root));
     copyProject(plain);

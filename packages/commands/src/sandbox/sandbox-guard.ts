@@ -1,11 +1,12 @@
 import { type FSWatcher, watch } from "node:fs";
 import { orElse } from "@burin/contract/or-else";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
-import { type GitSettingsUse, type OpenSettings, openSettings } from "./git-settings.ts";
+import { type OpenSettings, openSettings } from "./git-settings.ts";
 import { runningSteps } from "./git-steps.ts";
 import { type Before, type GuardGround, markTracked, sharedFiles, takeBackMade } from "./judge-changes.ts";
 import { KnownContent } from "./known-content.ts";
 import { AllowedCalls } from "./permissions.ts";
+import type { AllowedWrites } from "./sandbox-place.ts";
 import { filesBelow, type Survey, Surveyor } from "./sandbox-survey.ts";
 import type { TakenBack } from "./taken-back.ts";
 
@@ -46,6 +47,8 @@ export function guardian({ temporary, gitFolders: outside = [], ...given }: Guar
   const known = new KnownContent();
   let looks: Promise<unknown> = Promise.resolve();
   let guards = 0;
+  /** Those whose commands can write in git folders, where their mounts keep single files read-only. */
+  let writers = 0;
   /** One after the other: none begins before the last one is whole. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = looks.then(work);
@@ -53,7 +56,7 @@ export function guardian({ temporary, gitFolders: outside = [], ...given }: Guar
     return turn;
   };
   const open = new Set<readonly OpenSettings[]>();
-  const begin = async (writes: readonly string[], use?: GitSettingsUse): Promise<Guard> => {
+  const begin = async ({ writes = [], git, gitSettings }: AllowedWrites): Promise<Guard> => {
     // Before the survey: what is allowed later than that is seen as allowed.
     const calls = new AllowedCalls(kept.home);
     const since = Date.now();
@@ -61,7 +64,8 @@ export function guardian({ temporary, gitFolders: outside = [], ...given }: Guar
     const places = [...survey.places.values()];
     const gitFolders = places.flatMap(({ part, path }) => (part === "git folder" ? [path] : []));
     // Where another command goes on, git's renaming would take its read-only mount away from it.
-    const own = use === undefined || guards > 0 ? [] : openSettings(places, use);
+    const own = gitSettings === undefined || writers > 0 ? [] : openSettings(places, gitSettings);
+    const isWriter = git !== "nowhere";
     const settings = [...own, ...[...open].flat()];
     const tips = known.begin(places, guards === 0);
     const steps = new Set(gitFolders.flatMap(runningSteps));
@@ -85,10 +89,12 @@ export function guardian({ temporary, gitFolders: outside = [], ...given }: Guar
     const opened = own.map(({ path }) => path);
     open.add(own);
     guards += 1;
+    if (isWriter) writers += 1;
     const judge = (after: Survey, isGoingOn: boolean) => {
       const taken = takeBackMade(before, { ...kept, survey: after, isGoingOn });
       if (isGoingOn) return taken;
       guards -= 1;
+      if (isWriter) writers -= 1;
       open.delete(own);
       known.end(after.places.values());
       return taken;
@@ -98,7 +104,7 @@ export function guardian({ temporary, gitFolders: outside = [], ...given }: Guar
     const lookNow = () => judge(surveyor.look(before.named), false);
     return { before, opened, ...lookOften({ look, lookNow }, [...given.roots, ...gitFolders]) };
   };
-  return (writes: readonly string[] = [], use?: GitSettingsUse) => inTurn(() => begin(writes, use));
+  return (command: AllowedWrites = {}) => inTurn(() => begin(command));
 }
 
 const FIRST_MS = 250;

@@ -8,6 +8,7 @@ import { findChild, readIdMap } from "../processes/process-table.ts";
 import type { Child } from "../processes/run-process.ts";
 import { filterFile } from "./call-filter.ts";
 import { type EnclosingRepository, findEnclosing } from "./enclosing-repository.ts";
+import { mayStartPrograms } from "./git-settings.ts";
 import { type ReadingView, readingView } from "./reading-view.ts";
 import type { CommandSpace, Sandbox, SandboxedCommand, SandboxLimits } from "./sandbox.ts";
 import { type Guard, guardian, UNGUARDED } from "./sandbox-guard.ts";
@@ -66,7 +67,7 @@ export function linuxSandbox(
       const way: Way = { space, isRoot, hasChannels: command.isAlone !== true && !command.hasTerminal };
       const filtered = handFilter(filter, way);
       // Last of what a full disk can refuse: nobody would end a guard without a command.
-      const guard = await begin(command.writes, command.gitSettings);
+      const guard = await begin(command);
       const args = [
         ...spaces(command, way),
         // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
@@ -179,16 +180,19 @@ interface Around extends Pick<Guard, "before" | "opened"> {
 
 /** What the command sees of the disk, and what of it it can write. */
 function places(
-  { network, writes = [], usesGit = false }: SandboxedCommand,
+  command: SandboxedCommand,
   { roots, home, hide = [], temporary, mode }: SandboxLimits,
   { before, opened: settings, isRoot, hidden, caches, repositories, hasFilter, view }: Around,
 ): string[] {
+  const { network, writes = [], git = "in the roots" } = command;
   const gitFolders = repositories.map(({ folder }) => folder);
-  const opened = before !== null && usesGit ? gitFolders : [];
+  const opened = before !== null && git === "everywhere" ? gitFolders : [];
   const all = before
-    ? protectedLayout(before, [...roots, ...opened], [...writes, ...settings])
+    ? protectedLayout(before, { roots: [...roots, ...opened], writes: [...writes, ...settings], git })
     : { pinned: [], readOnly: [] };
   const isClosed = (path: string) => isWithinAny(path, gitFolders) && opened.length === 0;
+  const trees = repositories.filter((one) => isWhole(one, command, roots));
+  const writable = [...trees.map(({ top }) => top), ...roots];
   const layout = { ...all, pinned: all.pinned.filter((path) => !isClosed(path)) };
   const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
   const secret = [...new Set(hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder))];
@@ -203,7 +207,7 @@ function places(
   return [
     ...system(
       isRoot,
-      [...alike("--ro-bind-try", outer(view.places)), ...alike(bind, outer(roots))],
+      [...alike("--ro-bind-try", outer(view.places)), ...alike(bind, outer(writable))],
       view.system,
     ),
     ...caches,
@@ -214,7 +218,7 @@ function places(
       repositories.flatMap((one) => partsHidden(one, covered, roots)),
     ),
     ...alike("--ro-bind-try", inner(view.places)),
-    ...alike(bind, inner(roots)),
+    ...alike(bind, inner(writable)),
     ...alike("--bind", opened),
     // Another program may remove one of them at this moment.
     ...alike("--bind-try", layout.pinned),
@@ -226,6 +230,17 @@ function places(
     ...view.names.flatMap((path) => ["--dir", path]),
     ...(view === WHOLE ? [] : ["--remount-ro", "/"]),
   ];
+}
+
+/** Git alone writes there what the user has approved, also outside the roots. */
+function isWhole(
+  { top, folder }: EnclosingRepository,
+  { writes = [], trees = [], gitSettings }: SandboxedCommand,
+  roots: readonly string[],
+): boolean {
+  const isElsewhere = (path: string) => isWithin(path, top) && !isWithinAny(path, [...roots, folder]);
+  const isMeant = trees.includes(top) || writes.some(isElsewhere);
+  return gitSettings !== undefined && isMeant && !mayStartPrograms(folder, gitSettings);
 }
 
 /** Git shows a file that it does not see as removed: what of a repository is where other content is mounted. */

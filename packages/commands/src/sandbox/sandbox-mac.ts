@@ -20,7 +20,7 @@ export function macSandbox(limits: SandboxLimits): Sandbox & { probe(): [program
     probe: () => [SANDBOX_EXEC, ["-p", macProfile(writing, false, null), "/usr/bin/true"]],
     async plan({ argv, network, writes }) {
       makeFolders(temporary);
-      const guard = await begin(writes);
+      const guard = await begin(writes ? { writes } : {});
       const args = ["-p", macProfile(writing, network, guard.before), ...argv];
       const own = { env: { TMPDIR: temporary }, channels: 0, visit: null };
       return { program: SANDBOX_EXEC, args, ...own, ...guard };
@@ -63,7 +63,7 @@ function protecting(
   const { denied, allowed } = protectedPaths();
   const patterns = roots.map((root) => root.replace(/[\\^$.*+?()[\]{}|"]/g, "\\$&"));
   const below = `^(${patterns.join("|")})(/.*)?`;
-  const { pinned, readOnly } = protectedLayout(survey, roots, writes);
+  const { pinned, readOnly } = protectedLayout(survey, { roots, writes });
   return [
     `(deny file-write* (regex #"${below}${denied}"))`,
     `(allow file-write* (regex #"${below}${allowed}") (regex #"${below}/node_modules/"))`,

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { basename } from "node:path";
 import { linkTarget, lstatOf } from "@burin/files/disk/disk-looks";
+import type { GitStarts } from "@burin/shell-judge";
 
 /** A path in the roots that a command must neither change nor create. */
 export interface Place {
@@ -17,6 +18,16 @@ export interface Place {
   /** Its inode number. */
   readonly id: string;
   readonly target?: string;
+}
+
+/** What a command may write of that. */
+export interface AllowedWrites {
+  /** The protected files, or folders with such files, that the user lets it write. */
+  readonly writes?: readonly string[];
+  /** Whether it may write what git keeps: also of the project outside the roots, only in the roots, or nowhere. */
+  readonly git?: "everywhere" | "in the roots" | "nowhere";
+  /** It is made of git commands alone, so git's own configuration may change in harmless ways. */
+  readonly gitSettings?: GitStarts;
 }
 
 /** Returns null when there is nothing. */

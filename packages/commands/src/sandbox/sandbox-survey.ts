@@ -6,7 +6,7 @@ import { entriesOf, linkTarget, lstatOf, realOf } from "@burin/files/disk/disk-l
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedName, WRITTEN_BY_GIT } from "@burin/shell-judge";
 import { namedByRepository } from "./judge-repository.ts";
-import { idOf, type Place, placeAt } from "./sandbox-place.ts";
+import { type AllowedWrites, idOf, type Place, placeAt } from "./sandbox-place.ts";
 
 export interface Survey {
   readonly places: ReadonlyMap<string, Place>;
@@ -245,8 +245,7 @@ interface ProtectedLayout {
 /** `writes`: what the command may write although it is protected, and all below it. */
 export function protectedLayout(
   { places }: Pick<Survey, "places">,
-  roots: readonly string[],
-  writes: readonly string[] = [],
+  { roots, writes = [], git = "in the roots" }: { readonly roots: readonly string[] } & AllowedWrites,
 ): ProtectedLayout {
   const all = [...places.values()].filter(({ path }) => !isWithinAny(path, writes));
   // A link's target could be protected, but the link itself could be replaced: then nothing may be written.
@@ -257,7 +256,7 @@ export function protectedLayout(
   const readOnly: string[] = [];
   for (const { path, part, kind } of all) {
     if (part === "git folder") {
-      if (frozen.has(path)) readOnly.push(path);
+      if (frozen.has(path) || git === "nowhere") readOnly.push(path);
       else if (basename(path).toLowerCase() === ".git") pinned.push(path);
     } else if (kind === "folder" && writes.some((one) => isWithin(one, path))) {
       const others = filesBelow(path).filter((file) => !isWithinAny(file, writes));

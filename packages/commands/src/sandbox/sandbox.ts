@@ -1,6 +1,6 @@
 import type { Child } from "../processes/run-process.ts";
-import type { GitSettingsUse } from "./git-settings.ts";
 import type { Guard } from "./sandbox-guard.ts";
+import type { AllowedWrites } from "./sandbox-place.ts";
 import type { SpaceVisit } from "./space-visit.ts";
 
 /** What a command can reach. `workspace-write`: the roots and a private temporary folder, no network. */
@@ -36,19 +36,15 @@ export interface CommandSpace {
   enter(hasHostNetwork: boolean, line: readonly string[]): readonly [string, ...string[]];
 }
 
-export interface SandboxedCommand {
+export interface SandboxedCommand extends AllowedWrites {
   readonly argv: readonly [program: string, ...args: string[]];
   readonly cwd: string;
   /** It uses the network of this machine. */
   readonly network: boolean;
   /** The words that start a program in another network namespace, in which it then stays; not in a shared space. */
   readonly within?: readonly string[];
-  /** The protected files, or folders with such files, that the user lets it write. */
-  readonly writes?: readonly string[];
-  /** It may write what git keeps of the project outside the roots. */
-  readonly usesGit?: boolean;
-  /** It is made of git commands alone, so git's own configuration may change in harmless ways. */
-  readonly gitSettings?: GitSettingsUse;
+  /** Work trees around the roots in which the user lets git write any file. */
+  readonly trees?: readonly string[];
   /** It shares nothing with the commands of its session, and all that it started ends with it. */
   readonly isAlone?: boolean;
   /** It has its own terminal, which it must keep. */

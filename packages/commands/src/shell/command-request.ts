@@ -33,6 +33,8 @@ export interface CommandRequest {
   /** What the sandbox allows for this one command. */
   readonly exception: "none" | "network" | "unlimited";
   readonly terminal?: boolean;
+  /** It is started to go on by itself, as a server does. */
+  readonly isBackground?: boolean;
   /** It needs the network, and the user allowed these hosts to it; the user may be asked about others. */
   readonly hosts?: readonly string[];
   /** The protected files, by their real absolute paths, that the user's yes lets it write. */

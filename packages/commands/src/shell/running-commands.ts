@@ -233,10 +233,9 @@ export class RunningCommands {
     const network =
       egress === null && (exception === "network" || (this.#options.network && request.reads !== "wholly"));
     const within = egress === null ? {} : { within: egress.within };
-    const { writes = [] } = request;
-    const { gitUse } = await import("./protected-writes.ts");
-    const git = gitUse(request, this.#options.roots);
-    const wrapped = { argv, cwd: directory, network, writes, ...git, ...within, hasTerminal };
+    const { allowedWrites } = await import("./protected-writes.ts");
+    const writes = allowedWrites(request, this.#options.roots);
+    const wrapped = { argv, cwd: directory, network, ...writes, ...within, hasTerminal };
     try {
       const sandbox = await this.#limits.plan(wrapped, isReadOnly);
       if (egress === null || sandbox === null) return { sandbox, egress };

@@ -171,17 +171,7 @@ export class Shell extends PreparingTool<ShellParams> {
   ): Promise<ToolResult> {
     if (params.command === undefined) return this.#onBackground(params, ask);
     signal.throwIfAborted();
-    const directory = await this.#workspace.resolve(params.directory ?? ".");
-    const request: CommandRequest = {
-      command: params.command,
-      directory,
-      ...(await this.#network(params.command, hosts)),
-      exception: params.sandbox_exception ?? "none",
-      terminal: params.terminal ?? false,
-      ...(reads === undefined ? {} : { reads }),
-      // What only reads runs without a chance to write.
-      ...(reads === "wholly" ? {} : { writes }),
-    };
+    const request = await this.#request(params.command, params, { writes, hosts, reads });
     let run = await this.#start(request, onUpdate);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
@@ -209,6 +199,25 @@ export class Shell extends PreparingTool<ShellParams> {
       return goingOn(run, `${why}; it keeps running as ${id}.`, id, await this.#serverNotes(run, request));
     }
     return this.#stopped(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
+  }
+
+  async #request(
+    command: string,
+    params: ShellParams,
+    { writes, hosts, reads }: Named & { readonly reads: RunContext["reads"] | undefined },
+  ) {
+    const request: CommandRequest = {
+      command,
+      directory: await this.#workspace.resolve(params.directory ?? "."),
+      ...(await this.#network(command, hosts)),
+      exception: params.sandbox_exception ?? "none",
+      terminal: params.terminal ?? false,
+      isBackground: params.is_background ?? false,
+      ...(reads === undefined ? {} : { reads }),
+      // What only reads runs without a chance to write.
+      ...(reads === "wholly" ? {} : { writes }),
+    };
+    return request;
   }
 
   /** In a project of very many folders the check around each command takes time, and the next one waits for it. */
