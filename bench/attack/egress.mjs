@@ -7,6 +7,7 @@ import { createServer as createListener } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { run as attackByNames } from "./rebinding.mjs";
 
 const BUILT = new URL("../../packages/core/dist/index.js", import.meta.url);
 const NOBODY = 65_534;
@@ -56,7 +57,7 @@ export async function run() {
     });
     failures += done.status ?? 1;
   }
-  return failures;
+  return failures + (await attackByNames());
 }
 
 /** The servers: what is allowed, and what is not. */
