@@ -119,10 +119,6 @@ const CLI_TARGET = {
 const WORKER_INPUT = { "parse-worker": join(top, "packages/web/src/parse-worker.ts") };
 /** What is published with types, and the doors that have them. */
 const TYPED = { core: ["index", "testing"], "edit-match": ["index"], "shell-judge": ["index"] };
-/** Parts of the engine of the fleet that it names itself. */
-const FLEET_INNER = ["context", "dbos-executor", "error", "system_database", "telemetry/logs", "wfqueue"].map(
-  (name) => `@dbos-inc/dbos-sdk/internal/${name}`,
-);
 const CLI_INPUT = { burin: join(cli, "src/main.ts") };
 
 /**
@@ -381,7 +377,7 @@ async function build() {
     await bundle(input, { ...target, dir: join(wing, "dist/cjs"), format: "cjs" });
   }
   const { dependencies } = JSON.parse(readFileSync(join(fleet, "package.json"), "utf8"));
-  const outside = [...Object.keys(dependencies), ...FLEET_INNER];
+  const outside = Object.keys(dependencies);
   /** @type {Target} */
   const forFleet = { dir: join(fleet, "dist"), format: "esm", extension: ".js", isLibrary: true, outside };
   writeLicences(fleet, await bundle({ index: join(fleet, "src/index.ts") }, forFleet));

@@ -1,14 +1,16 @@
 import type { Decision } from "@burin/core";
-import { DBOSClient } from "@dbos-inc/dbos-sdk";
-import { ensureSystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
-import { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
+import { DBOS, DBOSClient, type DBOSConfig } from "@dbos-inc/dbos-sdk";
 import type { Pool } from "pg";
 import type { Submission, TaskEnd } from "./steps.ts";
 
-export const NAME = "burin_fleet";
+const NAME = "burin_fleet";
+/** Tasks wait here until a worker takes them into its own queue; nobody listens to it. */
 export const QUEUE = "burin_tasks";
-/** For tasks that may have crashed their workers: each runs in a process of its own. */
+/** The same for tasks that may have crashed their workers: each runs in a process of its own. */
 export const LONE_QUEUE = "burin_lone_tasks";
+const NO_QUEUE = "burin_none";
+/** Of the queues of workers; the name of the worker follows. */
+export const WORKER_QUEUES = "burin_worker:";
 export const WORKFLOW = "task";
 export const STEP = "step";
 /** Of the steps that are kept: a worker of another version of Burin goes on with them as long as this is the same. */
@@ -23,7 +25,7 @@ export const json = {
 };
 
 /** The engine's log: only what stops the work is shown to the user. */
-export function loggerFor(note: (text: string) => void) {
+function loggerFor(note: (text: string) => void) {
   let last = "";
   const tell = (entry: unknown) => {
     const text = String(entry);
@@ -33,6 +35,12 @@ export function loggerFor(note: (text: string) => void) {
     last = words;
   };
   return { info: () => {}, debug: () => {}, warn: tell, error: tell };
+}
+
+/** What tasks are controlled with: the engine's calls, and the fleet's own tables. */
+interface Engine {
+  readonly client: DBOSClient;
+  readonly pool: Pool;
 }
 
 /** A client of the database: submits, reads and controls tasks; runs nothing. */
@@ -46,10 +54,51 @@ export function openClient(url: string, pool: Pool): Promise<DBOSClient> {
   });
 }
 
-/** Creates the engine's tables if they are missing. */
+const SELDOM_MS = 3_600_000;
+
+/** What every start of the engine in this process has in common. */
+export function configFor(url: string, note: (text: string) => void): DBOSConfig {
+  return {
+    name: NAME,
+    systemDatabaseUrl: url,
+    applicationVersion: STEPS_VERSION,
+    serializer: json,
+    logger: loggerFor(note),
+    // The fleet has no schedules.
+    schedulerPollingIntervalMs: SELDOM_MS,
+    // Setting it would need a query during another one, about which the driver warns.
+    systemDatabaseIdleTransactionTimeoutMs: 0,
+    // A wait for an answer polls: that saves a connection and a timer in each worker.
+    useListenNotify: false,
+  };
+}
+
+/** Creates the engine's tables if they are missing, as `DBOS.migrate` does, which writes to the standard output. */
 export async function prepareDatabase(url: string): Promise<void> {
-  const logger = new GlobalLogger(undefined, { logger: loggerFor(() => {}) });
-  await ensureSystemDatabase(url, logger);
+  DBOS.setConfig({ ...configFor(url, () => {}), executorID: "migration", listenQueues: [NO_QUEUE] });
+  await DBOS.launch();
+  await DBOS.shutdown();
+}
+
+export function queueOf(worker: string): string {
+  return WORKER_QUEUES + worker;
+}
+
+/**
+ * Puts back what is in the queue of a worker that does not work any more, and removes the queue. A task that runs all
+ * the same is stopped by its next step, which the engine refuses.
+ */
+export async function emptyQueue(client: DBOSClient, worker: string): Promise<void> {
+  const queueName = queueOf(worker);
+  const found = await client.listWorkflows({
+    queueName,
+    status: ["PENDING", "ENQUEUED"],
+    loadInput: false,
+    loadOutput: false,
+  });
+  const ids = found.map(({ workflowID }) => workflowID);
+  if (ids.length > 0) await client.resumeWorkflows(ids, { queueName: QUEUE });
+  await client.deleteQueue(queueName);
 }
 
 export async function submit(client: DBOSClient, workflowID: string, submission: Submission): Promise<void> {
@@ -59,8 +108,12 @@ export async function submit(client: DBOSClient, workflowID: string, submission:
   await client.enqueue<(submission: Submission) => Promise<TaskEnd>>({ ...where, workflowID }, submission);
 }
 
+/** Tasks that somebody has cancelled, until they are continued. */
+export const CANCELLED_TABLE = "create table if not exists burin_fleet.cancelled (task text primary key)";
+
 /** Continues tasks from their last step: those that were cancelled, and those that ended or lost their workers too often. */
-export async function resume(client: DBOSClient, cancelled: string[], ended: string[]): Promise<void> {
+export async function resume({ client, pool }: Engine, cancelled: string[], ended: string[]): Promise<void> {
+  await pool.query("delete from burin_fleet.cancelled where task = any($1)", [[...cancelled, ...ended]]);
   await client.resumeWorkflows(cancelled, { queueName: QUEUE });
   for (const id of ended) {
     const { status } = (await client.getWorkflow(id)) ?? {};
@@ -80,9 +133,18 @@ export async function answer(client: DBOSClient, workflowID: string, decision: D
 }
 
 /** Ends tasks; `waiting` are those that wait for an answer, which the engine takes for ended. */
-export async function cancelTasks(client: DBOSClient, ids: string[], waiting: string[]): Promise<void> {
+export async function cancelTasks({ client, pool }: Engine, ids: string[], waiting: string[]): Promise<void> {
+  const all = [...ids, ...waiting];
+  const text = "insert into burin_fleet.cancelled select unnest($1::text[]) on conflict do nothing";
+  await pool.query(text, [all]);
   for (const id of waiting) await askAgain(client, id);
-  await client.cancelWorkflows([...ids, ...waiting]);
+  await client.cancelWorkflows(all);
+}
+
+/** A worker that takes a task at the same moment makes the engine forget that it was cancelled. */
+export async function isCancelled(pool: Pool, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query("select 1 from burin_fleet.cancelled where task = $1", [id]);
+  return rowCount !== 0;
 }
 
 async function askAgain(client: DBOSClient, workflowID: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ChatModel, LogRecord, Question, SessionOptions } from "@burin/core";
-import type { Limits } from "./limit-claims.ts";
+import type { Limits } from "./admission.ts";
 
 /** What the command line passes to the fleet. */
 export interface Ground {

@@ -57,6 +57,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   const concurrency = isLone ? 1 : request.concurrency;
   const worker: Worker = new Worker({
     url,
+    store,
     concurrency,
     limits: request.limits,
     isLone,

@@ -8,19 +8,11 @@ import { messageOf, readText } from "@burin/core";
 import type { Pool } from "pg";
 import { unpackTarball } from "./base-folders.ts";
 import { submit } from "./engine.ts";
+import { countsOf, submissionsOf, type TaskState, tasksOf } from "./engine-tables.ts";
 import { wholeFolder } from "./folder-changes.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { openWorker } from "./open-worker.ts";
-import {
-  counted,
-  countsOf,
-  countWords,
-  standingWords,
-  submissionsOf,
-  type TaskState,
-  tableOf,
-  tasksOf,
-} from "./states.ts";
+import { counted, countWords, standingWords, tableOf } from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { openStore, type Store } from "./store.ts";
 import { nameFault, readTasks, type Source, type Task, TaskError } from "./task.ts";
@@ -30,8 +22,6 @@ const LOOK_MS = 500;
 const MOST_TASK_BYTES = 100_000_000;
 const SIDE_BY_SIDE = 16;
 const MOST_NAMES = 5;
-/** So many tasks make the queue another one. */
-const MANY = 1000;
 
 interface AskedRun {
   readonly file: string;
@@ -127,13 +117,10 @@ async function submitAll({ ground, request }: Fleet, store: Store, { run, tasks 
   if (request.budget !== undefined) await store.ledger.setBudget(run, request.budget);
   const count = waiting.length;
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
       await submit(store.client, ...next);
-      if (waiting.length > 0 && waiting.length % MANY === 0) await analyze(store.pool);
-    }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
-  await analyze(store.pool);
   const old = tasks.length - count;
   ground.note(`run ${run}: ${counted(count, "task")} submitted${old > 0 ? `, and ${old} before` : ""}`);
   if (withOtherCode.length > 0)
@@ -160,11 +147,6 @@ function isOtherCode(
 function namesOf(ids: readonly string[]): string {
   const shown = ids.slice(0, MOST_NAMES).join(", ");
   return ids.length > MOST_NAMES ? `${shown} and ${ids.length - MOST_NAMES} more` : shown;
-}
-
-/** Else the database takes the queue for the short one that it was, and reads all of it each time that a worker asks. */
-async function analyze(pool: Pool): Promise<void> {
-  await pool.query("analyze dbos.workflow_status");
 }
 
 /** A folder is kept in the database as it is now, so that every worker begins with the same. */

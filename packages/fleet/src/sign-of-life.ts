@@ -17,12 +17,15 @@ export const HELD_KEYS = `
 export class SignOfLife {
   readonly #url: string;
   readonly #name: string;
+  readonly #onHold: () => Promise<void>;
   #client: Client | null = null;
   #isClosed = false;
 
-  constructor(url: string, name: string) {
+  /** `onHold` is called each time that the lock has been taken: others may have cleared up behind the worker. */
+  constructor(url: string, name: string, onHold: () => Promise<void>) {
     this.#url = url;
     this.#name = name;
+    this.#onHold = onHold;
   }
 
   /** Resolves when the lock is held; it is taken again whenever the connection breaks. */
@@ -41,6 +44,13 @@ export class SignOfLife {
       this.#client = null;
       this.#holdAgain();
     });
+    await this.#onHold();
+  }
+
+  /** Whether the lock is held now; only the server knows. */
+  async isHeld(): Promise<boolean> {
+    const answer = await this.#client?.query("select 1").catch(() => undefined);
+    return answer !== undefined;
   }
 
   /** What the work gives, where nobody holds the lock on that name and nobody else does the same meanwhile; else null. */

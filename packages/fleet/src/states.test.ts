@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { standingWords, type TaskState, tableOf } from "./states.ts";
+import type { TaskState } from "./engine-tables.ts";
+import { standingWords, tableOf } from "./states.ts";
 
 it("shows a run of two hundred thousand tasks", () => {
   const states = Array.from({ length: 200_000 }, (_, at): TaskState => {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import { Pool } from "pg";
-import { openClient, prepareDatabase } from "./engine.ts";
+import { CANCELLED_TABLE, openClient, prepareDatabase } from "./engine.ts";
 import type { Change } from "./folder-changes.ts";
 import { LEDGER_TABLES, Ledger } from "./ledger.ts";
 import { PAGE_TABLE } from "./page-data.ts";
@@ -13,7 +13,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 
 const SCHEMA_KEY = 7_261_903_118;
 const SCHEMA_PAUSE_MS = 50;
-const MOST_CONNECTIONS = 3;
+const MOST_CONNECTIONS = 4;
 
 export function openPool(url: string): Pool {
   const pool = new Pool({ connectionString: url, max: MOST_CONNECTIONS, application_name: "burin_fleet" });
@@ -48,6 +48,7 @@ const TABLES = `
     primary key (hash, part)
   );
   ${LEDGER_TABLES};
+  ${CANCELLED_TABLE};
   ${PAGE_TABLE}`;
 
 /** Creates the tables if they are missing. */

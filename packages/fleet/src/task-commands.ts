@@ -4,20 +4,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Decision } from "@burin/core";
 import type { Pool } from "pg";
 import { answer, cancelTasks, resume } from "./engine.ts";
+import { countOfOthers, lastTask, patchesOf, type TaskState, tasksOf } from "./engine-tables.ts";
 import { type Fleet, FleetError } from "./ground.ts";
-import {
-  counted,
-  countOfOthers,
-  isOver,
-  isWaiting,
-  lastRun,
-  patchesOf,
-  standingWords,
-  type TaskState,
-  tableOf,
-  tasksOf,
-} from "./states.ts";
-import { recordsIn, type Step } from "./steps.ts";
+import { counted, isOver, isWaiting, standingWords, tableOf } from "./states.ts";
+import { recordsIn, runOf, type Step } from "./steps.ts";
 import { Store } from "./store.ts";
 import { whenItPasses } from "./when-it-passes.ts";
 
@@ -39,6 +29,11 @@ export function lookBy(command: (fleet: Fleet, store: Store) => Promise<void>) {
       await store.close();
     }
   };
+}
+
+async function lastRun(pool: Pool): Promise<string | undefined> {
+  const task = await lastTask(pool);
+  return task && runOf(task);
 }
 
 /** The named run, or the last one. */
@@ -159,21 +154,21 @@ async function namedTasks({ request }: Fleet, pool: Pool, command: string): Prom
 }
 
 /** Ends tasks as they are, including a running call and a question. */
-export async function cancel(fleet: Fleet, { client, pool }: Store): Promise<void> {
-  const states = await namedTasks(fleet, pool, "cancel");
+export async function cancel(fleet: Fleet, store: Store): Promise<void> {
+  const states = await namedTasks(fleet, store.pool, "cancel");
   const open = idsOf(states.filter((state) => !isOver(state)));
   const waiting = idsOf(states.filter(isWaiting));
-  await cancelTasks(client, open, waiting);
+  await cancelTasks(store, open, waiting);
   fleet.ground.note(`${counted(open.length + waiting.length, "task")} cancelled`);
 }
 
 /** Continues tasks that did not end well, from where they stopped. */
-export async function retry(fleet: Fleet, { client, pool }: Store): Promise<void> {
-  const states = await namedTasks(fleet, pool, "retry");
+export async function retry(fleet: Fleet, store: Store): Promise<void> {
+  const states = await namedTasks(fleet, store.pool, "retry");
   const cancelled = idsOf(states.filter(({ state }) => state === "cancelled"));
   const ended = states.filter(({ state }) => state === "ended" || state === "failed");
   const failed = idsOf(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
-  await resume(client, cancelled, failed);
+  await resume(store, cancelled, failed);
   fleet.ground.note(`${counted(cancelled.length + failed.length, "task")} back in the queue`);
 }
 

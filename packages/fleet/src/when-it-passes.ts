@@ -16,17 +16,20 @@ export function isFullDisk(error: unknown): boolean {
   );
 }
 
+/** Whether the database did not answer, or had no room: the same will work later. */
+export function passesByItself(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  // The driver has no code for a connection that breaks.
+  return typeof code === "string" ? PASSING.test(code) : /\bconnect(?:ion)?\b/i.test(String(message));
+}
+
 /** Repeats a query until the database answers or the signal aborts. */
 export async function whenItPasses<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const { code, message } = error as { code?: unknown; message?: unknown };
-      // The driver has no code for a connection that breaks.
-      const passes =
-        typeof code === "string" ? PASSING.test(code) : /\bconnect(?:ion)?\b/i.test(String(message));
-      if (!passes || signal?.aborted) throw error;
+      if (!passesByItself(error) || signal?.aborted) throw error;
       await pause(PAUSE_MS, undefined, { signal });
     }
   }

@@ -1,29 +1,27 @@
 import { AsyncResource } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import type { Decision } from "@burin/core";
-import { DBOS } from "@dbos-inc/dbos-sdk";
-import { DBOSExecutor } from "@dbos-inc/dbos-sdk/internal/dbos-executor";
-import { DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk/internal/error";
-import type { SystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
-import { INTERNAL_QUEUE_NAME } from "@dbos-inc/dbos-sdk/internal/utils";
-import { registerInternalQueue } from "@dbos-inc/dbos-sdk/internal/wfqueue";
+import { type Decision, messageOf } from "@burin/core";
+import { DBOS, DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk";
+import { admitTasks, type Limits } from "./admission.ts";
 import {
   ANSWERS,
-  json,
+  configFor,
+  emptyQueue,
+  isCancelled,
   LONE_QUEUE,
-  loggerFor,
-  NAME,
   QUEUE,
+  queueOf,
   STEP,
-  STEPS_VERSION,
   WORKFLOW,
 } from "./engine.ts";
-import { askOnlyForTasks, type Limits, limitClaims } from "./limit-claims.ts";
+import { lookAround } from "./engine-tables.ts";
 import type { LiveTask } from "./live-task.ts";
-import { recordStepsAtOnce } from "./record-steps.ts";
-import { HELD_KEYS, SignOfLife } from "./sign-of-life.ts";
+import { assureOurs, watchTime } from "./ownership.ts";
+import { SignOfLife } from "./sign-of-life.ts";
 import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts";
+import type { Store } from "./store.ts";
+import { passesByItself, whenItPasses } from "./when-it-passes.ts";
 
 /**
  * The tries of a task are counted by its progress, see `LiveTask`; this limit is for a task that never gets that
@@ -33,25 +31,20 @@ const MOST_RECOVERIES = 1000;
 /** Answering puts the task into the queue again and sends the answer directly after that. */
 const ANSWER_TIME = { timeoutSeconds: 10, pollingIntervalMs: 500 };
 const NO_TIME = { timeoutSeconds: 0 };
-const SWEEP_MS = 1000;
-const POLL_MS = 200;
-const SELDOM_MS = 3_600_000;
+/** Longer than a worker can be late and not notice, see `ownership.ts`. */
+const LOOK_MS = 600;
+const POLL_MS = 150;
+/** How long until the next look for tasks, after each kind of answer. */
+const ADMIT_MS = { none: 250, busy: 30, full: 100, taken: 250, blocked: 500 };
+/** The engine records an end a moment after the task has left its worker. */
+const SOON_MS = 30;
 /** Beside one for each task at work: to take tasks, and to look at what others do. */
 const CONNECTIONS = 4;
 const MOST_CONNECTIONS = 40;
 
-/**
- * Which workers have tasks at work and hold no lock, see `SignOfLife`, and whether a task waits that is to be worked on
- * alone: one question, however many workers there are.
- */
-const LOOK = `
-  with at_work as (select distinct executor_id as worker from dbos.workflow_status where status = 'PENDING')
-  select
-    array(select worker from at_work where hashtextextended(worker, 0) not in (${HELD_KEYS})) as gone,
-    exists (select 1 from dbos.workflow_status where status = 'ENQUEUED' and queue_name = '${LONE_QUEUE}') as lone`;
-
 export interface WorkerOptions {
   readonly url: string;
+  readonly store: Store;
   readonly concurrency: number;
   readonly limits: Limits;
   /** Works only on tasks that may have crashed other workers. */
@@ -68,60 +61,55 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #life: SignOfLife;
   readonly #atWork = new Set<LiveTask>();
-  #system: SystemDatabase | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #admission: NodeJS.Timeout | undefined;
   #isClosed = false;
+  #fault = "";
   /** They were already gone at the last look: a worker may be about to connect again. */
   #missing = new Set<string>();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    this.#life = new SignOfLife(options.url, this.name);
+    this.#life = new SignOfLife(options.url, this.name, () => this.#openQueue());
   }
 
   async open(): Promise<void> {
-    const { url, concurrency, limits, isLone, note } = this.#options;
+    const { url, concurrency, note } = this.#options;
     DBOS.setConfig({
-      name: NAME,
-      systemDatabaseUrl: url,
+      ...configFor(url, note),
       executorID: this.name,
-      applicationVersion: STEPS_VERSION,
-      serializer: json,
-      logger: loggerFor(note),
-      // Setting it would need a query during another one, about which the driver warns.
-      systemDatabaseIdleTransactionTimeoutMs: 0,
+      // The fleet has made the tables.
+      runMigrations: false,
+      listenQueues: [queueOf(this.name)],
       systemDatabasePoolSize: Math.min(concurrency + CONNECTIONS, MOST_CONNECTIONS),
-      // A wait for an answer polls: that saves a connection and a timer in each worker.
-      useListenNotify: false,
     });
     const work = (submission: Submission) => this.#work(submission);
     DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MOST_RECOVERIES });
-    registerInternalQueue(isLone ? LONE_QUEUE : QUEUE, {
-      workerConcurrency: concurrency,
-      // Each tenant and model has a partition of the queue; the partitions take turns, so that none waits for
-      // another.
-      partitionWorkerConcurrency: concurrency,
-      minPollingIntervalMs: POLL_MS,
-    });
-    // The engine's own, in which the fleet has nothing.
-    registerInternalQueue(INTERNAL_QUEUE_NAME, { minPollingIntervalMs: SELDOM_MS });
     await this.#life.hold();
     await DBOS.launch();
-    this.#system = DBOSExecutor.globalInstance?.systemDatabase;
-    if (this.#system === undefined) throw new Error("The engine has no database.");
-    recordStepsAtOnce(this.#system, this.name);
-    limitClaims(this.#system, this.#life, limits);
-    askOnlyForTasks(this.#system, concurrency);
-    this.#sweepLater();
+    this.#lookLater();
+    this.#admitIn(0);
   }
 
-  /** Running tasks are left as they are, for another worker. */
+  /** Running tasks are put back as they are, for another worker. */
   async close(): Promise<void> {
+    const { pool, client } = this.#options.store;
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#admission);
     await Promise.allSettled([...this.#atWork].map((task) => task.stop()));
     await DBOS.shutdown().catch(() => {});
+    // If the database is away, others will notice that this worker is gone.
+    await pool
+      .query("select 1")
+      .then(() => emptyQueue(client, this.name))
+      .catch(() => {});
     await this.#life.close();
+  }
+
+  async #openQueue(): Promise<void> {
+    const limits = { workerConcurrency: this.#options.concurrency, minPollingIntervalMs: POLL_MS };
+    await this.#options.store.client.registerQueue(queueOf(this.name), limits);
   }
 
   /** Only steps: known ones are returned again, and the task continues behind the last of them. */
@@ -132,43 +120,66 @@ export class Worker {
     const past: Step[] = [];
     const task = this.#options.begin(id, submission, past);
     this.#atWork.add(task);
-    // The engine begins with tasks while it is launched.
-    const watch = DBOSExecutor.globalInstance?.systemDatabase.watchForCancellation(id);
-    watch?.signal.addEventListener("abort", () => void task.stop());
-    let isNew = false;
-    // The session records its steps from wherever it is called.
-    const stepOf = AsyncResource.bind(async (make: () => Step | "elsewhere"): Promise<Step> => {
-      const step = async () => {
-        isNew = true;
-        const made = make();
-        return made === "elsewhere" ? this.#leave(id) : made;
-      };
-      const recorded = await DBOS.runStep(step, { name: STEP });
-      past.push(recorded);
-      return recorded;
-    });
     try {
-      for (;;) {
-        const step = await (isNew ? task.work((made) => stepOf(() => made)) : stepOf(() => task.first()));
-        if (step === "elsewhere") return await this.#leave(id);
-        if (step === "stopped") return await this.#abandon(id);
-        if (step.end !== undefined) return step.end;
-        if (step.question === undefined) continue;
-        const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIME : ANSWER_TIME);
-        // No worker has to wait: `answer` makes the task continue from here.
-        if (answer === null) return waitingFor(step.question, past);
-        past.push({ answer });
-      }
+      await this.#refuseCancelled(id);
+      return await this.#workOn(task, past);
+    } catch (error) {
+      // It could not be recorded for a reason that has nothing to do with the task.
+      if (passesByItself(error)) return await this.#leave(id, QUEUE);
+      throw error;
     } finally {
-      watch?.release();
       this.#atWork.delete(task);
       await task.stop();
+      this.#admitIn(SOON_MS);
     }
   }
 
-  /** Puts it into the other queue. */
-  async #leave(id: string): Promise<never> {
-    await this.#system?.resumeWorkflows([id], this.#options.isLone ? QUEUE : LONE_QUEUE);
+  async #workOn(task: LiveTask, past: Step[]): Promise<TaskEnd> {
+    let isNew = false;
+    // The session records its steps from wherever it is called.
+    const stepOf = AsyncResource.bind(async (make: () => Step | "elsewhere"): Promise<Step> => {
+      const time = watchTime();
+      const step = async () => {
+        isNew = true;
+        const made = make();
+        return made === "elsewhere" ? this.#leaveLone(task.id) : made;
+      };
+      const recorded = await DBOS.runStep(step, { name: STEP });
+      await assureOurs({ id: task.id, worker: this.name, life: this.#life, client: this.#client }, time);
+      past.push(recorded);
+      return recorded;
+    });
+    for (;;) {
+      const step = await (isNew ? task.work((made) => stepOf(() => made)) : stepOf(() => task.first()));
+      if (step === "elsewhere") return await this.#leaveLone(task.id);
+      if (step === "stopped") return await this.#abandon(task.id);
+      if (step.end !== undefined) return step.end;
+      if (step.question === undefined) continue;
+      const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIME : ANSWER_TIME);
+      // No worker has to wait: `answer` makes the task continue from here.
+      if (answer === null) return waitingFor(step.question, past);
+      past.push({ answer });
+    }
+  }
+
+  get #client() {
+    return this.#options.store.client;
+  }
+
+  async #refuseCancelled(id: string): Promise<void> {
+    const { pool } = this.#options.store;
+    if (!(await whenItPasses(() => isCancelled(pool, id)))) return;
+    await this.#client.cancelWorkflows([id]);
+    throw new DBOSWorkflowConflictError(id);
+  }
+
+  /** Puts it into the queue for those who must run alone, or back. */
+  #leaveLone(id: string): Promise<never> {
+    return this.#leave(id, this.#options.isLone ? QUEUE : LONE_QUEUE);
+  }
+
+  async #leave(id: string, queueName: string): Promise<never> {
+    await this.#client.resumeWorkflows([id], { queueName });
     throw new DBOSWorkflowConflictError(id);
   }
 
@@ -177,25 +188,54 @@ export class Worker {
     return this.#isClosed ? new Promise(() => {}) : Promise.reject(new DBOSWorkflowConflictError(id));
   }
 
-  #sweepLater(): void {
-    const wait = SWEEP_MS * (0.75 + Math.random() / 2);
-    // The database may be away; the next look asks again.
+  #admitIn(milliseconds: number): void {
+    clearTimeout(this.#admission);
+    if (this.#isClosed) return;
+    this.#admission = setTimeout(() => {
+      void this.#admit()
+        .catch((error) => this.#tellFault(error))
+        .then((next) => this.#admitIn(next));
+    }, milliseconds);
+  }
+
+  /** Whatever it is, the next look asks again. */
+  #tellFault(error: unknown): number {
+    const words = messageOf(error);
+    if (!passesByItself(error) && words !== this.#fault)
+      this.#options.note(`a look at the tasks failed: ${words}`);
+    this.#fault = words;
+    return ADMIT_MS.blocked;
+  }
+
+  async #admit(): Promise<number> {
+    const { store, concurrency, limits, isLone } = this.#options;
+    if (this.#atWork.size >= concurrency) return ADMIT_MS.blocked;
+    const needs = { client: store.client, pool: store.pool, worker: this.name };
+    return ADMIT_MS[await admitTasks({ ...needs, concurrency, limits, isLone })];
+  }
+
+  #lookLater(): void {
+    if (this.#isClosed) return;
+    const wait = LOOK_MS * (1 + Math.random() / 3);
     this.#timer = setTimeout(() => {
-      void this.#sweep()
-        .catch(() => {})
-        .finally(() => this.#sweepLater());
+      void this.#look()
+        .catch((error) => this.#tellFault(error))
+        .finally(() => this.#lookLater());
     }, wait);
   }
 
-  /** Returns the tasks of lost workers to the queue. */
-  async #sweep(): Promise<void> {
-    const found = await this.#system?.pool.query<{ gone: string[]; lone: boolean }>(LOOK);
-    const { gone = [], lone = false } = found?.rows[0] ?? {};
+  /** Stops what is not this worker's any more, and returns the tasks of lost workers to the queue. */
+  async #look(): Promise<void> {
+    const atWork = [...this.#atWork];
+    const { pool, client } = this.#options.store;
+    const { gone, lone, lost } = await lookAround(
+      pool,
+      atWork.map(({ id }) => id),
+      this.name,
+    );
+    for (const task of atWork) if (lost.includes(task.id)) void task.stop();
     const forGood = gone.filter((worker) => worker !== this.name && this.#missing.has(worker));
-    for (const worker of forGood)
-      await this.#life.ifFree(worker, async () => {
-        await DBOSExecutor.globalInstance?.recoverPendingWorkflows([worker]);
-      });
+    for (const worker of forGood) await this.#life.ifFree(worker, () => emptyQueue(client, worker));
     this.#missing = new Set(gone);
     await this.#options.look(lone, this.#atWork);
   }

@@ -34,12 +34,15 @@ describe("burin fleet with workers of two versions", needs("PostgreSQL"), () => 
     });
     let changed = 0;
     const burin = await installCopy(join(room.folder, "next"), (code) =>
-      code.replace(/((?:appVersion|applicationVersion): |\[\w+, )"1"/g, (_, before: string) => {
-        changed += 1;
-        return `${before}"next"`;
-      }),
+      code.replace(
+        /((?:appVersion|applicationVersion): |\[\w+, |\[\s*\w+,\s*\w+,\s*)"1"/g,
+        (_, before: string) => {
+          changed += 1;
+          return `${before}"next"`;
+        },
+      ),
     );
-    expect(changed).toBe(3);
+    expect(changed).toBe(4);
     const old = await room.commands.startWorker(4);
     await room.keepDatabase();
     const next = await room.commands.startWorker(4, {}, { burin });

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { assureOurs, watchTime } from "./ownership.ts";
+
+/** A database that answers each question with the next of these. */
+function needsWith(...answers: { status: string; executorId: string; isHeld: boolean }[]) {
+  let asked = 0;
+  return {
+    id: "run.task",
+    worker: "mine",
+    life: { isHeld: async () => answers[asked]?.isHeld === true },
+    client: { getWorkflow: async () => answers[asked++] as never },
+    asked: () => asked,
+  };
+}
+const OURS = { status: "PENDING", executorId: "mine", isHeld: true };
+
+it("goes on at once after a step that was recorded soon", async () => {
+  const needs = needsWith();
+  await assureOurs(needs, watchTime());
+  expect(needs.asked()).toBe(0);
+});
+
+it("a worker that was stopped while a step was recorded goes on only while the task is its own", async () => {
+  const isLate = () => true;
+  for (const other of [
+    { ...OURS, status: "ENQUEUED" },
+    { ...OURS, executorId: "other" },
+    { ...OURS, status: "CANCELLED" },
+  ])
+    await expect(assureOurs(needsWith(other), isLate)).rejects.toThrow("no longer owned");
+  const kept = needsWith({ ...OURS, isHeld: false }, OURS);
+  await assureOurs(kept, isLate);
+  expect(kept.asked()).toBe(2);
+});
