@@ -92,6 +92,35 @@ export function namesImported(path: string, text: string, modules: ReadonlySet<s
   return names;
 }
 
+export interface Change {
+  readonly line: number;
+  /** As it is written: `DBOS.launch`, `this.#client.send`; `DBOS.*` for what may be any of them. */
+  readonly target: string;
+}
+
+/** What sets, deletes or redefines a property of an object, in whatever form. */
+export function propertiesChanged(path: string, text: string): Change[] {
+  const changes: Change[] = [];
+  const add = ({ start, end }: { readonly start: number; readonly end: number }, more = "") =>
+    changes.push({ line: lineAt(text, start), target: text.slice(start, end) + more });
+  new Visitor({
+    AssignmentExpression: ({ left }) => {
+      if (left.type === "MemberExpression") add(left);
+    },
+    UpdateExpression: ({ argument }) => {
+      if (argument.type === "MemberExpression") add(argument);
+    },
+    UnaryExpression: ({ operator, argument }) => {
+      if (operator === "delete") add(argument);
+    },
+    CallExpression: ({ callee, arguments: [first] }) => {
+      const isChange = /^(?:Object|Reflect)\.(?:assign|defineProperty|defineProperties|set|setPrototypeOf)$/;
+      if (first !== undefined && isChange.test(text.slice(callee.start, callee.end))) add(first, ".*");
+    },
+  }).visit(programOf(path, text));
+  return changes;
+}
+
 export interface TestTitle {
   readonly line: number;
   /** Where a template puts a value in, the title has `%s`. */
