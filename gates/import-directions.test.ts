@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { importDirections, publicFiles } from "./import-directions.ts";
+import { importDirections, packageDoors, publicFiles } from "./import-directions.ts";
 import { repositoryFiles } from "./repository-files.ts";
 
 /** What the gate says of one file with one line. */
@@ -199,6 +199,22 @@ describe("public files of packages", () => {
     const { looked, violations } = publicFiles(repositoryFiles());
     expect(violations).toEqual([]);
     expect(looked).toBeGreaterThan(0);
+  });
+
+  it("are few, and the number of a package with more only falls", () => {
+    expect(packageDoors(repositoryFiles()).violations).toEqual([]);
+    const manifest = (count: number) =>
+      JSON.stringify({
+        exports: Object.fromEntries(Array.from({ length: count }, (_, at) => [`./${at}`, ""])),
+      });
+    const doors = new Map([
+      ["packages/web/package.json", manifest(21)],
+      ["packages/files/package.json", manifest(3)],
+    ]);
+    expect(packageDoors(doors).violations).toEqual([
+      "gates/import-directions.ts:1 lower the 26 doors of files to 3",
+      "packages/web/package.json:1 has 21 exports, more than 20",
+    ]);
   });
 
   it("find one that only its own package uses", () => {

@@ -4,7 +4,21 @@ import { modulesUsed } from "./syntax.ts";
 
 /** From the top down: a package imports itself and what stands above it; so do the rooms of a package in ORDERED. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  contract: ["async", "machine", "messages", "patterns", "settings", "text"],
+  contract: [
+    "or-else.ts",
+    "text",
+    "async",
+    "patterns",
+    "messages",
+    "approval-mode.ts",
+    "settings",
+    "machine",
+    "tool-result.ts",
+    "tools.ts",
+    "tool-call.ts",
+    "chat-model.ts",
+    "agent-event.ts",
+  ],
   "edit-match": [],
   "shell-judge": ["grammar", "programs"],
   net: [],
@@ -67,8 +81,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 const PACKAGES = Object.keys(ROOMS);
-/** Their rooms have an order, and no file stands beside them that is not in the list. */
-const ORDERED = new Set(["files", "models", "core", "cli"]);
+/** Packages with more rooms than this have an order of rooms, and no file beside them that is not in the list. */
+const MOST_UNORDERED = 5;
+const ORDERED = new Set(PACKAGES.filter((name) => (ROOMS[name] ?? []).length > MOST_UNORDERED));
 const INNER_FOLDERS = new Set([
   "core/agent/compaction",
   "core/session/log",
@@ -103,6 +118,8 @@ const HANDED_IN: Readonly<Record<string, string>> = { files: "commands" };
 const OPEN_TO_TESTS = new Set([
   "create-session.ts",
   "configured-session.ts",
+  "file-helpers.ts",
+  "shell/commands.ts",
   "choice/choose-model.ts",
   "choice/open-model.ts",
 ]);
@@ -229,6 +246,23 @@ export function publicFiles(files: Files): Verdict {
     .filter(isUnused)
     .map(({ name, row }) => `packages/${name}/package.json:1 exports ${row}, which no other package uses`);
   return { looked: rows.length, violations };
+}
+
+/** Doors of a package; the one with a number of its own gets fewer. */
+const MOST_DOORS = 20;
+const MORE_DOORS: Readonly<Record<string, number>> = { files: 26 };
+
+/** A package that others enter everywhere has no walls; contract is words for all, and core's door is public. */
+export function packageDoors(files: Files): Verdict {
+  const violations = PACKAGES.flatMap((name) => {
+    const { exports = {} } = JSON.parse(files.get(`packages/${name}/package.json`) ?? "{}");
+    const count = Object.keys(exports).length;
+    const most = MORE_DOORS[name] ?? MOST_DOORS;
+    if (count > most) return [`packages/${name}/package.json:1 has ${count} exports, more than ${most}`];
+    const isBehind = name in MORE_DOORS && count < most;
+    return isBehind ? [`gates/import-directions.ts:1 lower the ${most} doors of ${name} to ${count}`] : [];
+  });
+  return { looked: PACKAGES.length, violations };
 }
 
 /** The packages that use each specifier. */

@@ -36,7 +36,7 @@ const TEN = [
   "packages/core/src/tools/write-file-kept.test.ts",
   "packages/core/tests/planted-names.test.ts",
   "packages/fleet/tests/isolation.test.ts",
-  "packages/commands/src/processes/process-ledger.test.ts",
+  "packages/commands/tests/process-ledger.test.ts",
   "packages/commands/src/sandbox/sandbox-protected.test.ts",
 ];
 const MINUTES = { install: 10, tests: 15, all: 60, start: 5 };

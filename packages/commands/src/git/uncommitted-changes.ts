@@ -1,4 +1,4 @@
-import type { FactsGround } from "../machine.ts";
+import type { FactsGround } from "../processes/command-surroundings.ts";
 import { runProgram } from "../processes/supervisor.ts";
 import { ONLY_HERE } from "./git-programs.ts";
 import { gitIn, gitRepositories } from "./git-repository.ts";

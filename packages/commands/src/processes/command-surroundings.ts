@@ -17,6 +17,15 @@ const MOST_NAMES_BELOW = 100_000;
 /** For a program that splits text at spaces and quotes, and recognizes options by their dash. */
 export const ODD_NAME = /[\s'"\\]|^-/;
 
+/** Where a decision looks for facts. */
+export interface FactsGround {
+  /** The real paths of the roots. */
+  readonly roots: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  /** Variables that commands get although they look like secrets. */
+  readonly passEnvironment: readonly string[];
+}
+
 /** The facts about paths that one decision needs. Each is looked up once, so a long command line costs little. */
 export function surroundings(roots: readonly string[], path = "") {
   return {

@@ -11,8 +11,6 @@ import { randomName } from "@burin/files/disk/random-name";
 import { readText } from "@burin/files/disk/regular-file";
 import { isWithinAny } from "@burin/files/paths/paths";
 import type { BegunWrite } from "@burin/files/workspace/replace-file";
-import type { Before } from "../sandbox/sandbox-guard.ts";
-import type { Place } from "../sandbox/sandbox-place.ts";
 import { findProcess, listProcesses, mayRun, type NotedProcess, thisSystem } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
 
@@ -24,8 +22,6 @@ const WRITE_PREFIX = ".burin-";
 const WRITE_ENDING = ".tmp";
 
 const BEAT_MS = 2000;
-/** Of what refs name: more would make each command's note too long. */
-const MOST_TIPS = 500;
 /** One line for each process of one run. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -34,21 +30,31 @@ type Note =
   | { readonly pid: number; readonly started: string }
   | { readonly temporary: string }
   | { readonly writes: string }
-  | GuardNote
+  | NumberedGuard
   | { readonly guardDone: number };
 
 /** What was protected when a command began; it is checked again after a crash of the command's Burin. */
-interface GuardNote {
-  readonly guard: number;
+export interface GuardNote {
   readonly since: number;
   readonly roots: readonly string[];
   readonly temporary: string;
   readonly named: readonly string[];
   /** The next Burin, which reads them, may be of another version. */
-  readonly places: readonly (readonly [key: string, kind: Place["kind"], target?: string | null])[];
+  readonly places: readonly (readonly [
+    key: string,
+    kind: "file" | "folder" | "link",
+    target?: string | null,
+  ])[];
   readonly tips?: readonly (readonly [folder: string, ids: readonly string[]])[];
   readonly steps?: readonly string[];
 }
+
+interface NumberedGuard extends GuardNote {
+  readonly guard: number;
+}
+
+/** Takes back what the command of a note made before this time. */
+export type LookAfter = (note: GuardNote, home: string, until: number) => Promise<void>;
 
 interface Owner extends NotedProcess {
   readonly owner: string;
@@ -98,16 +104,10 @@ export class ProcessLedger {
   }
 
   /** Call when a command begins; call the returned function when it has been checked. */
-  noteGuard(guarded: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
-    const { named, places, since, temporary, tips, steps, gitFolders = [] } = guarded;
-    const roots = [...guarded.roots, ...gitFolders];
+  noteGuard(note: GuardNote): () => void {
     this.#guards += 1;
     const guard = this.#guards;
-    const standing = [...places].map(([key, { kind, target = null }]) => [key, kind, target] as const);
-    const size = [...tips.values()].reduce((sum, ids) => sum + ids.size, 0);
-    const refs = size > MOST_TIPS ? [] : [...tips].map(([folder, ids]) => [folder, [...ids]] as const);
-    const lists = { named: [...named], places: standing, tips: refs, steps: [...steps] };
-    this.note({ guard, since, roots, temporary, ...lists });
+    this.note({ guard, ...note });
     this.#guarded.add(guard);
     // A file that was created long after the last heartbeat cannot come from a command of this Burin.
     this.#beat ??= setInterval(
@@ -141,16 +141,16 @@ export class ProcessLedger {
 }
 
 /** Ends what a crashed Burin left, if its mark or its pid and start time prove that. Resolves to the number. */
-export async function endLeftBehind(home: string): Promise<number> {
+export async function endLeftBehind(home: string, lookAfter: LookAfter): Promise<number> {
   const folder = join(home, "running");
   const names = await readdir(folder).catch(() => []);
   let ended = 0;
   for (const name of names.filter((one) => /^[0-9a-f]{16}\.jsonl$/.test(one)))
-    ended += await settle(join(folder, name)).catch(() => 0);
+    ended += await settle(join(folder, name), lookAfter).catch(() => 0);
   return ended;
 }
 
-async function settle(path: string): Promise<number> {
+async function settle(path: string, lookAfter: LookAfter): Promise<number> {
   const lastBeat = (await stat(path)).mtimeMs;
   const read = (readText(path, MOST_BYTES) ?? "").split("\n").map(parseJson);
   const lines = read.filter(isRecord) as unknown as (Note | Owner)[];
@@ -172,7 +172,7 @@ async function settle(path: string): Promise<number> {
   const done = new Set(lines.flatMap((line) => ("guardDone" in line ? [line.guardDone] : [])));
   for (const line of lines) {
     if ("guard" in line) {
-      if (!done.has(line.guard)) await lookAfter(line, dirname(dirname(path)), lastBeat);
+      if (!done.has(line.guard)) await lookAfter(line, dirname(dirname(path)), lastBeat + 2 * BEAT_MS);
     } else if ("temporary" in line) await removeTemporary(line.temporary, dirname(dirname(path)));
     else if ("writes" in line) removeWrites(line.writes, owner);
   }
@@ -205,25 +205,6 @@ function removeWrites(folder: string, { owner, boot }: Owner): void {
       if (stats.isFile() && stats.mtimeMs < end) unlinkSync(join(folder, name));
     });
   }
-}
-
-async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promise<void> {
-  const [{ Surveyor }, { takeBackMade }, { AllowedCalls }] = await Promise.all([
-    import("../sandbox/sandbox-survey.ts"),
-    import("../sandbox/judge-changes.ts"),
-    import("../sandbox/permissions.ts"),
-  ]);
-  const { roots, temporary, since, named, tips = [], steps = [] } = note;
-  const places = new Map(
-    note.places.map(([key, kind, target]) => [key, { kind, ...(target && { target }) }] as const),
-  );
-  const survey = await new Surveyor(roots, temporary).lookInSlices(named);
-  const before = {
-    ...{ since, places, named: new Set(named), until: lastBeat + 2 * BEAT_MS, steps: new Set(steps) },
-    tips: new Map(tips.map(([folder, ids]) => [folder, new Set(ids)] as const)),
-    calls: AllowedCalls.all(home),
-  };
-  takeBackMade(before, { survey, roots, home });
 }
 
 /**

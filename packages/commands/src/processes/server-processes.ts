@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { messageOf } from "@burin/contract/text/error-message";
-import type { SandboxPlan } from "../sandbox/sandbox.ts";
+import type { LimitedProgram } from "./limited-program.ts";
 import type { ChildEnd } from "./run-process.ts";
 import {
   drained,
@@ -38,7 +38,7 @@ const PATIENCE_MS = 200;
 
 export interface ServerStart extends Omit<ServerRequest, "sandbox"> {
   /** Its limits; null when it has none. */
-  readonly sandbox: SandboxPlan | null;
+  readonly sandbox: LimitedProgram | null;
   readonly comSpec: string | undefined;
 }
 

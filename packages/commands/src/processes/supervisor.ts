@@ -3,10 +3,9 @@ import { afterTime } from "@burin/contract/async/wait";
 import type { ProgramRequest } from "@burin/contract/machine/file-helpers";
 import { orElse } from "@burin/contract/or-else";
 import { randomName } from "@burin/files/disk/random-name";
-import type { SandboxPlan } from "../sandbox/sandbox.ts";
-import type { TakenBack } from "../sandbox/taken-back.ts";
 import { endAtExit } from "./at-exit.ts";
 import { findHelper } from "./helper-program.ts";
+import type { LimitedProgram, TakenBack } from "./limited-program.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { findProcess, lastPid, listProcesses, type ProcessEntry } from "./process-table.ts";
 import { endTree, membersOf, RUN_VARIABLE } from "./process-tree.ts";
@@ -21,7 +20,7 @@ import {
 
 export interface StartRequest extends Omit<ChildRequest, "channels" | "files"> {
   /** Started instead; released when nothing of the process is left, even if it never started. */
-  readonly sandbox: SandboxPlan | null;
+  readonly sandbox: LimitedProgram | null;
   readonly terminal?: boolean;
 }
 
@@ -88,7 +87,7 @@ const ENDED = "Nothing was run: this toolbox or session is closed.";
 
 interface Supervision {
   readonly runId: string;
-  readonly sandbox: SandboxPlan | null;
+  readonly sandbox: LimitedProgram | null;
   readonly onGone: () => void;
 }
 
@@ -98,7 +97,7 @@ export class Supervised {
   readonly startedAt = Date.now();
   readonly id: string;
   readonly #known: Map<number, string>;
-  readonly #sandbox: SandboxPlan | null;
+  readonly #sandbox: LimitedProgram | null;
   readonly #onGone: () => void;
   readonly #forget: () => void;
   #ending: Promise<readonly ProcessEntry[]> | null = null;

@@ -4,9 +4,10 @@ import { orElse } from "@burin/contract/or-else";
 import { bytesOf, entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
 import type { GitStarts } from "@burin/shell-judge";
 import { programIn } from "../git/git-programs.ts";
+import type { TakenBack } from "../processes/limited-program.ts";
 import { namedPrograms, settingsOfFolder } from "./judge-repository.ts";
 import { idOf, type Place, placeAt } from "./sandbox-place.ts";
-import { type TakenBack, takeBack } from "./taken-back.ts";
+import { takeBack } from "./taken-back.ts";
 
 /** A configuration file of git that commands may change, as it was before. */
 export interface OpenSettings {

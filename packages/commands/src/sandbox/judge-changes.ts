@@ -5,6 +5,7 @@ import { bytesOf, entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
 import { gitTopOf } from "@burin/files/ignore/git-excludes";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
 import { protectedFile } from "@burin/shell-judge";
+import type { TakenBack } from "../processes/limited-program.ts";
 import { type OpenSettings, restoreSettings } from "./git-settings.ts";
 import { findStepFaults } from "./git-steps.ts";
 import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
@@ -12,7 +13,7 @@ import { hadBefore, type Tips } from "./known-content.ts";
 import { type Allowed, type AllowedCalls, hashOfFile } from "./permissions.ts";
 import { idOf, type Place, placeAt } from "./sandbox-place.ts";
 import { filesBelow, isGitsAlone, type Survey } from "./sandbox-survey.ts";
-import { putLinkBack, type TakenBack, takeBack } from "./taken-back.ts";
+import { putLinkBack, takeBack } from "./taken-back.ts";
 
 /** A file system's time stamps have steps: a new file may seem older by one step. */
 const TIME_STEP_MS = 20;

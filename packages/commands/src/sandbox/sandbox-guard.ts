@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { orElse } from "@burin/contract/or-else";
 import { isWithin, isWithinAny } from "@burin/files/paths/paths";
+import type { TakenBack } from "../processes/limited-program.ts";
 import { type OpenSettings, openSettings } from "./git-settings.ts";
 import { runningSteps } from "./git-steps.ts";
 import { type Before, type GuardGround, markTracked, sharedFiles, takeBackMade } from "./judge-changes.ts";
@@ -8,9 +9,6 @@ import { KnownContent } from "./known-content.ts";
 import { AllowedCalls } from "./permissions.ts";
 import type { AllowedWrites } from "./sandbox-place.ts";
 import { filesBelow, type Survey, Surveyor } from "./sandbox-survey.ts";
-import type { TakenBack } from "./taken-back.ts";
-
-export type { Before };
 
 /** What keeps one command from leaving something behind that runs code later. */
 export interface Guard {

@@ -1,4 +1,4 @@
-import type { Child } from "../processes/run-process.ts";
+import type { LimitedProgram } from "../processes/limited-program.ts";
 import type { Guard } from "./sandbox-guard.ts";
 import type { AllowedWrites } from "./sandbox-place.ts";
 import type { SpaceVisit } from "./space-visit.ts";
@@ -52,16 +52,7 @@ export interface SandboxedCommand extends AllowedWrites {
 }
 
 /** The program to start instead of the command itself. */
-export interface SandboxPlan extends Guard {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  /** On the first channel, bubblewrap says whether it has started the command. */
-  readonly channels: number;
-  /** What the program reads from the descriptors after the channels. */
-  readonly files?: readonly string[];
-  readonly onStart?: (child: Child) => void;
-  /** null for one in a space of its own, all of which ends with its first process. */
+export interface SandboxPlan extends Guard, LimitedProgram {
   readonly visit: SpaceVisit | null;
 }
 

@@ -5,8 +5,9 @@ import { makeFolders } from "@burin/files/disk/make-folders";
 import { gitTopOf } from "@burin/files/ignore/git-excludes";
 import { askGit, gitLooking } from "../git/git-programs.ts";
 import { findHelper, helperPath } from "../processes/helper-program.ts";
+import type { TakenBack } from "../processes/limited-program.ts";
 import { beginAllowedCall } from "./permissions.ts";
-import { moveBack, type TakenBack } from "./taken-back.ts";
+import { moveBack } from "./taken-back.ts";
 
 /** Puts back what the user wants to keep. Returns what could not be put back, as something else is there by now. */
 export function putBack(taken: readonly TakenBack[], home: string): readonly TakenBack[] {

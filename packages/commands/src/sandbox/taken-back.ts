@@ -16,17 +16,8 @@ import { makeFolders } from "@burin/files/disk/make-folders";
 import { randomName } from "@burin/files/disk/random-name";
 import { codeOf } from "@burin/files/disk/system-error";
 import { FOLDER, isWithinAny, NAMES_DESCRIPTORS } from "@burin/files/paths/paths";
+import type { TakenBack } from "../processes/limited-program.ts";
 import { idOf, type Place } from "./sandbox-place.ts";
-
-/** What a command created under a protected name, or for git to run, and where it is now. */
-export interface TakenBack {
-  readonly path: string;
-  readonly why: string;
-  /** null when it could not be moved there. */
-  readonly kept: string | null;
-  /** It is the same as in the last commit of its repository: git created it, and misses it now. */
-  readonly isCommitted?: boolean;
-}
 
 /**
  * Moves a file or folder out of the project. Its folder is held open and checked, so that replacing a name in

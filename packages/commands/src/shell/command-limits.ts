@@ -1,5 +1,7 @@
 import { onceFor } from "@burin/contract/async/once";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import type { GuardNote } from "../processes/process-ledger.ts";
+import { guardNote } from "../sandbox/guard-notes.ts";
 import { beginAllowedCall } from "../sandbox/permissions.ts";
 import type {
   CommandSpace,
@@ -8,7 +10,6 @@ import type {
   SandboxPlan,
   SandboxState,
 } from "../sandbox/sandbox.ts";
-import type { Before } from "../sandbox/sandbox-guard.ts";
 import type { CommandsOptions } from "./command-request.ts";
 
 export interface LimitsOptions
@@ -17,7 +18,7 @@ export interface LimitsOptions
   readonly temporary: () => string;
   readonly space: () => Promise<CommandSpace | null>;
   /** Called with what is protected while a command runs, in case of a crash; the returned function ends that. */
-  readonly onGuard: (before: Before, temporary: string) => () => void;
+  readonly onGuard: (note: GuardNote) => () => void;
 }
 
 /** Wraps programs in this session's limits, which are determined with the first one. */
@@ -36,7 +37,7 @@ export function commandLimits(options: LimitsOptions) {
       throw error;
     });
     if (plan.before === null) return plan;
-    const forget = onGuard(plan.before, temporary());
+    const forget = onGuard(guardNote({ ...plan.before, roots: options.roots, temporary: temporary() }));
     return {
       ...plan,
       release: async () => {

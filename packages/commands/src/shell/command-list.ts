@@ -1,5 +1,5 @@
-import type { MachineCommands } from "../machine.ts";
 import type { BackgroundCommand } from "./command-request.ts";
+import type { MachineCommands } from "./machine-commands.ts";
 
 /** One command as a user sees it. */
 export interface CommandInfo {

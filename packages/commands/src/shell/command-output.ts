@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { countNewlines } from "@burin/contract/text/count-newlines";
 import { messageOf } from "@burin/contract/text/error-message";
 import { makeFolders } from "@burin/files/disk/make-folders";
-import { countNewlines } from "@burin/files/encodings/newline-counter";
 
 /** What a command has written so far, however long. */
 export interface OutputSoFar {

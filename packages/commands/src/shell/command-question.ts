@@ -1,8 +1,8 @@
 import type { Confirmation } from "@burin/contract/tools";
 import { WebError } from "@burin/net/web-error";
 import { hostPlaceText, type NetworkSource, networkNeeds, readHostPlace } from "@burin/shell-judge";
-import type { MachineCommands, SandboxFact } from "../machine.ts";
 import type { CommandRequest } from "./command-request.ts";
+import type { MachineCommands, SandboxFact } from "./machine-commands.ts";
 
 interface AskedCommand {
   readonly command: string;

@@ -1,23 +1,21 @@
 import type { SessionEgressOptions } from "../egress/session-egress.ts";
+import type { FactsGround } from "../processes/command-surroundings.ts";
+import type { TakenBack } from "../processes/limited-program.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
-import type { TakenBack } from "../sandbox/taken-back.ts";
 import type { OutputSoFar } from "./command-output.ts";
 
-export interface CommandsOptions {
-  /** The real paths of the roots. */
-  readonly roots: readonly string[];
+export type { TakenBack };
+
+export interface CommandsOptions extends FactsGround {
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
-  readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: SandboxMode;
   /** Folders that commands in the sandbox cannot see, except for roots in them. */
   readonly hide?: readonly string[];
   readonly network: boolean;
   /** Which hosts commands reach when they may use the network; without it, all hosts. */
   readonly egress?: Pick<SessionEgressOptions, "rules" | "ask" | "resolve">;
-  /** Variables that commands get although they look like secrets. */
-  readonly passEnvironment: readonly string[];
   /** Variables that are secret although their names do not say so. */
   readonly secretEnvironment: readonly string[];
   /** Whether a command that starts now may change nothing, as in plan mode. */

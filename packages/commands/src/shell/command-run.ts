@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterTime } from "@burin/contract/async/wait";
 import type { EgressLease } from "../egress/session-egress.ts";
+import type { TakenBack } from "../processes/limited-program.ts";
 import { listeningAddresses } from "../processes/listening-addresses.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { Child, ChildEnd } from "../processes/run-process.ts";
@@ -13,7 +14,6 @@ import {
   type Supervisor,
 } from "../processes/supervisor.ts";
 import { leaveOutOfGit, putBack } from "../sandbox/settle-taken.ts";
-import type { TakenBack } from "../sandbox/taken-back.ts";
 import { CommandOutput } from "./command-output.ts";
 import type { RunningCommand, ShellEnd } from "./command-request.ts";
 import { closePipe, closeQuietly, type OutputPipe, readPipe } from "./output-pipe.ts";

@@ -21,6 +21,7 @@ import {
 } from "../processes/server-processes.ts";
 import type { ShellProgram } from "../processes/shell-program.ts";
 import { Supervisor } from "../processes/supervisor.ts";
+import { lookAfterGuard } from "../sandbox/guard-notes.ts";
 import { beginAllowedCall } from "../sandbox/permissions.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import type { SessionSpace } from "../sandbox/session-space.ts";
@@ -69,8 +70,7 @@ export class RunningCommands {
       ...options,
       temporary: () => this.#openSession().folder,
       space: () => this.#openSpace(),
-      onGuard: (before, temporary) =>
-        this.#supervisor.ledger.noteGuard({ ...before, roots: options.roots, temporary }),
+      onGuard: (note) => this.#supervisor.ledger.noteGuard(note),
     });
   }
 
@@ -93,7 +93,7 @@ export class RunningCommands {
     if (this.#cleaned !== null && performance.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
     if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
     this.#cleanedAt = performance.now();
-    this.#cleaned = endLeftBehind(this.#options.home);
+    this.#cleaned = endLeftBehind(this.#options.home, lookAfterGuard);
     return this.#cleaned;
   }
 

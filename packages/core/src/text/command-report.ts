@@ -1,10 +1,10 @@
 import { commandLine, type ProcessEntry, signalName } from "@burin/commands/processes/process-table";
-import type { TakenBack } from "@burin/commands/sandbox/taken-back";
 import type {
   BackgroundCommand,
   CommandRequest,
   RunningCommand,
   ShellEnd,
+  TakenBack,
 } from "@burin/commands/shell/command-request";
 import { outputTail, outputText } from "@burin/commands/shell/output-text";
 import { afterTime } from "@burin/contract/async/wait";

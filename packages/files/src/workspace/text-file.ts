@@ -1,7 +1,7 @@
 import type { LineRange, TextLines } from "@burin/contract/machine/workspace";
+import { countNewlines } from "@burin/contract/text/count-newlines";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { decodeBytes, isUnicode, partDecoder, unitBytes } from "../encodings/encodings.ts";
-import { countNewlines } from "../encodings/newline-counter.ts";
 import { narrowEncoding, type TextFormat } from "../encodings/text-format.ts";
 import { fill, nextTurn } from "./read-opened.ts";
 import { hashOf, type ShownLines } from "./read-record.ts";

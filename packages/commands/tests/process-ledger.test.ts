@@ -18,17 +18,18 @@ import { tmpdir, uptime } from "node:os";
 import { basename, join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { guardian } from "../sandbox/sandbox-guard.ts";
 import {
   endLeftBehind,
   makeTemporary,
   ProcessLedger,
   removeTemporary,
   TEMPORARY_PREFIX,
-} from "./process-ledger.ts";
-import { findProcess } from "./process-table.ts";
-import { RUN_VARIABLE } from "./process-tree.ts";
-import { Supervisor } from "./supervisor.ts";
+} from "../src/processes/process-ledger.ts";
+import { findProcess } from "../src/processes/process-table.ts";
+import { RUN_VARIABLE } from "../src/processes/process-tree.ts";
+import { Supervisor } from "../src/processes/supervisor.ts";
+import { guardNote, lookAfterGuard } from "../src/sandbox/guard-notes.ts";
+import { guardian } from "../src/sandbox/sandbox-guard.ts";
 
 let home: string;
 
@@ -147,7 +148,7 @@ describe("the ledger of processes", () => {
     ledger.note({ pid: noted, started: findProcess(noted)?.started ?? "" });
     ledger.note({ pid: reused, started: "1" });
     const path = orphaned(ledger);
-    expect(await endLeftBehind(home)).toBe(2);
+    expect(await endLeftBehind(home, lookAfterGuard)).toBe(2);
     expect([marked, noted, reused, stranger].map(isAlive)).toEqual([false, false, true, true]);
     expect(existsSync(path)).toBe(false);
     for (const pid of [reused, stranger]) process.kill(pid);
@@ -157,9 +158,9 @@ describe("the ledger of processes", () => {
     const ledger = new ProcessLedger(home);
     const pid = sleeper(`${ledger.id}.1`);
     ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
-    expect(await endLeftBehind(home)).toBe(0);
+    expect(await endLeftBehind(home, lookAfterGuard)).toBe(0);
     orphaned(ledger, { started: "0", space: "pid:[1]" });
-    expect(await endLeftBehind(home)).toBe(0);
+    expect(await endLeftBehind(home, lookAfterGuard)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     process.kill(pid);
   });
@@ -170,7 +171,7 @@ describe("the ledger of processes", () => {
     ledger.note({ pid, started: findProcess(pid)?.started ?? "" });
     const path = orphaned(ledger, { boot: "an earlier one" });
     beforeThisBoot(path);
-    expect(await endLeftBehind(home)).toBe(0);
+    expect(await endLeftBehind(home, lookAfterGuard)).toBe(0);
     expect(isAlive(pid)).toBe(true);
     expect(readdirSync(join(home, "running"))).toEqual([]);
     process.kill(pid);
@@ -193,7 +194,7 @@ describe("the ledger of processes", () => {
     symlinkSync(outside, join(folder, link));
     mkdirSync(join(folder, directory));
     orphaned(ledger);
-    await endLeftBehind(home);
+    await endLeftBehind(home, lookAfterGuard);
     expect(readdirSync(folder).sort()).toEqual([...kept, link, directory].sort());
     expect(existsSync(outside)).toBe(true);
     // The other one is not over, and this ledger has done its work.
@@ -207,12 +208,12 @@ describe("the ledger of processes", () => {
     for (const one of [old, fresh]) writeFileSync(join(folder, one), "");
     beforeThisBoot(join(folder, old));
     const path = orphaned(ledger, { boot: "of another machine" });
-    await endLeftBehind(home);
+    await endLeftBehind(home, lookAfterGuard);
     expect(readdirSync(folder).sort()).toEqual([old, fresh].sort());
     expect(existsSync(path)).toBe(true);
     // What was last written before this machine started is from before that; a file in it may still be another's.
     beforeThisBoot(path);
-    await endLeftBehind(home);
+    await endLeftBehind(home, lookAfterGuard);
     expect(readdirSync(folder)).toEqual([fresh]);
   });
 
@@ -237,7 +238,7 @@ describe("the ledger of processes", () => {
     for (const folder of [temporary, precious, `${temporary}/../../${home}`])
       ledger.note({ temporary: folder });
     orphaned(ledger);
-    await endLeftBehind(home);
+    await endLeftBehind(home, lookAfterGuard);
     expect([temporary, precious].map((folder) => existsSync(folder))).toEqual([false, true]);
   });
 
@@ -252,8 +253,8 @@ describe("the ledger of processes", () => {
     for (const guard of [done, left]) await guard.release();
     const note = { roots: [root], temporary: "/tmp/x" };
     if (done.before === null || left.before === null) throw new Error("nothing is guarded");
-    ledger.noteGuard({ ...done.before, ...note })();
-    ledger.noteGuard({ ...left.before, ...note });
+    ledger.noteGuard(guardNote({ ...done.before, ...note }))();
+    ledger.noteGuard(guardNote({ ...left.before, ...note }));
     writeFileSync(join(root, ".env"), "planted");
     mkdirSync(join(root, ".git/hooks"), { recursive: true });
     writeFileSync(join(root, ".git/commondir"), "../elsewhere");
@@ -261,12 +262,12 @@ describe("the ledger of processes", () => {
     writeFileSync(join(root, ".envrc"), "made long after the crash");
     const lastBeat = new Date(Date.now() - 60_000);
     utimesSync(path, lastBeat, lastBeat);
-    await endLeftBehind(home);
+    await endLeftBehind(home, lookAfterGuard);
     expect(readdirSync(root).sort()).toEqual([".env", ".envrc", ".git", ".npmrc"]);
     const again = new ProcessLedger(home);
-    again.noteGuard({ ...left.before, ...note });
+    again.noteGuard(guardNote({ ...left.before, ...note }));
     orphaned(again);
-    await endLeftBehind(home);
+    await endLeftBehind(home, lookAfterGuard);
     expect(readdirSync(root)).toEqual([".npmrc"]);
     expect(readFileSync(join(root, ".npmrc"), "utf8")).toBe("before");
     expect(readdirSync(join(home, "running"))).toEqual([]);
@@ -287,7 +288,7 @@ describe("the ledger of processes", () => {
     appendFileSync(path, `${JSON.stringify({ ...note, roots: [root], temporary: "/tmp/x" })}\n`);
     rmSync(join(root, ".npmrc"));
     symlinkSync("planted", join(root, ".npmrc"));
-    await endLeftBehind(home);
+    await endLeftBehind(home, lookAfterGuard);
     expect(readlinkSync(join(root, ".npmrc"))).toBe("own");
   });
 
@@ -297,7 +298,7 @@ describe("the ledger of processes", () => {
       mkdirSync(join(home, "running"));
       writeFileSync(join(home, "running", "0123456789abcdef.jsonl"), text);
       writeFileSync(join(home, "running", "other"), text);
-      expect(await endLeftBehind(home)).toBe(0);
+      expect(await endLeftBehind(home, lookAfterGuard)).toBe(0);
     },
   );
 
@@ -307,7 +308,7 @@ describe("the ledger of processes", () => {
     await expect(supervisor.start({ ...program, writeEnd: null, sandbox: null })).rejects.toThrow();
     orphaned(supervisor.ledger);
     const pid = sleeper(`${supervisor.ledger.id}.1`);
-    expect(await endLeftBehind(home)).toBe(1);
+    expect(await endLeftBehind(home, lookAfterGuard)).toBe(1);
     expect(isAlive(pid)).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countNewlines } from "./newline-counter.ts";
+import { countNewlines } from "./count-newlines.ts";
 
 describe("the newline counter", () => {
   it("R63 counts what lies between two places, whatever lies around them", () => {

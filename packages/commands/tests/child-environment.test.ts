@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { gitIn } from "../git/git-repository.ts";
-import { childEnvironment } from "./child-environment.ts";
+import { gitIn } from "../src/git/git-repository.ts";
+import { childEnvironment } from "../src/processes/child-environment.ts";
 
 const none = { pass: [], secret: [] };
 

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { shellArguments } from "../shell/running-commands.ts";
-import { chooseShell, findProgram } from "./shell-program.ts";
+import { chooseShell, findProgram } from "../src/processes/shell-program.ts";
+import { shellArguments } from "../src/shell/running-commands.ts";
 
 const having =
   (...names: readonly string[]) =>
