@@ -15,6 +15,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "machine",
     "tool-result.ts",
     "tools.ts",
+    "effects.ts",
     "tool-call.ts",
     "chat-model.ts",
     "agent-event.ts",

@@ -11,7 +11,7 @@ const OTHER_READERS = new Set([
   "packages/cli/src/ui/key-list.ts",
 ]);
 /** English is code, because its keys are a type; the other languages are data. */
-const LOCALES = /^packages\/cli\/src\/locales\/(en(?=\.ts)|[a-z]{2}(?=\.json))\.\w+$/;
+const LOCALES = /^packages\/cli\/src\/locales\/(en(?=(?:-[a-z]+)?\.ts)|[a-z]{2}(?=\.json))[\w.-]+$/;
 const ENTRY = /^ {2}"([a-z]+\.[A-Za-z_-]+)":\s*(?:\n\s*)?"((?:[^"\\]|\\.)*)"/gm;
 /** What a browser reads. */
 const MARKUP = /[<{]/;
@@ -25,7 +25,8 @@ export function screenTexts(files: Files): Verdict {
   for (const [path, text] of files) {
     const language = LOCALES.exec(path)?.[1];
     const entries = language === undefined ? null : entriesOf(text);
-    if (language !== undefined && entries !== null && entries.size > 0) languages.set(language, entries);
+    if (language !== undefined && entries !== null && entries.size > 0)
+      languages.set(language, new Map([...(languages.get(language) ?? []), ...entries]));
     if (!ROOMS.some((room) => path.startsWith(room)) || OTHER_READERS.has(path) || path.includes(".test."))
       continue;
     looked += 1;

@@ -190,10 +190,10 @@ describe("a command", () => {
     });
     await terminal.enter("watch\r", "It works.", "? for keys");
     await terminal.enter("/tasks \r", "› bg_1  echo first");
-    await terminal.enter("\r", /│ first\n│ e ends it/);
+    await terminal.enter("\r", /\n first\n e ends it/);
     await writeFile(join(room.root, "go"), "");
-    await terminal.shows(/│ 100\n│ second\n│ e ends it/);
-    await terminal.enter("\u001b[5~", /│ [1-9]\d\n│ e ends it/);
+    await terminal.shows(/\n 100\n second\n e ends it/);
+    await terminal.enter("\u001b[5~", /\n [1-9]\d\n e ends it/);
     for (const key of ["n", "\r", "\u001b", "x"]) {
       await terminal.enter("e", "End bg_1 with all that it has started?");
       await terminal.enter(key, "e ends it");
@@ -201,7 +201,7 @@ describe("a command", () => {
     terminal.type("\r");
     await terminal.until(() => !terminal.text().includes("e ends it"), "the prompt");
     await terminal.enter("/tasks \r", "› bg_1  echo first");
-    await terminal.enter("\r", /│ second\n│ e ends it/);
+    await terminal.enter("\r", /\n second\n e ends it/);
     await terminal.enter("e", "End bg_1 with all that it has started?");
     await terminal.enter("y", "bg_1 was ended.");
   });

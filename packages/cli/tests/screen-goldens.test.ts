@@ -9,7 +9,9 @@ import { answer, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
 
 const SERVER = new URL("asking-server.mjs", import.meta.url);
-const CONTRACT = new URL("../../contract/src/tools.ts", import.meta.url);
+const CONTRACT = ["tools.ts", "tool-result.ts"].map(
+  (name) => new URL(`../../contract/src/${name}`, import.meta.url),
+);
 /** Keys that came too early for a question are at the prompt. */
 const CLEAR = "\u0015";
 const ROWS = Array.from({ length: 30 }, (_, n) => `line ${n}`);
@@ -147,7 +149,7 @@ async function shownQuestion(terminal: ScreenTerminal, title: string): Promise<s
 
 /** The kinds of a union in the contract, as its source lists them. */
 async function kindsIn(name: string): Promise<string[]> {
-  const source = await readFile(CONTRACT, "utf8");
+  const source = (await Promise.all(CONTRACT.map((file) => readFile(file, "utf8")))).join("\n\n");
   const [, type = ""] = new RegExp(`export type ${name} =([\\s\\S]*?);\\n\\n`).exec(source) ?? [];
   const direct = [...type.matchAll(/readonly kind: "(\w+)"/g)];
   const named = [...type.matchAll(/\b[A-Z]\w+\b/g)].flatMap(([other]) => {

@@ -35,9 +35,9 @@ describe("settings of the look", () => {
     await terminal.shows(
       /2 - {3}return text\.split\(\/\\s\+\/\)\.length; +│ 2 \+ {3}return .*filter\(Boolean\)\.length;/,
     );
-    expect(terminal.text()).toMatch(/│ {50,}│ 5 \+ \/\/ end/);
+    expect(terminal.text()).toMatch(/^ {50,}│ 5 \+ \/\/ end/m);
     terminal.resize(80, 30);
-    await terminal.shows(/^│ 2 \+ {3}return/m);
+    await terminal.shows(/^ 2 \+ {3}return/m);
     await answer(terminal, "y", "Make this change?");
     await terminal.shows("Done.");
   });
@@ -74,8 +74,8 @@ describe("a question", () => {
     await terminal.enter("\u001b", "y yes");
     await terminal.enter("w", /allow +ls/, /ask +touch made\.txt +\(/);
     expect(terminal.text().split("is not known to be").length).toBe(2);
-    expect(terminal.text()).toContain("a always: run_shell_command(touch *)");
-    expect(terminal.text().match(/always/g)).toHaveLength(1);
+    expect(terminal.text()).toContain("a don't ask again for: touch …");
+    expect(terminal.text().split("touch …")).toHaveLength(2);
     terminal.type("w");
     await terminal.until(() => !/allow +ls/.test(terminal.text()), "the question alone");
     await answer(terminal, "y", "Run this command?");
@@ -133,8 +133,8 @@ describe("a question", () => {
     await terminal.enter("go\r", "Run this command?");
     expect(bells()).toBe(1);
     terminal.type("\u001b[I");
-    await answer(terminal, "y", "│ touch made.txt");
-    await terminal.shows("│ touch other.txt");
+    await answer(terminal, "y", "\n   touch made.txt");
+    await terminal.shows("\n   touch other.txt");
     expect(bells()).toBe(1);
     await room.set({ ui: { notify: "off" } });
     const quiet = await room.open([running("touch made.txt")]);

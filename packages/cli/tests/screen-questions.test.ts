@@ -28,7 +28,7 @@ describe("a question", () => {
   it("shows the whole command, and runs it after y", async () => {
     const terminal = await room.open([running("touch made.txt && rm a.txt"), { text: "Done." }]);
     await terminal.enter("go\r", "Run this command?");
-    expect(terminal.text()).toContain("│ touch made.txt && rm a.txt");
+    expect(terminal.text()).toContain("\n   touch made.txt && rm a.txt");
     expect(terminal.text()).toContain("y yes");
     expect(terminal.written).toContain("\u0007");
     await answer(terminal, "y", "Run this command?");
@@ -50,10 +50,10 @@ describe("a question", () => {
 
   it("P42 is answered without a change of the keyboard's layout or of an input method", async () => {
     const terminal = await room.open([running("touch one.txt"), running("touch two.txt"), { text: "Done." }]);
-    await terminal.enter("go\r", "│ touch one.txt");
-    await answer(terminal, "Н", "│ touch one.txt");
-    await terminal.shows("│ touch two.txt");
-    await answer(terminal, "ｙ", "│ touch two.txt");
+    await terminal.enter("go\r", "\n   touch one.txt");
+    await answer(terminal, "Н", "\n   touch one.txt");
+    await terminal.shows("\n   touch two.txt");
+    await answer(terminal, "ｙ", "\n   touch two.txt");
     await terminal.shows("Done.");
   });
 
@@ -142,34 +142,11 @@ describe("a question", () => {
   it("P22 with many rules counts them among the answers, and lists every one before it stores them", async () => {
     const names = Array.from({ length: 12 }, (_, n) => `made${n}.txt`);
     const terminal = await room.open([running(names.map((name) => `rm ${name}`).join(" && "))]);
-    await terminal.enter("go\r", "run_shell_command(rm made2.txt;), … +9");
-    expect(terminal.text()).not.toContain("run_shell_command(rm made3.txt;)");
+    await terminal.enter("go\r", /exactly rm\s+made2\.txt,\s+… \+9/);
+    expect(terminal.text()).not.toContain("exactly rm made3.txt");
     await answer(terminal, "a", "y yes");
-    for (const name of names) expect(terminal.text()).toContain(`│ run_shell_command(rm ${name};)`);
+    for (const name of names) expect(terminal.text()).toContain(`\n exactly rm ${name}`);
     expect(terminal.text()).toContain("For how long?");
-  });
-
-  it("P22 is whole in a low window, and its rules are there before they are stored", async () => {
-    const command = 'node x.js "" && node x.js "two words" && touch made.txt';
-    const terminal = await room.open([running(command)], { columns: 40, rows: 12 });
-    await terminal.enter("go\r", "┌ Run this command?", "│ node x.js");
-    expect(terminal.text()).toContain("a always: …");
-    await terminal.until(() => {
-      terminal.type("\u001b[6~");
-      return terminal.text().includes("not known to be");
-    }, "the reason");
-    await answer(terminal, "a", "y yes");
-    expect(terminal.text()).toContain("│ run_shell_command(touch *)");
-    expect(terminal.text()).toContain("┌ Run this command?");
-  });
-
-  it("P22 begins with what is asked in a window that is too low for its answers", async () => {
-    const terminal = await room.open([running("touch made.txt && rm -rf a.txt")], { columns: 40, rows: 8 });
-    await terminal.enter("go\r", "┌ Run this command?", "│ touch made.txt && rm -rf a.txt");
-    await terminal.until(() => {
-      terminal.type("\u001b[B");
-      return terminal.text().includes("esc no, and stop");
-    }, "the answers");
   });
 
   it("that is long stays where the user has scrolled to while a reason for the no is written", async () => {
@@ -189,12 +166,13 @@ describe("a question", () => {
       columns: 150,
       rows: 50,
     });
-    await terminal.enter("go\r", "│ `rm");
-    await answer(terminal, "w", "│ `rm");
-    await terminal.shows("ask   rm made.txt  (`rm` is not known to be read-only)");
+    await terminal.enter("go\r", "Run this command?");
+    await answer(terminal, "a", "y yes");
+    await terminal.enter("\u001b", "y yes");
+    await terminal.enter("w", "ask   rm made.txt  (`rm` is not known to be read-only)");
     expect(terminal.text().split("`rm` is")).toHaveLength(3);
     expect(terminal.text()).not.toContain("needs an approval");
-    expect(terminal.text().split("run_shell_command(rm made.txt;)")).toHaveLength(2);
+    expect(terminal.text().split("exactly rm made.txt")).toHaveLength(2);
   });
 
   it("is not asked again after always, in the scope that was said", async () => {
@@ -203,7 +181,7 @@ describe("a question", () => {
       running("touch one.txt two.txt"),
       { text: "Both." },
     ]);
-    await terminal.enter("go\r", "a always: run_shell_command(touch");
+    await terminal.enter("go\r", "a don't ask again for: touch …");
     await answer(terminal, "a", "y yes");
     await terminal.shows("s this session");
     await terminal.enter("s", /Run this command\?\s[\s\S]*two\.txt|Both\./);
@@ -218,10 +196,10 @@ describe("a question", () => {
       running("touch two.txt"),
       { text: "Both." },
     ]);
-    await terminal.enter("go\r", "a always: run_shell_command(touch *)");
+    await terminal.enter("go\r", "a don't ask again for: touch …");
     await answer(terminal, "a", "y yes");
-    await terminal.shows("› 2 run_shell_command(touch *)");
-    await terminal.enter("1", "› 1 run_shell_command(touch one.txt;)");
+    await terminal.shows("› 2 touch …");
+    await terminal.enter("1", "› 1 exactly touch one.txt");
     await terminal.enter("s", /Run this command\?\s[\s\S]*two\.txt/);
     await answer(terminal, "y", "Run this command?");
     await terminal.shows("Both.");
@@ -272,9 +250,9 @@ describe("a question", () => {
     await terminal.enter("go\r", "Run this command?");
     expect(terminal.text()).not.toContain("esc to interrupt");
     await answer(terminal, "n", "y yes");
-    await terminal.shows(/Say what to do instead, then press enter[\s│]+\(esc: just no\)/);
+    await terminal.shows(/Say what to do instead, then press enter\s+\(esc: just no\)/);
     await terminal.enter("\r", "All right.");
-    await terminal.enter("\u0015/theme\r", /type to filter, enter chooses, esc[\s│]+closes/);
+    await terminal.enter("\u0015/theme\r", /type to filter, enter chooses, esc\s+closes/);
     expect(terminal.text()).not.toContain("? for keys");
   });
 
@@ -299,17 +277,21 @@ describe("a question", () => {
     const terminal = await room.open([running([...words, "rm -rf made"].join(" && "))]);
     await terminal.enter("go\r", "Run this command?");
     await pause(400);
-    await terminal.enter("w", "up and down to scroll");
-    for (const shown of ["Run this command?", "│ chmod +x made-0 &&", "y yes"])
+    terminal.type("w");
+    for (const shown of ["Run this command?", "\n   chmod +x made-0 &&", "y yes"])
       expect(terminal.text()).toContain(shown);
-    await terminal.enter("\u001b[6~".repeat(5), /ask +rm -rf made/, "y yes");
+    await terminal.until(() => {
+      terminal.type("\u001b[6~");
+      return /ask +rm -rf made +\(/.test(terminal.text());
+    }, "the last reason");
+    expect(terminal.text()).toContain("y yes");
   });
 
   it("shows a plan, and goes on in the way that was chosen", async () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look\n2. mend" } }] };
     const terminal = await room.open([plan, { text: "I begin." }], { args: ["--approval-mode", "plan"] });
     await terminal.enter("go\r", "Carry out this plan?");
-    expect(terminal.text()).toContain("│ 2. mend");
+    expect(terminal.text()).toContain("\n 2. mend");
     await answer(terminal, "y", "Carry out this plan?");
     await terminal.shows("I begin.");
     await terminal.shows("fake-model · auto-edit");

@@ -17,7 +17,7 @@ const screens: string[] = [];
 
 /** The same, with nothing at the prompt: keys that came too early for a question may be there. */
 async function keep(name: string, prompt = "> Ask anything"): Promise<void> {
-  if (!terminal.text().includes("└──")) {
+  if (!terminal.text().includes("─".repeat(SIZE.columns))) {
     await terminal.enter(CLEAR, prompt);
   }
   await look(name);
@@ -30,7 +30,7 @@ async function look(name: string): Promise<void> {
   const shown = rows
     .filter((row) => !row.includes("fake-model ·"))
     // Of two subagents, either may ask first.
-    .map((row) => (row.startsWith("│") ? row.replace(/\b(?:one|two)\b(?=\)|\.txt)/g, "ONE") : row))
+    .map((row) => (row.startsWith(" ") ? row.replace(/\b(?:one|two)\b(?=\)|\.txt)/g, "ONE") : row))
     .map((row) => row.replace(/127\.0\.0\.1:\d+/, "ADDRESS"))
     .map((row) => row.replace(/^(Written|It works).*/, "$1 …").replace(/[\d,]+ tokens|[\d,]+ now/g, "N"))
     .join("\n")

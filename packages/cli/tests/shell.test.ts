@@ -179,7 +179,9 @@ describe("run_shell_command on the command line", () => {
     expect(code).toBe(3);
     expect(stdout).toContain("touch a\\x1b\\u{202e}\\u{e0041}b\n");
     const two = await burin(["call", "run_shell_command", '{"command":"ls && touch a"}'], { cwd: root });
-    expect(two.stdout).toContain("\nls && touch a\nIts parts:\n  ls\n  touch a\n");
+    expect(two.stdout).toContain(
+      "\nls && touch a\nIts parts, the worst first:\n  ask touch a  (may change files)\n  ok  ls  (only reads)\n",
+    );
   });
 
   it(

@@ -42,6 +42,58 @@ export type GrantWidth = "exact" | "wide" | "all";
 /** The rules that an "always" of each width would store; absent widths are not offered. */
 export type GrantWidths = Readonly<Partial<Record<GrantWidth, readonly string[]>>>;
 
+/**
+ * What a command would do, as far as its words say it. `deletes`: files. `discards`: work that git may have nowhere else.
+ * `protected`: changes files that run code later. `sends`: changes something on another machine. `may_network`: needs the
+ * network if something is missing here. `hidden`: starts what its words do not show. `unknown`: may change files.
+ */
+export type EffectKind =
+  | "deletes"
+  | "discards"
+  | "protected"
+  | "changes"
+  | "sends"
+  | "reads"
+  | "network"
+  | "hidden"
+  | "writes"
+  | "may_network"
+  | "unknown";
+
+export interface Effect {
+  readonly kind: EffectKind;
+  /** The paths or machines that the words name; empty where they name none. */
+  readonly on: readonly string[];
+  /** It reaches out of the project. */
+  readonly isOutside: boolean;
+}
+
+/** One simple command of a command line, and what it would do; without an effect it only reads in the project. */
+export interface PartReach {
+  readonly text: string;
+  /** Neither a rule nor what is known of the program covers it. */
+  readonly asks: boolean;
+  /** The rule that covers it, as written. */
+  readonly rule?: string;
+  /** Worst first. */
+  readonly effects: readonly Effect[];
+}
+
+/** What the system lets a command do after a yes. */
+export interface CommandLimits {
+  /** Where it can write: in the project, nowhere, or wherever the user can. */
+  readonly writes: "project" | "nothing" | "everywhere";
+  /**
+   * What it can reach. `hosts`: those that the question names; others are asked about. `asked`: each host is asked about.
+   * `offered`: nothing, unless the answer gives it the network of this machine.
+   */
+  readonly network: "none" | "hosts" | "asked" | "whole" | "offered";
+  /** Its words say that it needs the network, so an answer may withhold it: `"network": false`. */
+  readonly needsNetwork: boolean;
+  /** Why there is no sandbox. */
+  readonly reason?: string;
+}
+
 /** What every question has. "Always" would store the rules in `grants`, and needs at least one. */
 interface Asked {
   readonly title: string;
@@ -58,6 +110,10 @@ export type Confirmation = Asked &
         readonly kind: "exec";
         readonly command: string;
         readonly parts: readonly string[];
+        /** The same with what each would do, worst first; absent where that is not known. */
+        readonly reach?: readonly PartReach[];
+        /** What the sandbox lets it do; absent where nothing limits by itself. */
+        readonly limits?: CommandLimits;
         /** The resolved directory that it would run in. */
         readonly directory?: string;
         /** What it needs beyond the sandbox. */
@@ -113,7 +169,8 @@ export type GrantScope = "session" | "project" | "everywhere";
 
 /** The user's answer to a Confirmation. */
 export type Decision =
-  | { readonly outcome: "once" }
+  /** `network`, only for a command that needs it: gives it, or withholds it. */
+  | { readonly outcome: "once"; readonly network?: boolean }
   | { readonly outcome: "always"; readonly scope: GrantScope; readonly width?: GrantWidth }
   /** Only for an edit: approves this content instead of the proposed one. */
   | { readonly outcome: "edited"; readonly content: string }

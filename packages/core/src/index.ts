@@ -71,13 +71,16 @@ export {
   BaseTool,
   type CallContext,
   type ChangedFile,
+  type CommandLimits,
   type Confirmation,
   type Decision,
+  type Effect,
   type FileDiff,
   type GrantScope,
   type GrantWidth,
   kindOf,
   type OnUpdate,
+  type PartReach,
   type PlanFollower,
   type PreparedCall,
   PreparingTool,
@@ -131,7 +134,16 @@ export { contextFileNames } from "./agent/context-files.ts";
 export { mediaParts } from "./agent/conversation.ts";
 export type { CustomCommand } from "./agent/definitions.ts";
 export { historyOf } from "./agent/history.ts";
-export { type QuestionView, questionView, shownReason, type ViewLimits } from "./approval/question-view.ts";
+export type { GrantSubject } from "./approval/grant-subjects.ts";
+export {
+  type QuestionView,
+  questionView,
+  type ReachWarning,
+  shownReason,
+  type ViewLimits,
+  warningFor,
+} from "./approval/question-view.ts";
+export { reachInWords } from "./approval/question-words.ts";
 export { findBareLauncher, openGrants } from "./assembly/join-approval.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
 export type { SessionGrants } from "./assembly/options.ts";

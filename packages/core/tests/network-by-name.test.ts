@@ -112,6 +112,29 @@ describe.skipIf(!isSandboxHere)("P53 the network of commands by name", () => {
     expect(asked[0]?.title).toContain("It may reach does-not-exist.invalid, and also send files there");
   });
 
+  it("P53 a yes that withholds the network lets the command run without it", async () => {
+    await open({}, () => ({ outcome: "once", network: false }));
+    const { text } = await run("echo it ran; curl -sS -m 20 http://does-not-exist.invalid/a");
+    expect(asked[0]).toMatchObject({ limits: { writes: "project", network: "hosts", needsNetwork: true } });
+    expect(asked).toHaveLength(1);
+    expect(text).toContain("it ran");
+    expect(text).not.toContain('The host "does-not-exist.invalid" does not exist');
+    expect(text).toContain("The sandbox has no network.");
+  });
+
+  it("P53 a command that can use no proxy reaches the network only when the yes says so", async () => {
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const probe = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port} && echo reached'`;
+    const command = `${probe}; ssh -o ConnectTimeout=1 -o BatchMode=yes nobody@does-not-exist.invalid true`;
+    await open({}, () => ({ outcome: "once" }));
+    expect((await run(command)).text).not.toContain("reached");
+    expect(asked[0]).toMatchObject({ limits: { network: "offered", needsNetwork: true } });
+    await toolbox.close();
+    await open({}, () => ({ outcome: "once", network: true }));
+    expect((await run(command)).text).toContain("reached");
+  });
+
   it("P53 a package manager's yes includes the host that its own settings name", async () => {
     writeFileSync(join(base, "project/.npmrc"), "registry=http://packages.invalid/\n");
     await open({}, () => ({ outcome: "once" }));

@@ -1,3 +1,4 @@
+import { type Question, reachInWords } from "@burin/core";
 import type { Pool } from "pg";
 import {
   COUNTS_OF_PAGE,
@@ -75,7 +76,8 @@ export class PageData {
   async task(id: string, from: number) {
     await this.#fold();
     const [task] = (await this.#pool.query(TASK_OF_PAGE, [id])).rows;
-    return task === undefined ? null : { ...task, ...(await this.#entries(id, from)) };
+    if (task === undefined) return null;
+    return { ...task, question: withReach(task.question), ...(await this.#entries(id, from)) };
   }
 
   /** What a task has changed, as a git patch. */
@@ -121,4 +123,9 @@ export class PageData {
 /** For ILIKE; empty without a search. */
 function patternOf(search: string): string {
   return search === "" ? "" : `%${search.replace(/[\\%_]/g, "\\$&")}%`;
+}
+
+/** A question with what it reaches, in words, as every face shows it. */
+function withReach(question: Question | null) {
+  return question && { ...question, reach: reachInWords(question.confirmation) };
 }

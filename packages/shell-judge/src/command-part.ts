@@ -29,6 +29,7 @@ import {
   readsAsBash,
   SHELLS,
 } from "./programs/launches.ts";
+import { deletedPaths } from "./programs/other-programs.ts";
 import { readProgram } from "./programs/read-program.ts";
 import { attachedValue } from "./programs/simple-programs.ts";
 import { beyondWide, wideRowOf } from "./programs/wide-rules.ts";
@@ -118,7 +119,20 @@ function judgeAnyText(command: SimpleCommand, { reach }: Judging): Judged {
   }
   const unseen = command.words.find(({ value }) => value === null)?.text;
   const known = unseen === undefined ? "which program it starts" : `what \`${unseen}\` is`;
-  return { findings: [unknownFinding(command.problems[0] ?? `${known} is known only when it runs`)] };
+  const finding = unknownFinding(command.problems[0] ?? `${known} is known only when it runs`);
+  const texts = command.words.map(({ value, text }) => value ?? text);
+  const deletes = deletedPaths(texts);
+  return { findings: [deletes === null ? finding : { ...finding, deletes }, ...homeFindings(texts, reach)] };
+}
+
+/** Every home folder is outside. */
+function homeFindings(texts: readonly string[], reach: CommandReach): Finding[] {
+  return texts.flatMap((text) => {
+    const path = text.replace(/^"?\$\{?HOME\}?(?=[/"]|$)/, "~");
+    if (!path.startsWith("~")) return [];
+    const what = reach.outside(path, false) ?? `\`${text}\` is in a home folder`;
+    return [{ nature: "outside" as const, what, upTo: BEYOND_RULES, path: text }];
+  });
 }
 
 /** A program that only the project provides is not one of the known ones. */
@@ -197,7 +211,7 @@ function folderFindings({ words }: SimpleCommand, reach: CommandReach): Finding[
 function protectedFindings(path: string, reach: CommandReach, isGlob = false): Finding[] {
   const what = reach.protectedBy(path, isGlob);
   const reason = `\`${path}\` is protected (${what}), so only the user can allow a change`;
-  return what === null ? [] : [{ nature: "protected", what: reason, upTo: 0 }];
+  return what === null ? [] : [{ nature: "protected", what: reason, upTo: 0, path }];
 }
 
 /** The findings that no rule covers: a rule covers the words that it spells out, and what program it is. */
@@ -326,7 +340,8 @@ function scriptFindings(
   /** The rule must spell out the whole script, and covers no more than it would outside. */
   function inScript(finding: Finding): Finding {
     const nature = isAlwaysAsked(finding) ? finding.nature : "launch";
-    return { nature, what: finding.what, upTo: finding.upTo === BEYOND_RULES ? BEYOND_RULES : at };
+    const { writes: _writes, ...others } = finding;
+    return { ...others, nature, upTo: finding.upTo === BEYOND_RULES ? BEYOND_RULES : at };
   }
 }
 

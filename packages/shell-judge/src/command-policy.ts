@@ -1,4 +1,5 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
+import type { Effect } from "@burin/contract/tools";
 import { judgeParts } from "./command-part.ts";
 import { type CommandPlace, CommandReach } from "./command-place.ts";
 import {
@@ -15,6 +16,8 @@ import { allCommandWords } from "./command-words.ts";
 import type { ShellCommand } from "./grammar/command-parts.ts";
 import { parseShellCommand } from "./grammar/parse-shell-command.ts";
 import { hiddenPath } from "./hidden-paths.ts";
+import { type NetworkUse, networkNeeds } from "./network-needs.ts";
+import { joinEffects } from "./part-effects.ts";
 import type { Rules } from "./rules.ts";
 import type { PartVerdict, Verdict } from "./verdict.ts";
 
@@ -45,7 +48,28 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   if (asked !== null) return askedByRule("ask", asked);
   if (denied !== null) return askedByRule("deny", denied);
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
-  return judgedByParts(line, allowingRules(rules), place);
+  const judged = judgedByParts(line, allowingRules(rules), place);
+  return judged.verdict === "ask" ? withNetwork(judged, command, place) : judged;
+}
+
+/** The user who is asked learns what goes over the network, too. */
+function withNetwork(verdict: Verdict, command: string, place: CommandPlace | undefined): Verdict {
+  const { uses } = networkNeeds(command, place?.isPosixShell !== true);
+  if (uses.length === 0 || verdict.parts === undefined) return verdict;
+  const parts = verdict.parts.map((part) => {
+    const own = uses.filter(({ text }) => part.verdict === "ask" && part.text.includes(text));
+    return own.length === 0
+      ? part
+      : { ...part, effects: joinEffects([...part.effects, ...own.map(effectOf)]) };
+  });
+  return { ...verdict, parts };
+}
+
+function effectOf({ hosts, sources, isSending, isCertain }: NetworkUse): Effect {
+  const remotes = sources.flatMap((source) => (source.kind === "remote" ? (source.name ?? []) : []));
+  const on = [...hosts, ...remotes];
+  if (isSending) return { kind: "sends", on, isOutside: true };
+  return { kind: isCertain ? "network" : "may_network", on: hosts, isOutside: false };
 }
 
 /** With an unknown grammar nothing runs without a question, and a deny rule counts wherever its program is named. */

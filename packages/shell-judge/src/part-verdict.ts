@@ -3,6 +3,7 @@ import type { CommandReach } from "./command-place.ts";
 import { type CommandRule, ruleInWords } from "./command-rules.ts";
 import type { SimpleCommand } from "./grammar/command-parts.ts";
 import { SOME_COMMIT } from "./grammar/literal-word.ts";
+import { effectsOf } from "./part-effects.ts";
 import { isBareLauncher } from "./programs/bare-launchers.ts";
 import type { Argument, Finding } from "./programs/finding.ts";
 import { wideWords } from "./programs/wide-rules.ts";
@@ -20,17 +21,24 @@ export interface Judged {
 }
 
 export function partVerdict(command: SimpleCommand, judged: Judged): PartVerdict {
-  const { findings, rule, words = null } = judged;
+  const { findings, rule, words = null, reach } = judged;
   const { text } = command;
   const first = findings.find(isProtected) ?? findings.find(isAlwaysAsked) ?? findings[0];
   if (first === undefined) {
     if (rule === undefined)
-      return { text, verdict: "allow", reason: "it only reads inside the root", isOnlyReading: true };
+      return {
+        text,
+        verdict: "allow",
+        reason: "it only reads inside the root",
+        isOnlyReading: true,
+        effects: [],
+      };
     const reason = `${ruleInWords(rule)} covers it`;
-    return { text, verdict: "allow", reason, isOnlyReading: false, rule: rule.text };
+    return { text, verdict: "allow", reason, isOnlyReading: false, rule: rule.text, effects: [] };
   }
   const isOnlyReading = findings.every(({ nature }) => nature === "outside");
-  const asked = { text, verdict: "ask", reason: first.what, isOnlyReading } as const;
+  const effects = effectsOf(findings, reach);
+  const asked = { text, verdict: "ask", reason: first.what, isOnlyReading, effects } as const;
   const isGrantable = (finding: Finding) =>
     !isAlwaysAsked(finding) && (finding.writes !== undefined || finding.upTo < command.words.length);
   if (words === null || !findings.every(isGrantable)) return asked;

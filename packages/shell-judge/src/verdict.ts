@@ -1,4 +1,4 @@
-import type { CallContext } from "@burin/contract/tools";
+import type { CallContext, Effect } from "@burin/contract/tools";
 
 /** What "always" would store, by how wide it is. */
 export interface Grants {
@@ -21,6 +21,8 @@ export interface PartVerdict {
   readonly grants?: Grants;
   /** It only reads; if it is asked about, then only because of where. */
   readonly isOnlyReading: boolean;
+  /** What it would do that a user should know, worst first. */
+  readonly effects: readonly Effect[];
 }
 
 /** What was decided about a call, and why. */

@@ -1,9 +1,8 @@
-import { type Confirmation, questionView } from "@burin/core";
+import { type Confirmation, questionView, reachInWords } from "@burin/core";
 
 /** A question as lines that are safe to show. */
 export function questionText(confirmation: Confirmation): string {
-  const { title, target, lines, parts } = questionView(confirmation);
+  const { title, target, lines } = questionView(confirmation);
   const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];
-  const runs = parts.length === 0 ? [] : ["Its parts:", ...parts.map((part) => `  ${part}`)];
-  return [title, ...where, ...lines, ...runs].join("\n");
+  return [title, ...where, ...lines, ...reachInWords(confirmation)].join("\n");
 }

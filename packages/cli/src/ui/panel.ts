@@ -1,8 +1,7 @@
 import { say } from "../locales/say.ts";
-import { widthOf } from "../terminal/cell-width.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";
 import type { Caret } from "../terminal/screen.ts";
-import { type Line, type Span, sideBySide } from "../terminal/styled-line.ts";
+import { type Line, lineWidth, type Span, sideBySide } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
 export interface PanelSpace {
@@ -13,6 +12,8 @@ export interface PanelSpace {
 
 export interface PanelView {
   readonly title: string;
+  /** What must not be overlooked, at the right end of the title. */
+  readonly warning?: Line;
   readonly lines: readonly Line[];
   /** Its place in the lines. */
   readonly caret?: Caret | undefined;
@@ -50,24 +51,33 @@ export abstract class Standing {
   }
 }
 
-const BAR: Span = { text: "│ ", style: "accent" };
-
-/** A panel between two lines that group its rows; the right side is open, so that nothing is cut. */
+/** A panel below a line as wide as the window; the sides are open, so that text can be copied. */
 export function framed(panel: Panel, { width, height }: PanelSpace): Omit<PanelView, "title"> {
-  const { title, lines, caret } = panel.view({ width: Math.max(width - 3, 8), height: height - 2 });
+  const space = { width: Math.max(width - 2, 8), height: height - 2 };
+  const { title, warning = [], lines, caret } = panel.view(space);
   if (look.isSpoken) {
+    const head: Line[] = [[{ text: title }], ...(warning.length > 0 ? [warning] : [])];
     const { row, column } = caret ?? { row: lines.length - 1, column: 0 };
-    return { lines: [[{ text: title }], ...lines], caret: { row: row + 1, column } };
+    return { lines: [...head, ...lines], caret: { row: row + head.length, column } };
   }
-  const rule = (left: string, words: string): Line => [
-    { text: left, style: "accent" },
-    { text: words, style: "strong" },
-    { text: "─".repeat(Math.max(Math.min(width, 78) - widthOf(left) - widthOf(words), 0)), style: "accent" },
-  ];
+  const rule: Line = [{ text: "─".repeat(width), style: "accent" }];
+  const head = titleLines(title, warning, width);
+  // A warning below the title takes a row of what is asked.
+  const taken = head.length === 1 ? lines : panel.view({ ...space, height: height - 1 - head.length }).lines;
   return {
-    lines: [rule("┌ ", `${title} `), ...lines.map((line) => [BAR, ...line]), rule("└", "")],
-    caret: caret && { row: caret.row + 1, column: caret.column + BAR.text.length },
+    lines: [rule, ...head, ...taken.map((line) => [EDGE, ...line])],
+    caret: caret && { row: caret.row + 1 + head.length, column: caret.column + EDGE.text.length },
   };
+}
+
+const EDGE: Span = { text: " " };
+
+/** The warning at the right end if there is room, else in a line of its own. */
+function titleLines(title: string, warning: Line, width: number): Line[] {
+  const head: Line = [EDGE, { text: title, style: "strong" }];
+  const gap = width - 1 - lineWidth(head) - lineWidth(warning);
+  if (warning.length === 0) return [head];
+  return gap > 2 ? [[...head, { text: " ".repeat(gap) }, ...warning]] : [head, [EDGE, ...warning]];
 }
 
 /** What the keys of a panel do, as texts that are apart by several spaces. */

@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from "node:path";
 import {
   type Confirmation,
   contentWithHunks,
@@ -18,6 +19,7 @@ import { editKey } from "./edit-keys.ts";
 import { markdownLines } from "./markdown.ts";
 import { type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
+import { limitLines, reachLines, subjectInWords, subjectsInWords, warningLine } from "./question-reach.ts";
 
 /** Shows all of it, however long. */
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
@@ -27,6 +29,9 @@ const MOST_RULES = 4;
 
 /** What is asked has so many rows at least, one of them the hint that there are more. */
 const LEAST_ROWS = 4;
+
+/** Answers that leave fewer rows than this for what is asked share theirs. */
+const LEAST_BESIDE_ANSWERS = 6;
 
 /** In a window that is lower than this beside the answers, they are scrolled to as well. */
 const ROWS_BESIDE_ANSWERS = 3;
@@ -43,10 +48,16 @@ export interface Explanation {
 
 interface QuestionNeeds {
   readonly question: Question;
+  /** The folder of all work. */
+  readonly root: string;
+  /** What an edit replaces is kept, so that it can be undone. */
+  readonly keepsUndo: boolean;
   /** The subagent that asks, and its task; "" for the session itself. */
   readonly asker: string;
   /** How many more are queued after it. */
   readonly waiting: () => number;
+  /** The prompt holds words that are not sent: then enter is meant for them. */
+  readonly isTyping: () => boolean;
   readonly answer: (decision: Decision) => void;
   readonly explain: () => Promise<Explanation>;
   /** Opens the proposal in the user's editor; the edited text is the answer. */
@@ -55,7 +66,7 @@ interface QuestionNeeds {
   readonly stop: () => void;
 }
 
-/** A question with everything that would happen, and its answers. */
+/** A question with everything that would happen, the worst first, and its answers. */
 export class QuestionPanel extends Standing implements Panel {
   readonly #needs: QuestionNeeds;
   readonly #view: QuestionView;
@@ -63,9 +74,14 @@ export class QuestionPanel extends Standing implements Panel {
   #state: "choose" | "scope" | "reason" | "hunks" = "choose";
   /** The window has no room for the reason and the rules beside what is asked. */
   #isLow = false;
+  /** What is asked has the window for itself. */
+  #isFull = false;
   #isExplained = false;
   #explanation: Explanation = { rows: [], reasons: [] };
   readonly #scroll = new Scroll();
+  /** The answer that enter gives, and whether the user has moved to it. */
+  #chosen = 0;
+  #hasMoved = false;
   #hunk = 0;
   /** How wide an "always" is; undefined where there is no choice. */
   #width: GrantWidth | undefined;
@@ -89,47 +105,40 @@ export class QuestionPanel extends Standing implements Panel {
     this.begin();
     const facts = this.#factLines(width);
     this.#isLow = false;
-    this.#isLow = facts.length + this.#answerLines(width).length + LEAST_ROWS > height;
-    const why = (this.#isExplained ? this.#explanation.rows : []).map((text) => ({ text: shownText(text) }));
-    const reasons = [...why.flatMap((text) => wrapLine([text], width, "  ")), ...(this.#isLow ? facts : [])];
-    const content =
-      this.#state === "hunks"
-        ? this.#hunkLines(width)
-        : this.#listsRules
-          ? this.#view.grants.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "))
-          : [...this.#content(width), ...reasons];
+    this.#isLow = facts.length + this.#keyLines(width, 0).length + LEAST_ROWS > height;
+    const content = [...this.#middle(width), ...(this.#isLow ? facts : [])];
     const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
-    const keys = [...(this.#isLow ? [] : facts), ...this.#keyLines(width)];
+    const keys = this.#isFull
+      ? wrapLine([{ text: say("question.full"), style: "dim" }], width)
+      : [...(this.#isLow ? [] : facts), ...this.#keyLines(width, height - (this.#isLow ? 0 : facts.length))];
     const areKeysBelow = input !== null || keys.length + ROWS_BESIDE_ANSWERS <= height;
     const below = areKeysBelow ? keys : [];
     if (!areKeysBelow) content.push(...keys);
     const page = Math.max(height - below.length - (input?.lines.length ?? 0) - 1, 2);
+    if (!areKeysBelow && this.#hasMoved) this.#scroll.from = content.length;
     const shown = this.#scroll.cut(content, page);
-    const hint = this.#state === "hunks" ? "question.scrollHunks" : "question.scroll";
-    const text = say(hint, this.#scroll.place);
-    const place: Line[] = shown.length < content.length ? [[{ text, style: "dim" }]] : [];
+    const hint = say("question.scrollHunks", this.#scroll.place);
+    const place: Line[] = shown.length < content.length ? [[{ text: hint, style: "dim" }]] : [];
     const rows = [...shown, ...place, ...below];
     return {
       title: this.#title(),
+      warning: warningLine(this.#view),
       lines: [...rows, ...(input?.lines ?? [])],
       caret: input?.caret && { row: rows.length + input.caret.row, column: input.caret.column },
     };
   }
 
   key(key: Key): void {
-    if (this.#scroll.key(key.name, this.#state === "hunks" ? {} : { up: -1, down: 1 })) return;
-    if (this.#state === "reason") this.#reasonKey(key);
-    else if (this.#state === "scope") this.#scopeKey(key);
+    if (key.name === "ctrl+f") this.#isFull = !this.#isFull && this.#state !== "reason";
+    else if (this.#scroll.key(key.name, this.#isFull ? { up: -1, down: 1 } : {})) return;
+    else if (this.#isFull) this.#isFull = key.name !== "escape" && commandKey(key) !== "q";
+    else if (this.#state === "reason") this.#reasonKey(key);
     else if (this.#state === "hunks") this.#hunkKey(key);
-    else this.#chosen(key);
+    else this.#answerKey(key);
   }
 
   get #listsRules(): boolean {
-    return this.#state === "scope" && (this.#isLow || this.#view.grants.length > MOST_RULES);
-  }
-
-  get #chosenWidth(): { readonly width?: GrantWidth } {
-    return this.#width === undefined ? {} : { width: this.#width };
+    return this.#state === "scope" && (this.#isLow || this.#view.subjects.length > MOST_RULES);
   }
 
   #title(): string {
@@ -139,15 +148,43 @@ export class QuestionPanel extends Standing implements Panel {
     return `${say(isCreated(confirmation) ? "question.created" : `question.${confirmation.kind}`)}${more}`;
   }
 
+  #middle(width: number): Line[] {
+    if (this.#state === "hunks") return this.#hunkLines(width);
+    if (this.#listsRules) {
+      const each = this.#view.subjects.map(subjectInWords);
+      return each.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "));
+    }
+    const why = (this.#isExplained ? this.#explanation.rows : []).map((text) => ({ text: shownText(text) }));
+    return [...this.#content(width), ...why.flatMap((text) => wrapLine([text], width, "  "))];
+  }
+
   #content(width: number): Line[] {
     const { confirmation } = this.#needs.question;
-    const isCommand = confirmation.kind === "exec";
-    const style = isCommand ? "dim" : "strong";
-    const target = this.#view.target.flatMap((text) => wrapLine([{ text, style }], width));
-    if (confirmation.kind === "edit") return [...target, ...diffLines(confirmation.diff.fileDiff, width)];
     if (confirmation.kind === "plan") return markdownLines(confirmation.plan, width, false);
-    const lines = this.#view.lines.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  "));
-    return isCommand ? [...lines, ...target] : [...target, ...lines];
+    const { target, lines } = this.#view;
+    if (confirmation.kind === "exec") return this.#commandLines(confirmation, width);
+    const named = target.flatMap((text) => wrapLine([{ text: shownText(text), style: "strong" }], width));
+    if (confirmation.kind === "edit") return [...named, ...diffLines(confirmation.diff.fileDiff, width)];
+    return [...named, ...lines.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  "))];
+  }
+
+  /** The whole command; what its parts would do; where, if that is not the folder of all work. */
+  #commandLines({ directory = "" }: Extract<Confirmation, { kind: "exec" }>, width: number): Line[] {
+    const { lines } = this.#view;
+    const place = relative(this.#needs.root, directory);
+    const isElsewhere = isAbsolute(place) || place !== "";
+    const where = isElsewhere
+      ? say("question.folder", { folder: shownText(place.startsWith("..") ? directory : place) })
+      : "";
+    const reach = reachLines(this.#view, width);
+    return [
+      ...lines.flatMap((text) =>
+        wrapLine([{ text: `  ${shownText(text)}`, style: "strong" }], width, "    "),
+      ),
+      ...(where === "" ? [] : wrapLine([{ text: `  ${where}`, style: "dim" }], width, "    ")),
+      ...(this.#view.reach.length > 1 ? [[]] : []),
+      ...reach,
+    ];
   }
 
   #hunkLines(width: number): Line[] {
@@ -164,61 +201,76 @@ export class QuestionPanel extends Standing implements Panel {
     return rows;
   }
 
-  /** Who asks, and why. */
+  /** What limits it, who asks, and why where what it does is not known. */
   #factLines(width: number): Line[] {
     const { question, asker } = this.#needs;
     const { confirmation, reason } = question;
     const isCommand = confirmation.kind === "exec";
-    const exception = isCommand && confirmation.exception;
+    const hosts = isCommand ? (confirmation.hosts ?? []) : [];
     const writes = isCommand ? (confirmation.writes ?? []).map(({ path }) => shownText(path)) : [];
     // What is listed part by part is not said again.
     const isSaidBelow = this.#isExplained && this.#explanation.reasons.some((one) => reason.endsWith(one));
+    const isPlain = isCommand && !this.#view.reach.some(({ effects }) => effects.length > 0);
     const facts = [
+      confirmation.kind === "edit" && this.#needs.keepsUndo ? say("reach.undo") : "",
       asker === "" ? "" : say("question.asker", { agent: shownText(asker) }),
-      exception ? say(`question.${exception}`) : "",
+      isCommand && confirmation.exception === "network" ? say("question.network") : "",
       writes.length > 0 ? say("question.writes", { names: writes.join(", ") }) : "",
-      (isCommand || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
+      (isPlain || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
     ].filter((text) => text !== "");
-    return facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
+    const said = facts.length === 0 ? [] : wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
+    return [...limitLines(this.#view, hosts, width), ...said];
   }
 
-  #keyLines(width: number): Line[] {
+  #keyLines(width: number, height: number): Line[] {
     if (this.#state === "reason") return wrapLine([{ text: say("question.reason"), style: "dim" }], width);
-    if (this.#state === "scope")
-      return [...this.#widthLines(width), ...wrapLine([{ text: say("question.scope") }], width)];
     if (this.#state === "hunks") return wrapLine([{ text: say("question.hunkKeys"), style: "dim" }], width);
-    return this.#answerLines(width);
+    const above = this.#state === "scope" ? this.#widthLines(width) : [];
+    return [...above, ...this.#answerLines(width, height - above.length)];
   }
 
-  /** The rules of each width with its number, where the user can choose. */
+  /** What "always" is about, and each width with its number where the user can choose. */
   #widthLines(width: number): Line[] {
-    const { widths = [] } = this.#view;
-    if (widths.length < 2) return [];
+    const { widths = [], subjects } = this.#view;
+    const last: Line = [{ text: say("question.scope"), style: "dim" }];
+    if (this.#listsRules && widths.length < 2) return [last];
+    if (widths.length < 2) {
+      const rule = subjectsInWords(subjects, MOST_RULES);
+      return [...wrapLine([{ text: say("question.always", { rule }) }], width), last];
+    }
     const rows = widths.flatMap((one, index) => {
       const isChosen = one.width === this.#width;
-      const rules =
-        one.grants.slice(0, MOST_RULES).join(", ") + (one.grants.length > MOST_RULES ? ", …" : "");
-      const text = `${isChosen ? "›" : " "} ${index + 1} ${rules}`;
+      const text = `${isChosen ? "›" : " "} ${index + 1} ${subjectsInWords(one.subjects, MOST_RULES)}`;
       return wrapLine([{ text, style: isChosen ? "accent" : "dim" }], width, "    ");
     });
-    return [...wrapLine([{ text: say("question.width") }], width), ...rows];
+    return [...wrapLine([{ text: say("question.width") }], width), ...rows, last];
   }
 
-  #answerLines(width: number): Line[] {
-    const answers = this.#answers().map(
-      ([key, words]): Line => [{ text: key, style: "accent" }, { text: ` ${words}` }],
-    );
-    return sideBySide(answers, width);
+  /** One answer a line below an empty one; side by side where that leaves too little for what is asked. */
+  #answerLines(width: number, height: number): Line[] {
+    const answers = this.#answers();
+    this.#chosen = Math.min(this.#chosen, answers.length - 1);
+    const lines = answers.map(([key, words], index): Line => {
+      const isChosen = index === this.#chosen;
+      const mark = isChosen ? "› " : "  ";
+      return [
+        { text: mark, style: "accent" },
+        { text: key, style: "accent" },
+        { text: ` ${words}`, style: isChosen ? "strong" : undefined },
+      ];
+    });
+    const list = lines.flatMap((line) => wrapLine(line, width, "    "));
+    return this.#listsRules || list.length + 1 + LEAST_BESIDE_ANSWERS > height
+      ? sideBySide(lines, width)
+      : [[], ...list];
   }
 
   #answers(): readonly Answer[] {
+    if (this.#state === "scope") return this.#scopeAnswers();
     const { answer, edit, question, stop } = this.#needs;
     const { confirmation } = question;
     const end: Answer = ["esc", say("question.stop"), stop];
-    const go = (to: "scope" | "reason") => () => {
-      this.#state = to;
-      if (this.#listsRules) this.#scroll.from = 0;
-    };
+    const go = (to: "scope" | "reason") => () => this.#go(to);
     if (confirmation.kind === "plan") {
       const approve = (mode: "auto-edit" | "default") => () => answer({ outcome: "approved_plan", mode });
       return [
@@ -234,25 +286,65 @@ export class QuestionPanel extends Standing implements Panel {
         ["n", say("question.remove"), () => answer({ outcome: "cancel" })],
         end,
       ];
-    const { grants } = this.#view;
-    const more = grants.length > MOST_RULES ? [`… +${grants.length - MOST_RULES + 1}`] : [];
-    const all = [...grants.slice(0, MOST_RULES - more.length), ...more].join(", ");
-    const rule = this.#isLow && all !== "" ? "…" : all;
+    const rule = subjectsInWords(this.#view.subjects, MOST_RULES);
     const answers: readonly (Answer | false)[] = [
-      ["y", say("question.yes"), () => answer({ outcome: "once" })],
-      rule !== "" && ["a", say("question.always", { rule }), go("scope")],
+      ...this.#yesAnswers(),
+      ["n", say("question.no"), go("reason")],
+      rule !== "" && ["a", say("question.always", { rule: this.#isLow ? "…" : rule }), go("scope")],
       this.#hunks.length > 1 && ["h", say("question.hunks"), () => this.#pickHunks()],
       confirmation.kind === "edit" && ["e", say("question.editor"), () => edit(confirmation)],
-      ["n", say("question.no"), go("reason")],
       ["w", say("question.why"), () => void this.#explain()],
       end,
     ];
     return answers.filter((one) => one !== false);
   }
 
-  #chosen(key: Key): void {
+  /** A command that needs the network runs with it or without it. */
+  #yesAnswers(): Answer[] {
+    const { answer } = this.#needs;
+    const { limits } = this.#view;
+    if (!limits?.needsNetwork) return [["y", say("question.yes"), () => answer({ outcome: "once" })]];
+    const given = limits.network === "offered" ? { network: true } : {};
+    return [
+      ["y", say("question.yesNetwork"), () => answer({ outcome: "once", ...given })],
+      ["s", say("question.yesOffline"), () => answer({ outcome: "once", network: false })],
+    ];
+  }
+
+  #scopeAnswers(): readonly Answer[] {
+    const width = this.#width === undefined ? {} : { width: this.#width };
+    const always = (scope: GrantScope) => () => this.#needs.answer({ outcome: "always", scope, ...width });
+    return [
+      ["s", say("scope.session"), always("session")],
+      ["p", say("scope.project"), always("project")],
+      ["e", say("scope.everywhere"), always("everywhere")],
+      ["esc", say("scope.back"), () => this.#go("choose")],
+    ];
+  }
+
+  #go(state: "choose" | "scope" | "reason"): void {
+    this.#state = state;
+    this.#chosen = 0;
+    if (this.#listsRules) this.#scroll.from = 0;
+  }
+
+  #answerKey(key: Key): void {
+    const answers = this.#answers();
+    const { widths = [] } = this.#view;
+    const width =
+      this.#state === "scope" && widths.length > 1 ? widths[Number(key.text) - 1]?.width : undefined;
+    if (width !== undefined) {
+      this.#width = width;
+      return;
+    }
+    if (key.name === "up" || key.name === "down") {
+      this.#hasMoved = true;
+      this.#chosen = (this.#chosen + (key.name === "up" ? -1 : 1) + answers.length) % answers.length;
+      return;
+    }
+    const isGiven = key.name === "enter" && (this.#hasMoved || !this.#needs.isTyping());
     const pressed = key.name === "escape" ? "esc" : key.text.length === 1 ? commandKey(key) : "";
-    const [, , act] = this.#answers().find(([key]) => key === pressed) ?? [];
+    const [, , act] = (isGiven ? answers[this.#chosen] : answers.find(([one]) => one === pressed)) ?? [];
     act?.();
   }
 
@@ -264,16 +356,6 @@ export class QuestionPanel extends Standing implements Panel {
   async #explain(): Promise<void> {
     this.#isExplained = !this.#isExplained;
     if (this.#isExplained) this.#explanation = await this.#needs.explain();
-  }
-
-  #scopeKey(key: Key): void {
-    const scopes: Readonly<Record<string, GrantScope>> = { s: "session", p: "project", e: "everywhere" };
-    const scope = scopes[commandKey(key)];
-    const { widths = [] } = this.#view;
-    const chosen = widths.length < 2 ? undefined : widths[Number(key.text) - 1]?.width;
-    if (chosen !== undefined) this.#width = chosen;
-    else if (scope !== undefined) this.#needs.answer({ outcome: "always", scope, ...this.#chosenWidth });
-    else if (key.name === "escape") this.#state = "choose";
   }
 
   #reasonKey(key: Key): void {

@@ -1,4 +1,4 @@
-import type { Confirmation } from "@burin/contract/tools";
+import type { CommandLimits, Confirmation } from "@burin/contract/tools";
 import { WebError } from "@burin/net/web-error";
 import { hostPlaceText, type NetworkSource, networkNeeds, readHostPlace } from "@burin/shell-judge";
 import type { CommandRequest } from "./command-request.ts";
@@ -19,15 +19,19 @@ export async function commandQuestion(
   const { hasNetwork, reachesByName = false } = commands;
   const isByName = reachesByName && exception !== "unlimited";
   const network = isByName ? await commandNetwork(command, directory, commands) : undefined;
-  const limits = limitsInWords(await commands.sandbox(), exception, { hasNetwork, reachesByName, network });
+  const state = await commands.sandbox();
+  const words = limitsInWords(state, exception, { hasNetwork, reachesByName, network });
+  const needsNetwork = network !== undefined || (!isByName && networkNeeds(command).needs);
+  const limits = limitsOf(state, exception, { hasNetwork, reachesByName, network, needsNetwork });
   const writes =
     (await commands.protectedWrites?.({ command, directory, exception: exception ?? "none" })) ?? [];
   return {
     kind: "exec",
-    title: `Run this command in ${directory}${isBackground ? ", in the background" : ""}? ${limits}`,
+    title: `Run this command in ${directory}${isBackground ? ", in the background" : ""}? ${words}`,
     command,
     parts: [command],
     directory,
+    limits,
     ...(exception === undefined ? {} : { exception }),
     ...(network === undefined || network.isWhole ? {} : { hosts: network.hosts }),
     ...(writes.length === 0 ? {} : { writes }),
@@ -68,6 +72,41 @@ function limitsInWords(
     return `It ${writes}, and asks for network access${how}.`;
   }
   return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
+}
+
+/** The same as data, for faces that say it in their own words. */
+function limitsOf(
+  state: SandboxFact,
+  exception: AskedCommand["exception"],
+  facts: NetworkFacts,
+): CommandLimits {
+  if (state.sandbox === null || exception === "unlimited") {
+    const why = state.sandbox === null ? { reason: state.reason } : {};
+    return { writes: "everywhere", network: "whole", needsNetwork: false, ...why };
+  }
+  const writes = state.sandbox.mode === "read-only" ? "nothing" : "project";
+  const isChoice = exception === undefined && !facts.hasNetwork;
+  return {
+    writes,
+    network: networkOf(exception === "network", facts),
+    needsNetwork: isChoice && facts.needsNetwork,
+  };
+}
+
+interface NetworkFacts extends NetworkWords {
+  readonly needsNetwork: boolean;
+}
+
+function networkOf(
+  isException: boolean,
+  { hasNetwork, reachesByName = false, network, needsNetwork }: NetworkFacts,
+): CommandLimits["network"] {
+  if (hasNetwork) return "whole";
+  if (network?.isWhole) return isException ? "whole" : "offered";
+  if (network !== undefined && network.hosts.length > 0) return "hosts";
+  if (network !== undefined) return "asked";
+  if (isException) return reachesByName ? "asked" : "whole";
+  return needsNetwork ? "offered" : "none";
 }
 
 interface NetworkWords {

@@ -1,7 +1,7 @@
 import type { Rule } from "@burin/shell-judge";
 
 /** What a rule for a host begins with: run_shell_command(network:packages.example.org). */
-const NETWORK = "network:";
+export const NETWORK = "network:";
 
 /** The rule that lets every command reach the host. */
 export function hostGrant(host: string): string {

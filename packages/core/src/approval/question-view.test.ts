@@ -93,7 +93,10 @@ describe("questionView", () => {
       target: [],
       lines: ["a &&", "  b"],
       parts: ["a", "b"],
+      reach: [],
+      warning: null,
       grants: [],
+      subjects: [],
       omittedLines: 0,
     });
     expect(questionView(exec("ls\u00a0-la"))).toMatchObject({ lines: ["ls\\xa0-la"], parts: [] });

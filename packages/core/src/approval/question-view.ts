@@ -1,6 +1,15 @@
 import { orElse } from "@burin/contract/or-else";
 import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
-import type { Confirmation, GrantWidth, GrantWidths } from "@burin/contract/tools";
+import type {
+  CommandLimits,
+  Confirmation,
+  Effect,
+  EffectKind,
+  GrantWidth,
+  GrantWidths,
+  PartReach,
+} from "@burin/contract/tools";
+import { type GrantSubject, grantSubjects } from "./grant-subjects.ts";
 
 /** A question as a user sees it: every string is safe to show, and everything left out is counted. */
 export interface QuestionView {
@@ -11,12 +20,31 @@ export interface QuestionView {
   readonly lines: readonly string[];
   /** The simple commands of a command line that has more than one. */
   readonly parts: readonly string[];
+  /** What the parts of a command would do, worst first; empty where that is not known. */
+  readonly reach: readonly PartReach[];
+  /** How many of them do the worst kind of thing; null where none leaves the project or destroys anything. */
+  readonly warning: ReachWarning | null;
+  /** What the sandbox lets a command do. */
+  readonly limits?: CommandLimits;
   /** The rules that "always" would store; without any, "always" must not be offered. */
   readonly grants: readonly string[];
+  /** What these rules are about. */
+  readonly subjects: readonly GrantSubject[];
   /** The same by their width, narrowest first, where the user can choose. */
-  readonly widths?: readonly { readonly width: GrantWidth; readonly grants: readonly string[] }[];
+  readonly widths?: readonly {
+    readonly width: GrantWidth;
+    readonly grants: readonly string[];
+    readonly subjects: readonly GrantSubject[];
+  }[];
   /** The number of lines left out in the middle of a long question. */
   readonly omittedLines: number;
+}
+
+export interface ReachWarning {
+  readonly kind: "leaves" | "destroys" | "protected";
+  readonly count: number;
+  /** Of so many parts. */
+  readonly all: number;
 }
 
 export interface ViewLimits {
@@ -50,16 +78,51 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
     target: target.map(oneLine),
     lines: [...kept.head.map(line), ...counted, ...kept.tail.map(line)],
     parts: parts.map(oneLine),
+    ...reachOf(question, oneLine),
     grants: question.grants.map(rule),
+    subjects: grantSubjects(question.grants.map(rule)),
     ...(question.widths && { widths: widthsOf(question.widths, rule) }),
     omittedLines: kept.omitted,
   };
 }
 
+function reachOf(question: Confirmation, show: (text: string) => string) {
+  if (question.kind !== "exec") return { reach: [], warning: null };
+  const { limits, reach = [] } = question;
+  const parts = reach.map((part) => ({
+    ...part,
+    text: show(part.text),
+    effects: part.effects.map((effect) => ({ ...effect, on: effect.on.map(show) })),
+  }));
+  return { reach: parts, warning: warningOf(reach), ...(limits && { limits }) };
+}
+
+const WARNED: Readonly<Partial<Record<EffectKind, ReachWarning["kind"]>>> = {
+  deletes: "destroys",
+  discards: "destroys",
+  protected: "protected",
+};
+
+/** What an effect is warned of as; null for an ordinary one. */
+export function warningFor({ kind, isOutside }: Effect): ReachWarning["kind"] | null {
+  return isOutside ? "leaves" : (WARNED[kind] ?? null);
+}
+
+function warningOf(reach: readonly PartReach[]): ReachWarning | null {
+  for (const kind of ["leaves", "destroys", "protected"] as const) {
+    const has = ({ effects }: PartReach) => effects.some((effect) => warningFor(effect) === kind);
+    const count = reach.filter(has).length;
+    if (count > 0) return { kind, count, all: reach.length };
+  }
+  return null;
+}
+
 function widthsOf(widths: GrantWidths, show: (rule: string) => string): NonNullable<QuestionView["widths"]> {
   return (["exact", "wide", "all"] as const).flatMap((width) => {
     const grants = widths[width];
-    return grants === undefined ? [] : [{ width, grants: grants.map(show) }];
+    if (grants === undefined) return [];
+    const shown = grants.map(show);
+    return [{ width, grants: shown, subjects: grantSubjects(shown) }];
   });
 }
 

@@ -1,3 +1,4 @@
+import { sortParts } from "@burin/contract/effects";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { FunctionCall } from "@burin/contract/messages/message";
 import { messageOf } from "@burin/contract/text/error-message";
@@ -6,11 +7,12 @@ import type { ToolCallState } from "@burin/contract/tool-call";
 import {
   type Confirmation,
   InvalidParams,
+  type PartReach,
   type Tool,
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
-import type { Verdict } from "@burin/shell-judge";
+import type { PartVerdict, Verdict } from "@burin/shell-judge";
 import { hostGrant } from "../approval/host-grants.ts";
 import { MOST_DISPLAY, TOO_LONG } from "./sound-tool.ts";
 
@@ -65,7 +67,17 @@ export function declined(call: FunctionCall, question: Confirmation, reason: str
 export function asked(question: Confirmation, { grants, widths, parts }: Verdict): Confirmation {
   const known = grants === undefined ? question : { ...question, grants, ...(widths && { widths }) };
   if (known.kind !== "exec") return known;
-  return { ...withHosts(known), ...(parts && { parts: parts.map((part) => part.text) }) };
+  return {
+    ...withHosts(known),
+    ...(parts && { parts: parts.map((part) => part.text), reach: reachOf(parts) }),
+  };
+}
+
+function reachOf(parts: readonly PartVerdict[]): PartReach[] {
+  const reach = parts.map(({ text, verdict, effects, rule }) => {
+    return { text, asks: verdict === "ask", effects, ...(rule !== undefined && { rule }) };
+  });
+  return sortParts(reach);
 }
 
 /** An "always" would be none if the next call asked about the same hosts, so it stores them, too. */

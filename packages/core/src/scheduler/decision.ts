@@ -17,6 +17,7 @@ const FOLLOWERS: readonly PlanFollower[] = ["default", "auto-edit"];
 const DECISIONS =
   '{"outcome":"once"}, {"outcome":"always","scope":"session|project|everywhere"} (with a "width" that the question offers) or {"outcome":"cancel","reason":"..."}';
 const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
+  exec: ` ("once" may have "network": true or false where the command needs it)`,
   edit: `, {"outcome":"edited","content":"..."}`,
   form: `, {"outcome":"filled","values":{...}}`,
   plan: `, {"outcome":"approved_plan","mode":"${FOLLOWERS.join("|")}"}`,
@@ -34,7 +35,7 @@ export function readDecision(value: unknown, question: Answerable | Answerable["
   const { outcome, content, values, reason } = value;
   const scope = SCOPES.find((one) => one === value.scope);
   const mode = FOLLOWERS.find((one) => one === value.mode);
-  if (outcome === "once") return { outcome };
+  if (outcome === "once") return readYes(value.network, kind);
   if (outcome === "always" && scope !== undefined) {
     if (value.width === undefined) return { outcome, scope };
     const width = WIDTHS.find((one) => one === value.width && widths[one] !== undefined);
@@ -45,6 +46,12 @@ export function readDecision(value: unknown, question: Answerable | Answerable["
   if (outcome === "filled" && kind === "form" && isRecord(values)) return { outcome, values };
   if (outcome === "approved_plan" && kind === "plan" && mode !== undefined) return { outcome, mode };
   return null;
+}
+
+/** A yes; for a command it may say whether that has the network. */
+function readYes(network: unknown, kind: Confirmation["kind"]): Decision | null {
+  if (network === undefined) return { outcome: "once" };
+  return kind === "exec" && typeof network === "boolean" ? { outcome: "once", network } : null;
 }
 
 /** Says how to answer such a question. */

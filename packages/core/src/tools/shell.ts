@@ -79,6 +79,8 @@ interface Named {
   readonly writes: readonly string[];
   /** Hosts that a yes lets it reach. */
   readonly hosts: readonly string[] | undefined;
+  /** The answer gives the network, or withholds it. */
+  readonly network?: boolean | undefined;
 }
 
 export class Shell extends PreparingTool<ShellParams> {
@@ -129,8 +131,11 @@ export class Shell extends PreparingTool<ShellParams> {
     const paths = writes.map(({ path }) => path);
     return {
       confirmation,
-      run: (approval, signal, context = {}) =>
-        this.#run(params, { writes: paths, hosts: approval ? hosts : undefined }, { ...context, signal }),
+      run: (approval, signal, context = {}) => {
+        const network = approval?.outcome === "once" ? approval.network : undefined;
+        const named = { writes: paths, hosts: approval ? hosts : undefined, network };
+        return this.#run(params, named, { ...context, signal });
+      },
     };
   }
 
@@ -166,12 +171,12 @@ export class Shell extends PreparingTool<ShellParams> {
 
   async #run(
     params: ShellParams,
-    { writes, hosts }: Named,
+    { writes, hosts, network }: Named,
     { signal, onUpdate, reads, ask }: RunContext & { readonly signal: AbortSignal },
   ): Promise<ToolResult> {
     if (params.command === undefined) return this.#onBackground(params, ask);
     signal.throwIfAborted();
-    const request = await this.#request(params.command, params, { writes, hosts, reads });
+    const request = await this.#request(params.command, params, { writes, hosts, network, reads });
     let run = await this.#start(request, onUpdate);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
@@ -204,13 +209,13 @@ export class Shell extends PreparingTool<ShellParams> {
   async #request(
     command: string,
     params: ShellParams,
-    { writes, hosts, reads }: Named & { readonly reads: RunContext["reads"] | undefined },
+    { writes, hosts, network, reads }: Named & { readonly reads: RunContext["reads"] | undefined },
   ) {
     const request: CommandRequest = {
       command,
       directory: await this.#workspace.resolve(params.directory ?? "."),
-      ...(await this.#network(command, hosts)),
-      exception: params.sandbox_exception ?? "none",
+      ...(network === false ? {} : await this.#network(command, hosts)),
+      exception: network === false ? "none" : (params.sandbox_exception ?? (network ? "network" : "none")),
       terminal: params.terminal ?? false,
       isBackground: params.is_background ?? false,
       ...(reads === undefined ? {} : { reads }),

@@ -108,6 +108,8 @@ export class TaskView {
     this.question.replaceChildren(make("h2", {}, title), make("p", { class: "soft" }, question.reason));
     if (more) this.question.append(make("pre", {}, more));
     if (diff) this.question.append(drawDiff(diff.fileDiff));
+    if (question.reach.length > 0)
+      this.question.append(make("pre", { class: "soft" }, question.reach.join("\n")));
     const label = make("label", { for: "reason" }, "Words for the model, with no");
     const yes = button("Yes", answer(true), { class: "main" });
     const no = button("No", answer(false));

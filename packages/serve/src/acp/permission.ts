@@ -1,5 +1,5 @@
 import type { PermissionOption, RequestPermissionOutcome, ToolCallContent } from "@agentclientprotocol/sdk";
-import { type Confirmation, type Decision, type Question, questionView } from "@burin/core";
+import { type Confirmation, type Decision, type Question, questionView, reachInWords } from "@burin/core";
 import { diffContent, textContent } from "./session-updates.ts";
 
 interface Choice extends PermissionOption {
@@ -53,8 +53,8 @@ export function decisionOf(choices: readonly Choice[], outcome: RequestPermissio
 
 /** The call, as shown with the question. */
 export function askedCall({ id, callId, agent, confirmation, reason }: Question, root: string) {
-  const { title, target, lines, parts } = questionView(confirmation);
-  const text = [...target, ...lines, ...(parts.length > 0 ? ["Its parts:", ...parts] : [])].join("\n");
+  const { title, target, lines } = questionView(confirmation);
+  const text = [...target, ...lines, ...reachInWords(confirmation)].join("\n");
   const content: ToolCallContent[] = [
     ...(confirmation.kind === "edit" ? diffContent(confirmation.diff, root) : textContent(text)),
     ...textContent(`Asked because: ${reason}`),

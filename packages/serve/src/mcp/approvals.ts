@@ -1,5 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type Confirm, type Confirmation, type Decision, type Question, questionView } from "@burin/core";
+import {
+  type Confirm,
+  type Confirmation,
+  type Decision,
+  type Question,
+  questionView,
+  reachInWords,
+} from "@burin/core";
 import { type InputRequests, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 
 /** Limits the memory for clients that never answer. */
@@ -96,10 +103,9 @@ function printOf(confirmation: Confirmation): string {
 }
 
 function messageOf(confirmation: Confirmation, reason: string): string {
-  const { title, target, lines, parts } = questionView(confirmation);
+  const { title, target, lines } = questionView(confirmation);
   const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];
-  const runs = parts.length === 0 ? [] : ["Its parts:", ...parts.map((part) => `  ${part}`)];
-  return [title, ...where, ...lines, ...runs, `Asked because: ${reason}`].join("\n");
+  return [title, ...where, ...lines, ...reachInWords(confirmation), `Asked because: ${reason}`].join("\n");
 }
 
 function schemaOf(confirmation: Confirmation) {

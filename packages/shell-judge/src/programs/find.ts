@@ -45,7 +45,8 @@ export const find: ProgramReader = (words, reach) => {
       index += 1;
     } else {
       if (WITH_FILE.test(value)) index += 1;
-      findings.push(...wordFindings(words[index] ?? word, index, reach));
+      const found = wordFindings(words[index] ?? word, index, reach);
+      findings.push(...(value === "-delete" ? found.map((one) => ({ ...one, deletes: folders })) : found));
     }
   }
   return findings;

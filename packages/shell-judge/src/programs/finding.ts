@@ -33,6 +33,10 @@ export interface Finding {
   readonly upTo: number;
   /** The path of a file that the shell writes for it, which a rule of its own can cover. */
   readonly writes?: string;
+  /** The path that it is about, as written. */
+  readonly path?: string;
+  /** The paths that it would delete, as written. */
+  readonly deletes?: readonly string[];
 }
 
 /** For what no words of a rule can cover: only a rule for every command does. */
@@ -78,8 +82,10 @@ export type ProgramReader = (words: readonly Argument[], reach: Reach) => readon
 export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
   const { below, value, isGlob } = word;
   const folders = below?.folders ?? [value];
-  const outside = folders.map((folder) => reach.outside(folder, isGlob)).find((what) => what !== null);
-  if (outside) return [{ nature: "outside", what: outside, upTo }];
+  for (const path of folders) {
+    const what = reach.outside(path, isGlob);
+    if (what !== null) return [{ nature: "outside", what, upTo, path }];
+  }
   if (below === undefined) return [];
   // A rule names the folder, not what a repository has put into it.
   const planted = folders.map((folder) => reach.plantedBelow(folder, below)).find((what) => what !== null);

@@ -285,7 +285,9 @@ export const other: ProgramReader = (words, reach) => {
   const program = words[0]?.value ?? "";
   const name = baseName(program);
   if (showsItself(words, reach)) return [];
-  const findings: Finding[] = [unknownFinding(`\`${program}\` is not known to be read-only`)];
+  const unknown = unknownFinding(`\`${program}\` is not known to be read-only`);
+  const deletes = deletedPaths(words.map(({ value }) => value));
+  const findings: Finding[] = [deletes === null ? unknown : { ...unknown, deletes }];
   const deleting = name === "rm" ? words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value)) : -1;
   // Nothing of the folder is left to check afterwards.
   if (deleting !== -1) {
@@ -293,6 +295,16 @@ export const other: ProgramReader = (words, reach) => {
   }
   return [...findings, ...taskFindings(words, reach)];
 };
+
+/** Programs that delete what their operands name. */
+const DELETING = setOf("rm rmdir unlink shred del erase");
+
+/** What a program of these words deletes, as written; null if it is none that deletes. */
+export function deletedPaths([program = "", ...words]: readonly string[]): string[] | null {
+  if (!DELETING.has(baseName(program))) return null;
+  const end = words.indexOf("--");
+  return words.filter((word, at) => at !== end && (!word.startsWith("-") || (end !== -1 && at > end)));
+}
 
 /** The words with which a program does another task than the one that its first words say. */
 function taskFindings(words: readonly Argument[], reach: Reach): Finding[] {
@@ -325,7 +337,7 @@ function withDash(words: readonly Argument[], name: string): readonly Argument[]
 
 function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
   if (/^file:/i.test(word.value))
-    return [{ nature: "outside", what: `\`${word.value}\` is a file`, upTo: index }];
+    return [{ nature: "outside", what: `\`${word.value}\` is a file`, upTo: index, path: word.value }];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word.value)) return [];
   // Behind a `=` or an `@` there may be a file, and behind `--option=@` too.
   const named = /^(?:[\w.-]*[=@])*((?:~|\.\.|\/).*)$/s.exec(word.value)?.[1];

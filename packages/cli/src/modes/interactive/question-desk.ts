@@ -56,6 +56,9 @@ export class QuestionDesk {
     const task = transcript.taskOf(question.parentCallId);
     return new QuestionPanel({
       question: { ...question, reason: reasonInWords(question.reason) },
+      root: this.#desk.options.root,
+      keepsUndo: this.#desk.options.session.kind !== "unrecorded",
+      isTyping: () => !this.#desk.buffer.isEmpty,
       asker: `${question.agent ?? ""}${task === "" ? "" : ` (${task})`}`,
       waiting: () => questions.open.length - 1 + (session?.waitingQuestions ?? 0),
       answer: (decision) => this.#answer(question, decision),

@@ -1,0 +1,50 @@
+import { rankOf } from "@burin/contract/effects";
+import type { Effect } from "@burin/contract/tools";
+import type { Finding, Reach } from "./programs/finding.ts";
+
+/** What a command would do by the reasons why it is asked about, worst first. */
+export function effectsOf(findings: readonly Finding[], reach?: Pick<Reach, "outside">): Effect[] {
+  const deleted = new Set(findings.flatMap(({ deletes = [] }) => deletes));
+  const away = new Set(findings.flatMap(({ nature, path }) => (nature === "outside" && path ? path : [])));
+  const isOutside = (path: string) => away.has(path) || (reach?.outside(path, false) ?? null) !== null;
+  const isOnlyReading = findings.every(({ nature }) => nature === "outside");
+  const isSaidWithDeletion = ({ nature, path, deletes }: Finding) =>
+    deletes !== undefined || (nature === "destructive" && deleted.size > 0) || deleted.has(path ?? "");
+  const others = findings.filter((finding) => !isSaidWithDeletion(finding));
+  return joinEffects([
+    ...[...deleted].map((path) => ({ kind: "deletes" as const, on: [path], isOutside: isOutside(path) })),
+    ...others.map((finding) => effectOf(finding, isOnlyReading, isOutside)),
+  ]);
+}
+
+const KINDS = {
+  protected: "protected",
+  destructive: "discards",
+  launch: "hidden",
+  unknown: "unknown",
+} as const;
+
+function effectOf(
+  { nature, path, writes }: Finding,
+  isOnlyReading: boolean,
+  isOutside: (path: string) => boolean,
+): Effect {
+  if (writes !== undefined) return { kind: "writes", on: [writes], isOutside: isOutside(writes) };
+  const on = path === undefined ? [] : [path];
+  if (nature === "outside") return { kind: isOnlyReading ? "reads" : "changes", on, isOutside: true };
+  return { kind: KINDS[nature], on, isOutside: false };
+}
+
+/** Each effect once with all that it is on, worst first; what says nothing beside the others is left out. */
+export function joinEffects(effects: readonly Effect[]): Effect[] {
+  const joined = new Map<string, Effect>();
+  for (const effect of effects) {
+    const key = `${effect.kind} ${effect.isOutside}`;
+    const on = [...(joined.get(key)?.on ?? []), ...effect.on];
+    joined.set(key, { ...effect, on: [...new Set(on)] });
+  }
+  const all = [...joined.values()].sort((a, b) => rankOf(a) - rankOf(b));
+  const isVague = ({ kind }: Effect) => kind === "unknown" || kind === "hidden";
+  const telling = all.filter((effect) => !isVague(effect));
+  return telling.length > 0 ? telling : all.slice(0, 1);
+}
