@@ -42,6 +42,27 @@ function start(command: string, ...options: string[]) {
   return { child, ended };
 }
 
+function descendants(top: number): number[] {
+  const parents = new Map(
+    readdirSync("/proc").flatMap((pid) => {
+      const stat = /^\d+$/.test(pid) && existsSync(`/proc/${pid}/stat`) ? statOf(pid) : "";
+      const parent = /^.*\) \S (\d+)/s.exec(stat)?.[1];
+      return parent === undefined ? [] : [[Number(pid), Number(parent)] as const];
+    }),
+  );
+  const below = (pid: number): number[] =>
+    [...parents].flatMap(([one, parent]) => (parent === pid ? [one, ...below(one)] : []));
+  return below(top);
+}
+
+function statOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 function environment(): Record<string, string> {
   return {
     PATH: process.env.PATH ?? "",
@@ -109,6 +130,37 @@ describe("run_shell_command on the command line", () => {
     expect(readdirSync(join(home, "running"))).toEqual([]);
     await rm(home, { recursive: true });
   });
+
+  it(
+    "P26 P53 in the sandbox, SIGKILL of Burin: nothing of its session's space lives on",
+    needs("bwrap"),
+    async () => {
+      const name = word();
+      const other = word();
+      const beside = start(tree(other));
+      const { child, ended } = start(tree(name));
+      await living(name, 3);
+      await living(other, 3);
+      const held = descendants(child.pid ?? 0);
+      // Burin's own children are the holder of the space and the way of the command into it.
+      expect(held.length).toBeGreaterThan(3);
+      child.kill("SIGKILL");
+      await ended;
+      await living(name, 0);
+      await expect.poll(() => held.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+      await living(other, 3);
+      const home = environment().BURIN_HOME ?? "";
+      expect(readdirSync(join(home, "running"))).toHaveLength(2);
+      const next = ["call", "run_shell_command", '{"command":"echo next"}', "-y", "--root", root];
+      expect((await burin(next, { cwd: root, env: environment() })).stdout).toContain("next");
+      // The next start knows which of the two has ended.
+      expect(readdirSync(join(home, "running"))).toHaveLength(1);
+      await living(other, 3);
+      beside.child.kill("SIGTERM");
+      await beside.ended;
+      await rm(home, { recursive: true });
+    },
+  );
 
   it("P26 SIGKILL of Burin while a hook runs: the next start ends what it has started", async () => {
     const name = word();
