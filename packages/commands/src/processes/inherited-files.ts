@@ -1,5 +1,6 @@
-import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync } from "node:fs";
 import { orElse } from "@burin/contract/or-else";
+import { firstTextOf } from "./process-table.ts";
 
 const FIRST = 3;
 const CLOSE_ON_EXEC = 0o2_000_000;
@@ -16,7 +17,7 @@ export function findInherited(): readonly number[] {
 
 /** One that is closed by now was the one that listed the others. */
 function isInherited(descriptor: number): boolean {
-  const text = orElse("", () => readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1"));
+  const text = firstTextOf(`/proc/self/fdinfo/${descriptor}`) ?? "";
   const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { constants } from "node:os";
 import { orElse } from "@burin/contract/or-else";
 import { linkTarget } from "@burin/files/disk/disk-looks";
@@ -44,7 +44,7 @@ function readProcesses(folder: string): readonly ProcessEntry[] {
 }
 
 function readProcess(folder: string): ProcessEntry | null {
-  const stat = textOf(`${folder}/stat`, "latin1");
+  const stat = firstTextOf(`${folder}/stat`);
   return stat === null ? null : parseStat(stat);
 }
 
@@ -157,6 +157,21 @@ export function mayRun({ pid, started, boot, space }: NotedProcess): boolean {
   if (space !== here.space) return true;
   const found = findProcess(pid);
   return found?.started === started && !found.isZombie;
+}
+
+const FIRST_BYTES = 2048;
+
+/** The beginning of a file of /proc. Node would take 64 KB for a whole one, and each command reads dozens. */
+export function firstTextOf(path: string): string | null {
+  return orElse(null, () => {
+    const descriptor = openSync(path, "r");
+    try {
+      const bytes = Buffer.allocUnsafe(FIRST_BYTES);
+      return bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, FIRST_BYTES, 0));
+    } finally {
+      closeSync(descriptor);
+    }
+  });
 }
 
 function textOf(path: string, encoding: "latin1" | "utf8" = "utf8"): string | null {

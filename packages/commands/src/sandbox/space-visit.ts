@@ -16,13 +16,25 @@ interface VisitGround {
  */
 export class SpaceVisit {
   /** The process outside that has entered, from its start to its end. */
-  outer: number | null = null;
+  #outer: number | null = null;
+  #hasEnded = false;
+  /** Nothing of it is left, and so nothing of it can come again. */
+  #isClear = false;
   readonly #ground: VisitGround;
   readonly #before: ReadonlyMap<number, string>;
 
   constructor(ground: VisitGround) {
     this.#ground = ground;
     this.#before = new Map((ground.list() ?? []).map(({ pid, started }) => [pid, started]));
+  }
+
+  get outer(): number | null {
+    return this.#outer;
+  }
+
+  set outer(pid: number | null) {
+    this.#hasEnded = pid === null && this.#outer !== null;
+    this.#outer = pid;
   }
 
   /** With their ids outside, and without those by which commands enter. */
@@ -34,7 +46,9 @@ export class SpaceVisit {
   /** Whether anything of the command may be alive; true when that cannot be seen. */
   hasLeft(): boolean {
     // A process that forks and ends at once is missed only if the ids begin again meanwhile: twice is enough.
-    return [1, 2].some(() => this.#newcomers()?.length !== 0);
+    if (!this.#isClear && [1, 2].some(() => this.#newcomers()?.length !== 0)) return true;
+    this.#isClear = this.#hasEnded;
+    return false;
   }
 
   /** Calls back once nothing of it is alive. */
