@@ -36,6 +36,7 @@ const ROWS = {
       patches: TEXT,
       predictions: TEXT,
       port: TEXT,
+      health: TEXT,
     },
     load: () => import("./modes/fleet.ts"),
   },

@@ -9,6 +9,7 @@ import { lockPath, readText } from "@burin/core";
 import { Client } from "pg";
 import { FleetError } from "./ground.ts";
 import { quote, runOwn } from "./run-command.ts";
+import { forgetStanding, keepStanding } from "./standing.ts";
 
 const MOST_URL_BYTES = 10_000;
 const MOST_OPTIONS_BYTES = 10_000;
@@ -28,17 +29,39 @@ export interface Database {
 
 /** The database at that address; without one a PostgreSQL server in the user's own folder, started when needed. */
 export async function openDatabase(given: string | undefined, home: string): Promise<Database> {
-  if (given === undefined) return openOwn(join(home, "fleet", "database"));
+  if (given === undefined) return openOwn(ownFolder(home));
   if (!/^postgres(?:ql)?:\/\//.test(given) || !URL.canParse(given))
     throw new FleetError("the database must be named as postgresql://user:password@host/name");
   await (await reach(given)).end();
   return { url: given, name: `the database ${withoutPassword(given)}`, close: async () => {} };
 }
 
+/** Where the facts about the database of the user's own are. */
+export function ownFolder(home: string): string {
+  return join(home, "fleet", "database");
+}
+
 /** Whether there is a database of the user's own, running or not. */
 export function hasDatabase(home: string): boolean {
-  const folder = join(home, "fleet", "database");
+  const folder = ownFolder(home);
   return existsSync(placeOf(folder).data) && existsSync(join(folder, URL_FILE));
+}
+
+export async function isRunning(home: string): Promise<boolean> {
+  const url = readText(join(ownFolder(home), URL_FILE), MOST_URL_BYTES);
+  const client = url === null ? null : await reach(url).catch(ifItRuns);
+  await client?.end();
+  return client !== null;
+}
+
+/** Where the data is, and ends the server if nobody else uses it. */
+export async function endDatabase(
+  home: string,
+): Promise<{ readonly data: string; readonly isInUse: boolean }> {
+  const folder = ownFolder(home);
+  const { data } = placeOf(folder);
+  if (hasDatabase(home) && (await isRunning(home))) await (await openOwn(folder)).close();
+  return { data, isInUse: hasDatabase(home) && (await isRunning(home)) };
 }
 
 async function openOwn(folder: string): Promise<Database> {
@@ -61,7 +84,7 @@ function placeOf(folder: string): Pick<ServerPlaces, "data" | "owner"> {
 
 /** Where the data of the database may be that workers with this home use; root could read it. */
 export function dataFolders(home: string): readonly string[] {
-  return [placeOf(join(home, "fleet", "database")).data, "/var/lib/postgresql"];
+  return [placeOf(ownFolder(home)).data, "/var/lib/postgresql"];
 }
 
 /** Where Debian, Homebrew and others install what is not in PATH. */
@@ -126,6 +149,7 @@ class OwnServer {
     const url = known ?? (await this.#create(file));
     const client = (await reach(url).catch(ifItRuns)) ?? (await this.#startAt(url));
     await client.query(`select pg_advisory_lock_shared(${USER_KEY})`);
+    await forgetStanding(folder);
     this.#client = client;
     client.once("end", () => {
       this.#client = null;
@@ -156,6 +180,8 @@ class OwnServer {
     this.#isClosed = true;
     const text = `select pg_advisory_unlock_shared(${USER_KEY}), pg_try_advisory_lock(${USER_KEY}) as alone`;
     const found = await this.#client?.query<{ alone: boolean }>(text).catch(() => null);
+    if (this.#client && found?.rows[0]?.alone)
+      await keepStanding(this.#places.folder, this.#client).catch(() => {});
     await this.#client?.end().catch(() => {});
     if (found?.rows[0]?.alone)
       await this.#run(`pg_ctl -D ${quote(this.#places.data)} -m fast -w stop`).catch(() => {});

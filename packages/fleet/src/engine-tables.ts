@@ -29,6 +29,11 @@ const STATES: Readonly<Record<string, State>> = {
   SUCCESS: "ended",
 };
 
+/** A pool or a connection. */
+export interface Queries {
+  query: Pool["query"];
+}
+
 /** A run, one task of it, or all of them. */
 const OF =
   "w.name = 'task' and ($1::text is null or w.workflow_uuid = $1 or starts_with(w.workflow_uuid, $1 || '.'))";
@@ -51,8 +56,8 @@ interface Row {
 }
 
 /** The tasks of a run, of all runs, or one task by its id. */
-export async function tasksOf(pool: Pool, run: string | undefined): Promise<readonly TaskState[]> {
-  const { rows } = await pool.query<Row>(TASKS, [run ?? null]);
+export async function tasksOf(database: Queries, run: string | undefined): Promise<readonly TaskState[]> {
+  const { rows } = await database.query<Row>(TASKS, [run ?? null]);
   return rows.map(({ id, status, worker, created, end, error }) => {
     const state = STATES[status] ?? "failed";
     return {

@@ -1,6 +1,7 @@
 import type { Decision } from "@burin/core";
 import { DBOS, DBOSClient, type DBOSConfig } from "@dbos-inc/dbos-sdk";
 import type { Pool } from "pg";
+import { isAnyHeld } from "./sign-of-life.ts";
 import type { Submission, TaskEnd } from "./steps.ts";
 
 const NAME = "burin_fleet";
@@ -82,6 +83,15 @@ export async function prepareDatabase(url: string): Promise<void> {
 
 export function queueOf(worker: string): string {
   return WORKER_QUEUES + worker;
+}
+
+/** Whether a worker runs that takes tasks, on any machine. */
+export async function hasWorker({ client, pool }: Engine): Promise<boolean> {
+  const queues = (await client.listQueues()).filter(({ name }) => name.startsWith(WORKER_QUEUES));
+  return isAnyHeld(
+    pool,
+    queues.map(({ name }) => name.slice(WORKER_QUEUES.length)),
+  );
 }
 
 /**

@@ -37,7 +37,7 @@ export interface FleetRequest {
   readonly limits: Limits;
   /** For all tasks of a run together. */
   readonly budget?: string | undefined;
-  /** Whether to wait until all tasks have ended. */
+  /** Whether to work on the run, or to show the log, until all has ended. */
   readonly follow: boolean;
   readonly run?: string | undefined;
   readonly json: boolean;
@@ -45,6 +45,10 @@ export interface FleetRequest {
   readonly predictions?: string | undefined;
   /** The port of the web page; otherwise any free one. */
   readonly port?: number | undefined;
+  /** Where a worker says how it is: `8080` or `0.0.0.0:8080`. */
+  readonly health?: string | undefined;
+  /** Of `remove`: it is meant. */
+  readonly yes: boolean;
 }
 
 /** What every fleet command works with. */

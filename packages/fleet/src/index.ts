@@ -1,9 +1,12 @@
 import { helperPath, nearNames } from "@burin/core";
-import { hasDatabase, openDatabase } from "./database.ts";
+import { hasDatabase, isRunning, openDatabase, ownFolder } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { hearFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
-import { readRun } from "./run.ts";
+import { removeAll } from "./remove.ts";
+import { followRun, readRun } from "./run.ts";
+import { readStanding } from "./standing.ts";
+import type { Store } from "./store.ts";
 import { TaskError } from "./task.ts";
 import {
   answerTask,
@@ -15,6 +18,7 @@ import {
   results,
   retry,
   status,
+  statusAtRest,
 } from "./task-commands.ts";
 import { isFullDisk } from "./when-it-passes.ts";
 
@@ -35,11 +39,25 @@ const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: Read,
   results: [1, () => lookBy(results), "looks"],
   logs: [1, () => lookBy(logs), "looks"],
   cancel: [ANY, () => lookBy(cancel), "looks"],
-  retry: [ANY, () => lookBy(retry), "looks"],
+  retry: [ANY, () => lookThenFollow(retry), "looks"],
   questions: [1, () => lookBy(questions), "looks"],
-  answer: [ANY, () => lookBy(answerTask), "looks"],
+  answer: [ANY, () => lookThenFollow(answerTask), "looks"],
   serve: [0, () => servePage],
 };
+
+/** With `--follow` it also works on their runs. */
+function lookThenFollow(command: (fleet: Fleet, store: Store) => Promise<readonly string[]>): Work {
+  return async (fleet) => {
+    let runs: readonly string[] = [];
+    await lookBy(async (...given) => {
+      runs = await command(...given);
+    })(fleet);
+    if (!fleet.request.follow) return true;
+    const ends: boolean[] = [];
+    for (const run of runs) ends.push(await followRun(fleet, run));
+    return ends.every(Boolean);
+  };
+}
 
 /** Runs one command of `burin fleet`. Resolves to whether all went well. */
 export async function runFleet(request: FleetRequest, ground: Ground): Promise<boolean> {
@@ -47,6 +65,7 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   process.env.PATH = helperPath(process.env.PATH);
   if (process.env[LONE_MARK] !== undefined) return goAlone(request, ground);
   const [name = "", ...words] = request.words;
+  if (name === "remove") return removeAll({ ...request, words }, ground);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new FleetError(unknownCommand(name));
   const [mostWords, read, looks] = command;
@@ -55,6 +74,10 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   const own = { ...request, words };
   const work = await read(own, ground);
   if (looks && request.database === undefined && !hasDatabase(ground.home)) throw new FleetError(NO_RUNS);
+  if (name === "status" && request.database === undefined && !(await isRunning(ground.home))) {
+    statusAtRest(own, ground, readStanding(ownFolder(ground.home)));
+    return true;
+  }
   const database = await openDatabase(request.database, ground.home);
   if (name === "run" || name === "worker") ground.note(`using ${database.name}`);
   try {
@@ -70,7 +93,7 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
 }
 
 function unknownCommand(name: string): string {
-  const names = Object.keys(COMMANDS);
+  const names = [...Object.keys(COMMANDS), "remove"];
   if (name === "") return `say what to do: burin fleet ${names.join(", ")}; see burin help fleet`;
   const [near] = nearNames(name, names);
   const hint = near === undefined ? `there are ${names.join(", ")}` : `did you mean burin fleet ${near}?`;

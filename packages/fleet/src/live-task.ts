@@ -63,6 +63,7 @@ export class LiveTask {
   readonly #needs: LiveNeeds;
   readonly #stop = new AbortController();
   readonly #halt = new AbortController();
+  #isDraining = false;
   readonly #ended = AbortSignal.any([this.#stop.signal, this.#halt.signal]);
   #record: RecordStep = async () => {};
   /** Why a step could not be recorded. */
@@ -101,6 +102,11 @@ export class LiveTask {
   /** Ends the session now, because of what it cost together with others. */
   halt(why: string): void {
     this.#halt.abort(why);
+  }
+
+  /** Ends it when the step at work has ended: a call or the reply of the model. */
+  drain(): void {
+    this.#isDraining = true;
   }
 
   /** Ends what is running, without a further step. */
@@ -341,7 +347,7 @@ export class LiveTask {
         this.#stop.abort();
       });
     }
-    if (this.#isCleared()) this.#stop.abort();
+    if (this.#isCleared() || (this.#isDraining && isAtRest(step))) this.#stop.abort();
     if (this.#stop.signal.aborted) throw new Error("the task was stopped");
   }
 }
@@ -349,6 +355,15 @@ export class LiveTask {
 function errorOf(event: AgentEvent) {
   if (event.type === "tool_call") return event.call.status === "error" ? event.call.error : undefined;
   return event.type === "done" ? event.error : undefined;
+}
+
+/** No call has begun that has not ended. */
+function isAtRest({ lines, end }: Step): boolean {
+  const calls = recordsIn(lines ?? "").flatMap(({ event }) =>
+    event.type === "tool_call" ? [event.call] : [],
+  );
+  const last = new Map(calls.map((call) => [call.callId, call.status]));
+  return end === undefined && ![...last.values()].includes("executing");
 }
 
 function hasLines({ lines }: Step): boolean {

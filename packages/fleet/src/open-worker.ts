@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { BaseFolders } from "./base-folders.ts";
 import { dataFolders } from "./database.ts";
 import type { Fleet } from "./ground.ts";
+import { readHealthAddress, serveHealth } from "./health.ts";
 import { LiveTask } from "./live-task.ts";
 import { counted } from "./states.ts";
 import { openStore, Store } from "./store.ts";
@@ -16,15 +17,32 @@ export const LONE_MARK = "BURIN_FLEET_LONE";
 /** How long it waits for another task. */
 const LONE_IDLE_MS = 10_000;
 const LONE_START_MS = 3000;
+/** Service managers send SIGTERM, and SIGKILL half a minute later. */
+const DRAIN_MS = 20_000;
 
 /** Works on tasks until the user interrupts. */
 export async function runWorker(fleet: Fleet): Promise<boolean> {
   const { ground, request } = fleet;
+  if (request.health !== undefined) readHealthAddress(request.health);
   const store = await openStore(fleet.url);
-  const { name, close } = await openWorker(fleet, store);
-  ground.note(`worker ${name}: up to ${counted(request.concurrency, "task")} at a time; Ctrl+C ends it`);
+  const { worker, close } = await openWorker(fleet, store);
+  const health =
+    request.health === undefined ? null : await serveHealth(request.health, () => worker.state());
+  if (health !== null) ground.note(`/health and /ready are at port ${health.port}`);
+  ground.note(
+    `worker ${worker.name}: up to ${counted(request.concurrency, "task")} at a time; Ctrl+C ends it`,
+  );
+  let isTerminated = false;
+  process.once("SIGTERM", () => {
+    isTerminated = true;
+  });
   await untilAborted(ground.signal);
+  if (isTerminated) {
+    ground.note("the steps at work are finished, and their tasks put back");
+    await worker.drain(DRAIN_MS);
+  }
   await close();
+  health?.close();
   await store.close();
   return true;
 }
@@ -81,7 +99,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   const close = async () => {
     await Promise.all([worker.close(), lone.close()]);
   };
-  return { name: worker.name, close };
+  return { worker, close };
 }
 
 /** Starts this command in further processes, one for each task, so that a crash affects no other task. */

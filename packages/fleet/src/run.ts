@@ -62,22 +62,40 @@ async function runTasks(fleet: Fleet, asked: AskedRun): Promise<boolean> {
       );
       return true;
     }
-    const { close: closeWorker } = await openWorker(fleet, store);
-    try {
-      const states = await follow(store.pool, run, ground);
-      ground.out(tableOf(states));
-      return states.every(({ end }) => end?.status === "success");
-    } catch (error) {
-      if (!ground.signal.aborted) throw error;
-      ground.note(
-        `the run goes on with the next burin fleet worker, or burin fleet run --run ${run} ${file}`,
-      );
-      return false;
-    } finally {
-      await closeWorker();
-    }
+    return await workOn(fleet, store, { run, next: `burin fleet run --run ${run} ${file}` });
   } finally {
     await store.close();
+  }
+}
+
+/** Works on a run that was submitted before, with all other workers, until its tasks have ended or wait for somebody. */
+export async function followRun(fleet: Fleet, run: string): Promise<boolean> {
+  const store = await openStore(fleet.url);
+  try {
+    return await workOn(fleet, store, { run, next: `burin fleet retry ${run} --follow` });
+  } finally {
+    await store.close();
+  }
+}
+
+/** `next` is the command that continues the run when this one is interrupted. */
+async function workOn(
+  fleet: Fleet,
+  store: Store,
+  { run, next }: { readonly run: string; readonly next: string },
+): Promise<boolean> {
+  const { ground } = fleet;
+  const { close: closeWorker } = await openWorker(fleet, store);
+  try {
+    const states = await follow(store.pool, run, ground);
+    ground.out(tableOf(states));
+    return states.every(({ end }) => end?.status === "success");
+  } catch (error) {
+    if (!ground.signal.aborted) throw error;
+    ground.note(`the run goes on with the next burin fleet worker, or ${next}`);
+    return false;
+  } finally {
+    await closeWorker();
   }
 }
 

@@ -1,4 +1,4 @@
-import { Client } from "pg";
+import { Client, type Pool } from "pg";
 
 /** Detects within half a minute that a server's or a worker's machine is gone. */
 const KEEP_ALIVE =
@@ -9,6 +9,11 @@ export const HELD_KEYS = `
   select (classid::bigint << 32) | objid::bigint from pg_locks
   where locktype = 'advisory' and objsubid = 1 and granted
     and database = (select oid from pg_database where datname = current_database())`;
+
+export async function isAnyHeld(pool: Pool, names: readonly string[]): Promise<boolean> {
+  const text = `select 1 from unnest($1::text[]) name where hashtextextended(name, 0) in (${HELD_KEYS}) limit 1`;
+  return (await pool.query(text, [names])).rowCount === 1;
+}
 
 /**
  * Shows that a worker is alive: a database lock on its name, which is released with the connection. A killed

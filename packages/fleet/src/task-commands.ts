@@ -3,9 +3,9 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Decision } from "@burin/core";
 import type { Pool } from "pg";
-import { answer, cancelTasks, resume } from "./engine.ts";
+import { answer, cancelTasks, hasWorker, resume } from "./engine.ts";
 import { countOfOthers, lastTask, patchesOf, type TaskState, tasksOf } from "./engine-tables.ts";
-import { type Fleet, FleetError } from "./ground.ts";
+import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { counted, isOver, isWaiting, standingWords, tableOf } from "./states.ts";
 import { recordsIn, runOf, type Step } from "./steps.ts";
 import { Store } from "./store.ts";
@@ -15,7 +15,7 @@ const LOOK_MS = 500;
 export const NO_RUNS = "there are no runs yet: burin fleet run tasks.jsonl";
 
 /** A command that looks at tasks or changes them, and runs nothing. */
-export function lookBy(command: (fleet: Fleet, store: Store) => Promise<void>) {
+export function lookBy(command: (fleet: Fleet, store: Store) => Promise<unknown>) {
   return async (fleet: Fleet): Promise<boolean> => {
     const store = await Store.open(fleet.url);
     try {
@@ -46,15 +46,43 @@ async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskSt
   return states;
 }
 
-/** The progress of a run; with --json each task. */
+/** How the tasks of a run stand; with --json each task. */
 export async function status(fleet: Fleet, { pool }: Store): Promise<void> {
   const states = await statesOf(fleet, pool);
-  const { out } = fleet.ground;
-  if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
-  else out(`${tableOf(states)}${standingWords(states)}\n`);
+  showStates(fleet, states);
   const left = await countOfOthers(pool, idsOf(states));
   if (left > 0)
     fleet.ground.note(`${counted(left, "task")} can run only on a worker of the submitting version of Burin`);
+}
+
+/** The same of what is known while the database of this computer is ended. */
+export function statusAtRest(request: FleetRequest, ground: Ground, kept: readonly TaskState[] | null): void {
+  const [named] = request.words;
+  if (kept === null || (kept.length === 0 && named !== undefined))
+    throw new FleetError(
+      `the database is not running, and how the tasks stand is not known: burin fleet results starts it`,
+    );
+  const last = kept.reduce<TaskState | undefined>(
+    (found, one) => (found && found.createdAt > one.createdAt ? found : one),
+    undefined,
+  );
+  const run = named ?? request.run ?? (last && runOf(last.id));
+  if (run === undefined) throw new FleetError(NO_RUNS);
+  const states = kept.filter(({ id }) => id === run || runOf(id) === run);
+  if (states.length === 0)
+    throw new FleetError(
+      `the database is not running, and ${run} is not among the last runs: burin fleet results ${run} starts it`,
+    );
+  showStates({ request, ground }, states);
+  if (states.some((state) => !isOver(state))) ground.note("no worker runs; to continue: burin fleet worker");
+}
+
+function showStates(
+  { request, ground }: Pick<Fleet, "request" | "ground">,
+  states: readonly TaskState[],
+): void {
+  if (request.json) ground.out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
+  else ground.out(`${tableOf(states)}${standingWords(states)}\n`);
 }
 
 function plainState({ id, state, worker, createdAt, end, error }: TaskState) {
@@ -163,13 +191,22 @@ export async function cancel(fleet: Fleet, store: Store): Promise<void> {
 }
 
 /** Continues tasks that did not end well, from where they stopped. */
-export async function retry(fleet: Fleet, store: Store): Promise<void> {
+export async function retry(fleet: Fleet, store: Store): Promise<readonly string[]> {
   const states = await namedTasks(fleet, store.pool, "retry");
   const cancelled = idsOf(states.filter(({ state }) => state === "cancelled"));
   const ended = states.filter(({ state }) => state === "ended" || state === "failed");
   const failed = idsOf(ended.filter(({ end }) => !["success", "waiting"].includes(end?.status ?? "")));
   await resume(store, cancelled, failed);
-  fleet.ground.note(`${counted(cancelled.length + failed.length, "task")} back in the queue`);
+  const again = [...cancelled, ...failed];
+  fleet.ground.note(`${counted(again.length, "task")} back in the queue`);
+  if (again.length > 0) await sayWhoContinues(fleet, store);
+  return [...new Set(again.map(runOf))];
+}
+
+/** Somebody must work on what is in the queue. */
+async function sayWhoContinues({ request, ground }: Fleet, store: Store): Promise<void> {
+  if (request.follow || (await hasWorker(store))) return;
+  ground.note("no worker runs; to continue: burin fleet worker, or the same with --follow");
 }
 
 /** What tasks of a run wait for. */
@@ -184,20 +221,22 @@ export async function questions(fleet: Fleet, { pool }: Store): Promise<void> {
 }
 
 /** Answers what a task waits for; a worker then continues it. */
-export async function answerTask(fleet: Fleet, { client, pool }: Store): Promise<void> {
+export async function answerTask(fleet: Fleet, store: Store): Promise<readonly string[]> {
   const [id, word, ...rest] = fleet.request.words;
   const decision = decisionOf(word, rest.join(" "));
   if (id === undefined || decision === null)
     throw new FleetError("say which task and what: burin fleet answer <task> yes, or: no [why not]");
   const only = { ...fleet, request: { ...fleet.request, words: [id] } };
-  const waiting = (await namedTasks(only, pool, "answer")).filter(isWaiting);
+  const waiting = (await namedTasks(only, store.pool, "answer")).filter(isWaiting);
   const [task] = waiting;
   if (task === undefined)
     throw new FleetError(`${id} does not wait for an answer; see burin fleet questions`);
   if (waiting.length > 1)
     throw new FleetError(`${waiting.length} tasks of ${id} wait for an answer; name one`);
-  await answer(client, task.id, decision);
+  await answer(store.client, task.id, decision);
   fleet.ground.note(`${task.id} is in the queue again`);
+  await sayWhoContinues(fleet, store);
+  return [runOf(task.id)];
 }
 
 function idsOf(states: readonly TaskState[]): string[] {

@@ -1,6 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import { type Decision, messageOf } from "@burin/core";
 import { DBOS, DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk";
 import { admitTasks, type Limits } from "./admission.ts";
@@ -38,6 +39,7 @@ const POLL_MS = 150;
 const ADMIT_MS = { none: 250, busy: 30, full: 100, taken: 250, blocked: 500 };
 /** The engine records an end a moment after the task has left its worker. */
 const SOON_MS = 30;
+const DRAIN_LOOK_MS = 50;
 /** Beside one for each task at work: to take tasks, and to look at what others do. */
 const CONNECTIONS = 4;
 const MOST_CONNECTIONS = 40;
@@ -55,6 +57,17 @@ export interface WorkerOptions {
   readonly note: (text: string) => void;
 }
 
+/** How a worker is, for those who watch over it. */
+export interface WorkerState {
+  readonly worker: string;
+  readonly tasks: number;
+  readonly concurrency: number;
+  readonly isDraining: boolean;
+  /** Since it last tried to look at the tasks, and since the database last answered. */
+  readonly triedMsAgo: number;
+  readonly lookedMsAgo: number;
+}
+
 /** Takes tasks from the queue and works on them until it is closed, also on those of lost workers. */
 export class Worker {
   readonly name = `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
@@ -64,6 +77,9 @@ export class Worker {
   #timer: NodeJS.Timeout | undefined;
   #admission: NodeJS.Timeout | undefined;
   #isClosed = false;
+  #isDraining = false;
+  #triedAt = performance.now();
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #fault = "";
   /** They were already gone at the last look: a worker may be about to connect again. */
   #missing = new Set<string>();
@@ -87,8 +103,30 @@ export class Worker {
     DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MOST_RECOVERIES });
     await this.#life.hold();
     await DBOS.launch();
+    this.#lookedAt = performance.now();
     this.#lookLater();
     this.#admitIn(0);
+  }
+
+  state(): WorkerState {
+    const now = performance.now();
+    return {
+      worker: this.name,
+      tasks: this.#atWork.size,
+      concurrency: this.#options.concurrency,
+      isDraining: this.#isDraining || this.#isClosed,
+      triedMsAgo: now - this.#triedAt,
+      lookedMsAgo: now - this.#lookedAt,
+    };
+  }
+
+  /** Takes no more tasks, and puts each one back when its step has ended; resolves when none is left or the time is up. */
+  async drain(milliseconds: number): Promise<void> {
+    this.#isDraining = true;
+    clearTimeout(this.#admission);
+    for (const task of this.#atWork) task.drain();
+    const began = performance.now();
+    while (this.#atWork.size > 0 && performance.now() - began < milliseconds) await pause(DRAIN_LOOK_MS);
   }
 
   /** Running tasks are put back as they are, for another worker. */
@@ -121,6 +159,7 @@ export class Worker {
     const task = this.#options.begin(id, submission, past);
     this.#atWork.add(task);
     try {
+      if (this.#isDraining) return await this.#leave(id, QUEUE);
       await this.#refuseCancelled(id);
       return await this.#workOn(task, past);
     } catch (error) {
@@ -152,6 +191,7 @@ export class Worker {
     for (;;) {
       const step = await (isNew ? task.work((made) => stepOf(() => made)) : stepOf(() => task.first()));
       if (step === "elsewhere") return await this.#leaveLone(task.id);
+      if (step === "stopped" && this.#isDraining && !this.#isClosed) return await this.#leave(task.id, QUEUE);
       if (step === "stopped") return await this.#abandon(task.id);
       if (step.end !== undefined) return step.end;
       if (step.question === undefined) continue;
@@ -190,7 +230,7 @@ export class Worker {
 
   #admitIn(milliseconds: number): void {
     clearTimeout(this.#admission);
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#isDraining) return;
     this.#admission = setTimeout(() => {
       void this.#admit()
         .catch((error) => this.#tellFault(error))
@@ -226,6 +266,7 @@ export class Worker {
 
   /** Stops what is not this worker's any more, and returns the tasks of lost workers to the queue. */
   async #look(): Promise<void> {
+    this.#triedAt = performance.now();
     const atWork = [...this.#atWork];
     const { pool, client } = this.#options.store;
     const { gone, lone, lost } = await lookAround(
@@ -233,6 +274,7 @@ export class Worker {
       atWork.map(({ id }) => id),
       this.name,
     );
+    this.#lookedAt = performance.now();
     for (const task of atWork) if (lost.includes(task.id)) void task.stop();
     const forGood = gone.filter((worker) => worker !== this.name && this.#missing.has(worker));
     for (const worker of forGood) await this.#life.ifFree(worker, () => emptyQueue(client, worker));

@@ -65,7 +65,7 @@ export async function openRoom(reply, variables = {}) {
       // The last command may just have ended it.
       await stopDatabase(join(home, "fleet/database")).catch(() => {});
       await pause(milliseconds);
-      await commands.start(["status"]).end;
+      await commands.start(["results"]).end;
     },
     /** A command that finds nobody else there would end the server, and the next one start it again. */
     keepDatabase: async () => {

@@ -37,10 +37,10 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   // Hidden from the commands that a task runs.
   delete process.env.BURIN_FLEET_DATABASE;
   // An empty one is as good as none.
-  const named = ["database", "port", "run", "patches", "predictions"].map(
+  const named = ["database", "port", "run", "patches", "predictions", "health"].map(
     (name) => textOf(own[name]) || undefined,
   );
-  const [database = fromEnvironment, portText, run, patches, predictions] = named;
+  const [database = fromEnvironment, portText, run, patches, predictions, health] = named;
   const [perModel, perProvider, perTenant] = ["model", "provider", "tenant"].map((name) =>
     countOf(own, `per-${name}`),
   );
@@ -57,6 +57,8 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
     run,
     patches,
     predictions,
+    health,
+    yes: options.approvalMode === "yolo",
   };
 }
 

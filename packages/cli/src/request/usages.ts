@@ -81,13 +81,20 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
     ],
     [
       "fleet worker [--concurrency N] [--per-model N]",
-      "works on tasks together with other workers; also --per-provider N, --per-tenant N",
+      "works on tasks with other workers; also --per-provider N, --per-tenant N, --health [ADDRESS:]PORT",
     ],
     ["fleet status | results [run]", "how a run stands; --json, --patches DIR, --predictions FILE"],
     ["fleet logs <task> [-f]", "everything that happened in a task"],
-    ["fleet questions [run] | answer <task> yes|no [words]", "what tasks wait for; answers a question"],
-    ["fleet cancel | retry <task|run>...", "cancels tasks; retries those that did not end well"],
+    [
+      "fleet questions [run] | answer <task> yes|no [words]",
+      "what tasks wait for; answers a question, and with -f goes on with the run",
+    ],
+    [
+      "fleet cancel | retry <task|run>...",
+      "cancels tasks; retries those that did not end well, also with -f",
+    ],
     ["fleet serve [--port N]", "shows all of it as a web page on this computer"],
+    ["fleet remove [--yes]", "what the fleet has on this computer, and removes it"],
   ],
   import: [
     [...OUTPUT, "root"],

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
+import { FleetError } from "./ground.ts";
+import type { WorkerState } from "./worker.ts";
+
+const LOCAL = "127.0.0.1";
+/** A worker looks at its tasks every second, also when the database does not answer. */
+const STUCK_MS = 60_000;
+const LATE_MS = 10_000;
+
+/** Reads `8080` or `0.0.0.0:8080`. */
+export function readHealthAddress(text: string): { readonly host: string; readonly port: number } {
+  const at = text.lastIndexOf(":");
+  const host = at < 0 ? LOCAL : text.slice(0, at).replace(/^\[(.*)\]$/, "$1");
+  const port = Number(text.slice(at + 1));
+  if (isIP(host) === 0 || !/^\d{1,5}$/.test(text.slice(at + 1)) || port > 65_535)
+    throw new FleetError(`--health must be a port or an address with one, as in 8080 or 0.0.0.0:8080`);
+  return { host, port };
+}
+
+/** For service managers: `/health`, whether the worker runs, and `/ready`, whether it takes tasks. */
+export async function serveHealth(address: string, stateOf: () => WorkerState) {
+  const { host, port } = readHealthAddress(address);
+  const server = createServer((request, response) => {
+    const state = stateOf();
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return answer(response, 405, { error: "GET only" });
+    if (request.url === "/health") return answer(response, isStuck(state) ? 503 : 200, plain(state));
+    if (request.url === "/ready") return answer(response, isReady(state) ? 200 : 503, plain(state));
+    return answer(response, 404, { error: "there are /health and /ready" });
+  });
+  server.listen(port, host);
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+    throw new FleetError(`--health ${address} cannot be used: ${error.message}`);
+  });
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  const found = server.address();
+  return { port: typeof found === "object" && found !== null ? found.port : port, close };
+}
+
+function isStuck({ triedMsAgo }: WorkerState): boolean {
+  return triedMsAgo > STUCK_MS;
+}
+
+function isReady(state: WorkerState): boolean {
+  return !state.isDraining && state.lookedMsAgo < LATE_MS && !isStuck(state);
+}
+
+function plain(state: WorkerState) {
+  const { worker, tasks, concurrency, isDraining } = state;
+  return {
+    ready: isReady(state),
+    worker,
+    tasks,
+    concurrency,
+    draining: isDraining,
+    database: state.lookedMsAgo < LATE_MS,
+  };
+}
+
+function answer(response: ServerResponse, status: number, value: object): void {
+  response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
+  response.end(`${JSON.stringify(value)}\n`);
+}

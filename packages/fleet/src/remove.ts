@@ -1,0 +1,39 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { endDatabase, hasDatabase, ownFolder } from "./database.ts";
+import { FleetError, type FleetRequest, type Ground } from "./ground.ts";
+import { readStanding } from "./standing.ts";
+import { standingWords } from "./states.ts";
+
+/**
+ * Removes what the fleet has on this computer: its own database with all runs and results, and the folders of workers.
+ * It says first what that is. A database that was named belongs to those who run it.
+ */
+export async function removeAll(request: FleetRequest, { home, out, note }: Ground): Promise<boolean> {
+  if (request.words.length > 0)
+    throw new FleetError(`burin fleet remove does not take "${request.words[0]}"`);
+  if (request.database !== undefined)
+    throw new FleetError(
+      "burin fleet remove is for the database of this computer; the schemas burin_fleet and dbos of another one are removed there",
+    );
+  const top = join(home, "fleet");
+  const { data, isInUse } = await endDatabase(home);
+  const places = [...new Set([data, top])].filter((place) => existsSync(place));
+  if (places.length === 0) {
+    note("there is nothing of the fleet here");
+    return true;
+  }
+  if (isInUse) throw new FleetError("other commands of burin fleet use the database: end them first");
+  if (!request.yes) {
+    const kept = hasDatabase(home) ? readStanding(ownFolder(home)) : null;
+    const tasks = kept === null ? "" : `, with all tasks and results (${standingWords(kept)})`;
+    out(
+      `${places.join("\n")}\n\nThis is what the fleet has here${tasks}. To remove it: burin fleet remove --yes\n`,
+    );
+    return true;
+  }
+  for (const place of places) await rm(place, { recursive: true, force: true });
+  note(`removed ${places.join(" and ")}`);
+  return true;
+}
