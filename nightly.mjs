@@ -3,11 +3,18 @@ import { spawnSync } from "node:child_process";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const PROOFS = ["packaging/bare-machine.mjs --whole"];
+const PROOFS = [
+  "packaging/bare-machine.mjs --whole",
+  "packaging/fleet-newcomer.mjs",
+  "bench/faults/run.mjs fleet",
+];
+/** Of the faults of the fleet. */
+const AMOUNTS = { KILLS: "200", TASKS: "300" };
 
 for (const proof of PROOFS) {
   const { status } = spawnSync(process.execPath, proof.split(" "), {
     cwd: dirname(fileURLToPath(import.meta.url)),
+    env: { ...AMOUNTS, ...process.env },
     stdio: "inherit",
   });
   process.stdout.write(`${status === 0 ? "ok" : "FAILED"}  ${proof}\n`);

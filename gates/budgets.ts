@@ -16,8 +16,8 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   mcp: 2760,
   core: 15640, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2350,
-  fleet: 4280,
-  cli: 14990, // the app is more than half
+  fleet: 4630,
+  cli: 15000, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
