@@ -118,7 +118,7 @@ const CLI_TARGET = {
 /** Run in a thread of its own, and so a program of its own, which takes nothing of the others. */
 const WORKER_INPUT = { "parse-worker": join(top, "packages/web/src/parse-worker.ts") };
 /** What is published with types, and the doors that have them. */
-const TYPED = { core: ["index", "testing"], "edit-match": ["index"], "shell-judge": ["index"] };
+const TYPED = { core: ["index", "adapters", "testing"], "edit-match": ["index"], "shell-judge": ["index"] };
 const CLI_INPUT = { burin: join(cli, "src/main.ts") };
 
 /**
@@ -362,7 +362,7 @@ async function writeManPage() {
 
 async function build() {
   const modules = await bundle(
-    { index: join(core, "src/index.ts"), testing: join(core, "src/testing.ts") },
+    Object.fromEntries(TYPED.core.map((door) => [door, join(core, `src/${door}.ts`)])),
     { dir: join(core, "dist"), format: "cjs", extension: ".cjs", isLibrary: true, isInParts: true },
   );
   /** @type {Target} */

@@ -4,7 +4,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 4050, // a third is the linear pattern matcher
+  contract: 4060, // a third is the linear pattern matcher
   "edit-match": 2630,
   "shell-judge": 6870, // two fifths are tables of programs
   net: 800,
@@ -14,7 +14,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
-  core: 15640, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 16510, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2350,
   fleet: 4630,
   cli: 15000, // the app is more than half

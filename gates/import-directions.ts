@@ -59,9 +59,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "agent",
     "session",
     "assembly",
+    "adapters",
     "create-session.ts",
     "configured-session.ts",
     "index.ts",
+    "adapters.ts",
     "testing.ts",
   ],
   serve: ["mcp", "acp"],
@@ -105,7 +107,11 @@ const PURE = new Set(["contract", "edit-match", "shell-judge", "core/text", "cor
 const SHARED_BY_TOOLS = new Set(["tool-registry.ts"]);
 const LIST_OF_TOOLS = "built-in-tools.ts";
 /** What a whole-turn test may reach: the doors, never a room. */
-const PUBLIC_DOORS = new Set(["packages/core/src/index.ts", "packages/core/src/testing.ts"]);
+const PUBLIC_DOORS = new Set(["index", "adapters", "testing"].map((door) => `packages/core/src/${door}.ts`));
+const DOORS_OF_CORE = new Set([
+  "@burin/core",
+  ...["adapters", "testing"].map((door) => `@burin/core/${door}`),
+]);
 /** Where the fakes are given to others; else they are for tests. */
 const DOOR_OF_TESTING = "packages/core/src/testing.ts";
 
@@ -190,7 +196,7 @@ function isHouse(specifier: string): boolean {
 function houseFault(path: string, from: Place, specifier: string): string | null {
   const byName = `imports ${specifier}:`;
   const [, name = "cli"] = /^@burin\/([^/]+)/.exec(specifier) ?? [];
-  const isDoor = specifier === "@burin/core" || specifier === "@burin/core/testing";
+  const isDoor = DOORS_OF_CORE.has(specifier);
   if (from.test && (isDoor || name === "testing" || name === HANDED_IN[from.house])) return null;
   if (name === from.house) return `${byName} inside a package imports are relative`;
   if (name === "testing" || specifier === "@burin/core/testing")

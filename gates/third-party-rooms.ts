@@ -6,6 +6,13 @@ type Rooms = Readonly<Record<string, string | readonly string[]>>;
 
 /** The one file, or the one folder (ending in `/`), that may import a package. A new package gets a row here. */
 const ROOM_OF_PACKAGE: Rooms = {
+  "@ai-sdk/openai-compatible": "examples/loops/",
+  "@anthropic-ai/sdk": "examples/loops/",
+  "@google/genai": "examples/loops/",
+  "@langchain/core": "examples/loops/",
+  "@langchain/openai": "examples/loops/",
+  ai: "examples/loops/",
+  openai: "examples/loops/",
   "@agentclientprotocol/sdk": "packages/serve/src/acp/",
   "@jridgewell/sourcemap-codec": "build.mjs",
   "@modelcontextprotocol/client": "packages/mcp/src/",

@@ -22,6 +22,11 @@ export type AnsweredWith =
 /** How a run ended. `refused`: an approval was needed and could not be had, or was refused. */
 export type RunStatus = "success" | "error" | "refused" | "limit" | "cancelled";
 
+/** How a run ended, and why, unless it succeeded. */
+type RunOutcome =
+  | { readonly status: "success" | "cancelled"; readonly error?: RunError }
+  | { readonly status: Exclude<RunStatus, "success" | "cancelled">; readonly error: RunError };
+
 export interface RunError {
   readonly type: string;
   readonly message: string;
@@ -168,12 +173,10 @@ export type AgentEvent =
   | ContextNote
   | Cleared
   | Compaction
-  | {
+  | (RunOutcome & {
       readonly type: "done";
-      readonly status: RunStatus;
       /** The model's last text. */
       readonly result: string;
-      readonly error?: RunError;
       readonly turns: number;
       /** The model's output limit cut the result off. */
       readonly cut?: true;
@@ -184,7 +187,7 @@ export type AgentEvent =
       readonly structured?: unknown;
       /** The question that the run was parked with. */
       readonly confirmation?: Confirmation;
-    };
+    });
 
 export type RunEnd = Extract<AgentEvent, { type: "done" }>;
 

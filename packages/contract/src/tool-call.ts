@@ -1,5 +1,5 @@
 import type { PartListUnion } from "./messages/message.ts";
-import type { Confirmation, ToolDisplay, ToolError, ToolResult } from "./tools.ts";
+import type { Confirmation, ResultData, ToolDisplay, ToolError, ToolResult } from "./tools.ts";
 
 /** One call at one moment: what a face draws and the log holds. The last three states end it, with the answer. */
 export type ToolCallState =
@@ -11,7 +11,7 @@ export type ToolCallState =
       /** For the user, and not from the tool: e.g. that an "always" could not be stored. */
       readonly notice?: string;
     }
-  | (Answered & { readonly status: "success" })
+  | (Answered & { readonly status: "success"; readonly error?: undefined })
   | (Answered & { readonly status: "error"; readonly error: ToolError; readonly confirmation?: Confirmation })
   | (Answered & { readonly status: "cancelled"; readonly error: ToolError });
 
@@ -19,6 +19,8 @@ interface Answered {
   /** The answer to the model, limited in length; `function-response.ts` wraps it. */
   readonly llmContent: PartListUnion;
   readonly returnDisplay: ToolDisplay;
+  /** The result for programs. */
+  readonly data?: ResultData;
 }
 
 export type ToolCall = {
@@ -29,6 +31,7 @@ export type ToolCall = {
   readonly description: string;
 } & ToolCallState;
 
+/** A call that has ended, with its answer: what `call` and `callAll` of a toolbox resolve to. */
 export type AnsweredCall = Extract<ToolCall, Answered>;
 
 export function isAnswered(call: ToolCall): call is AnsweredCall {
@@ -37,8 +40,6 @@ export function isAnswered(call: ToolCall): call is AnsweredCall {
 
 /** The answer as the result of its tool. */
 export function resultOf(answer: AnsweredCall): ToolResult {
-  const { llmContent, returnDisplay } = answer;
-  return answer.status === "success"
-    ? { llmContent, returnDisplay }
-    : { llmContent, returnDisplay, error: answer.error };
+  const { llmContent, returnDisplay, data, error } = answer;
+  return { llmContent, returnDisplay, ...(data && { data }), ...(error && { error }) };
 }

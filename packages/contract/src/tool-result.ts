@@ -74,8 +74,9 @@ export interface ChangedFile {
   /** The absolute path. */
   readonly path: string;
   readonly change: "created" | "modified";
-  readonly addedLines: number;
-  readonly removedLines: number;
+  /** Absent when somebody else has changed the file at the same time. */
+  readonly addedLines?: number;
+  readonly removedLines?: number;
 }
 
 /**
@@ -90,10 +91,8 @@ export interface ResultData {
   /** The id of a command that continues in the background. */
   readonly background?: string;
   readonly changedFiles?: readonly ChangedFile[];
-  /** How many lines a search lists. */
+  /** How many lines or files a search has found. */
   readonly hits?: number;
-  /** The absolute paths that a search lists. */
-  readonly files?: readonly string[];
   readonly [key: string]: unknown;
 }
 
@@ -103,6 +102,15 @@ export interface ToolResult {
   readonly llmContent: PartListUnion;
   /** For the user. */
   readonly returnDisplay: ToolDisplay;
-  readonly data?: ResultData;
-  readonly error?: ToolError;
+  readonly data?: ResultData | undefined;
+  readonly error?: ToolError | undefined;
+}
+
+/** The data of a call that has changed one file. */
+export function changeData(
+  path: string,
+  { originalContent, addedLines, removedLines }: FileDiff,
+): ResultData {
+  const change = originalContent === null ? "created" : "modified";
+  return { changedFiles: [{ path, change, addedLines, removedLines }] };
 }

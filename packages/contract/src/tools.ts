@@ -14,6 +14,7 @@ export type {
   ToolErrorType,
   ToolResult,
 } from "./tool-result.ts";
+export { changeData } from "./tool-result.ts";
 
 /**
  * What a call does to the world; it decides what may run in parallel and what requires a question. `delegate`:

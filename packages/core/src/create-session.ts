@@ -1,10 +1,28 @@
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { ReadyOptions, SessionOptions, ToolboxOptions } from "./assembly/options.ts";
+import type { CallAllOptions, CallOptions, CallRequest } from "./assembly/run-calls.ts";
 import { Session } from "./assembly/session.ts";
-import { type RunOptions, Toolbox } from "./assembly/toolbox.ts";
+import { Toolbox, type ToolFilter } from "./assembly/toolbox.ts";
 
-export type { ReadyOptions, RunOptions, Session, SessionOptions, Toolbox, ToolboxOptions };
+export type {
+  CallAllOptions,
+  CallOptions,
+  CallRequest,
+  ReadyOptions,
+  Session,
+  SessionOptions,
+  Toolbox,
+  ToolboxOptions,
+  ToolFilter,
+};
 
+/**
+ * Opens the fourteen tools, and those of your own, in a folder. A call that changes something is refused unless a rule,
+ * a mode or `confirm` allows it. Throws TypeError for options that cannot be used.
+ *
+ * @example
+ * const toolbox = createToolbox({ root: process.cwd(), settings: { permissions: { allow: ["edit(src/**)"] } } });
+ */
 export function createToolbox(options: ToolboxOptions): Toolbox {
   assertOptions("createToolbox", options);
   return new Toolbox(options);

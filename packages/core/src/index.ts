@@ -150,14 +150,18 @@ export type { SessionGrants } from "./assembly/options.ts";
 export { projectFiles } from "./assembly/project-files.ts";
 export { createSession } from "./configured-session.ts";
 export {
+  type CallAllOptions,
+  type CallOptions,
+  type CallOptions as RunOptions,
+  type CallRequest,
   createToolbox,
   openSession,
   type ReadyOptions,
-  type RunOptions,
   type Session,
   type SessionOptions,
   type Toolbox,
   type ToolboxOptions,
+  type ToolFilter,
 } from "./create-session.ts";
 export {
   DiscoveredTool,

@@ -126,7 +126,7 @@ describe("OpenTelemetry", () => {
       tools.map(({ name, attributes, isError }) => [name, attributes["gen_ai.tool.call.id"], isError]),
     ).toEqual(calls.map(({ name, callId, status }) => [`execute_tool ${name}`, callId, status === "error"]));
     expect(tools.at(-1)?.attributes["error.type"]).toBe(
-      calls.flatMap((one) => ("error" in one ? one.error.type : []))[0],
+      calls.flatMap((one) => ("error" in one ? (one.error?.type ?? []) : []))[0],
     );
     expect(tools.every(({ parentSpanId }) => parentSpanId === run.spanId)).toBe(true);
 

@@ -1,5 +1,6 @@
 import { foreignParamsFault } from "@burin/contract/messages/check-schema";
 import type { JsonSchema, PartUnion } from "@burin/contract/messages/message";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
 import { visibleText } from "@burin/contract/text/visible-text";
@@ -202,9 +203,15 @@ export class DiscoveredMCPTool extends PreparingTool<Params> {
     const llmContent = parts.map((part) => (typeof part === "string" ? this.#marked(part) : part));
     const display = parts.map(displayText).join("\n");
     const shown = keepHeadAndTail(display, MOST_DISPLAY, "the model has more of it");
-    if (!isError) return { llmContent, returnDisplay: shown };
-    return { llmContent, returnDisplay: shown, error: { type: "mcp_tool_error", message: shown } };
+    const answer = { llmContent, returnDisplay: shown, ...structuredIn(result) };
+    return isError ? { ...answer, error: { type: "mcp_tool_error", message: shown } } : answer;
   }
+}
+
+/** The values that the server returned beside its words, for programs. */
+function structuredIn(result: unknown): Pick<ToolResult, "data"> {
+  const structured = isRecord(result) ? result.structuredContent : undefined;
+  return isRecord(structured) ? { data: structured } : {};
 }
 
 function shownName(name: string): string {

@@ -34,7 +34,7 @@ function check(body: JsonRecord, issued: ReadonlyMap<string, string>): void {
   for (const [index, { role, content }] of messages.entries()) {
     checkAt(`messages.${index}: `, () => {
       assert(role === (index % 2 === 0 ? "user" : "assistant"), `the role ${role} is out of turn`);
-      const blocks = recordsIn(content);
+      const blocks = typeof content === "string" ? [{ type: "text", text: content }] : recordsIn(content);
       assert(blocks.length > 0, "there is no content");
       if (role === "user") checkUser(blocks, ledger);
       else checkAssistant(blocks, ledger, issued);

@@ -73,8 +73,12 @@ function isText({ type }: JsonRecord): boolean {
   return type === "text";
 }
 
-function isUserPart({ type, text, image_url: image }: JsonRecord): boolean {
+function isUserPart({ type, text, image_url: image, file }: JsonRecord): boolean {
   if (type === "text") return typeof text === "string" && /\S/.test(text);
+  if (type === "file") {
+    const { filename, file_data: data } = isRecord(file) ? file : {};
+    return typeof filename === "string" && /^data:application\/pdf;base64,./.test(String(data));
+  }
   const url = isRecord(image) ? String(image.url) : "";
   return type === "image_url" && /^(https?:\/\/|data:image\/[a-z+.-]+;base64,)/.test(url);
 }

@@ -112,12 +112,11 @@ async function replayInCopy(
 }
 
 /** Whether a call is run: not if it never ran, or if it reaches beyond the folder. */
-function isRun(tool: Tool | undefined, { status, ...call }: AnsweredCall): boolean {
+function isRun(tool: Tool | undefined, { status, error }: AnsweredCall): boolean {
   if (tool === undefined || tool.kind === "fetch" || tool.kind === "plan" || tool.name === "save_memory")
     return false;
   if (status === "success") return true;
-  const error = "error" in call ? call.error.type : "";
-  return status !== "cancelled" && !NEVER_RAN.has(error);
+  return status !== "cancelled" && !NEVER_RAN.has(error.type);
 }
 
 const NEVER_RAN = new Set("denied needs_approval not_run may_have_run interrupted not_recorded".split(" "));

@@ -32,10 +32,13 @@ export class Run {
 
 type Outcome = Pick<Run, "turns" | "text"> & Partial<Pick<Run, "isCut">>;
 
+export function ended(status: "success", outcome: Outcome): RunEnd;
+export function ended(status: RunStatus, outcome: Outcome, error: RunError): RunEnd;
 export function ended(status: RunStatus, { turns, text, isCut }: Outcome, error?: RunError): RunEnd {
-  const whole = { type: "done" as const, status, result: text, turns };
+  const whole = { type: "done" as const, result: text, turns };
   const event = isCut ? { ...whole, cut: true as const } : whole;
-  return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
+  if (error === undefined) return { ...event, status: "success" };
+  return { ...event, status, error: { type: error.type, message: error.message } };
 }
 
 /** Why the reply is the last one; null when it is complete. */

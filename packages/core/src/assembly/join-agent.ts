@@ -1,11 +1,10 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import { Agent, type AgentNeeds, type Briefing } from "../agent/agent.ts";
 import { ContextFiles } from "../agent/context-files.ts";
-import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
-import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
+import { declarationsOf } from "./join-declarations.ts";
 import type { JoinedHooks } from "./join-hooks.ts";
 import { contextWindowOf } from "./session-models.ts";
 import type { ToolDiscovery } from "./tool-discovery.ts";
@@ -56,29 +55,6 @@ export function agentOf(parts: AgentParts): Agent {
       needs.conversation,
     ),
   });
-}
-
-/** Declares the tools that fit the budget, and a search tool for the rest if there are tool sources. */
-function declarationsOf({ home, registry, waiting }: AgentParts) {
-  const { tools, mcpServers } = home.settings;
-  const declared = new DeclaredTools({
-    registry,
-    mostCharacters: tools.schemaBudget,
-    isWaiting: () => waiting?.isWaiting ?? false,
-  });
-  const command = tools.toolDiscoveryCommand ? ["the discovery command"] : [];
-  const sources = [...command, ...Object.keys(mcpServers)];
-  const isExcluded = tools.exclude.includes(TOOL_SEARCH) || registry.getTool(TOOL_SEARCH) !== undefined;
-  if (sources.length > 0 && !isExcluded) {
-    const search = new ToolSearch({
-      sources,
-      undeclared: () => declared.undeclared(),
-      declare: (names) => declared.declare(names),
-      settle: async (signal) => (await waiting?.settle(signal)) ?? [],
-    });
-    registry.registerTool(search);
-  }
-  return () => declared.declarations();
 }
 
 /** What the model gets about skills and from hooks. */

@@ -3,7 +3,7 @@ import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { JsonSchema } from "@burin/contract/messages/message";
 import type { SettingsInput } from "@burin/contract/settings/settings";
-import type { Decision, Tool } from "@burin/contract/tools";
+import type { Decision, Question, Tool } from "@burin/contract/tools";
 import type { Budget } from "../agent/budget.ts";
 import type { Confirm } from "../scheduler/questions.ts";
 import type { ResumedSession } from "../session/resume.ts";
@@ -16,6 +16,13 @@ export interface ToolboxOptions {
   readonly settings?: SettingsInput;
   /** Asks the user; without it a call that needs a question is refused. */
   readonly confirm?: Confirm;
+  /**
+   * Questions wait until they are answered by their id, see `answer` of the toolbox or session. Without it and without
+   * `confirm` a call that needs a question is refused.
+   */
+  readonly awaitsAnswers?: boolean;
+  /** Called with each question of a toolbox when it is asked. A session has events. */
+  readonly onQuestion?: (question: Question) => void;
   readonly approvalMode?: ApprovalMode;
   /** For calls that a user wrote: write_file may overwrite files that were not read before. Without it, it refuses. */
   readonly overwriteUnread?: boolean;
@@ -47,11 +54,6 @@ export interface SessionOptions extends ToolboxOptions {
   readonly model?: ChatModel;
   /** Opens the model of that name, for the roles in settings and for subagents; without a name the main one. */
   readonly openModel?: (name?: string) => ChatModel | null;
-  /**
-   * Questions wait until they are answered by their id, see `Session.answer`. Without it and without `confirm` a
-   * call that needs a question is refused.
-   */
-  readonly awaitsAnswers?: boolean;
   /** A question ends the run and is stored in the log, to be answered later; see `answer`. */
   readonly park?: boolean;
   /** The answer to the question that the resumed session was parked with; `goOn` uses it. */

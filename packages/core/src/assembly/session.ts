@@ -11,8 +11,8 @@ import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { Turns } from "@burin/contract/async/wait";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall, JsonSchema, Message, PartListUnion } from "@burin/contract/messages/message";
-import { resultOf } from "@burin/contract/tool-call";
-import { type Decision, kindOf, type Question, type ToolKind, type ToolResult } from "@burin/contract/tools";
+import type { AnsweredCall } from "@burin/contract/tool-call";
+import { type Decision, kindOf, type Question, type ToolKind } from "@burin/contract/tools";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Agent, Compacted } from "../agent/agent.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
@@ -36,9 +36,9 @@ import { type Home, resolveHome } from "./home.ts";
 import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import type { ReadyOptions, SessionGrants, SessionOptions } from "./options.ts";
+import { type CallOptions, callOne } from "./run-calls.ts";
 import { announcementOf, helpOf, Models } from "./session-models.ts";
 import { ToolSet } from "./tool-set.ts";
-import { runOne } from "./toolbox.ts";
 
 /** Endings of runs that never started or failed unexpectedly. */
 const seldom = () => import("../session/failed-run.ts");
@@ -366,8 +366,12 @@ export class Session {
   }
 
   /** Runs one call of the user, through the same flow; the model does not see it. Never rejects. */
-  async call(name: string, args: FunctionCall["args"], signal?: AbortSignal): Promise<ToolResult> {
-    return resultOf(await runOne(this.#tools, { name, args }, signal ? { signal } : {}));
+  call(
+    name: string,
+    params: FunctionCall["args"],
+    options?: CallOptions | AbortSignal,
+  ): Promise<AnsweredCall> {
+    return callOne(this.#tools, { name, args: params }, options);
   }
 
   /** Resolves when every tool source has answered, with the failures. Sources start by themselves. */

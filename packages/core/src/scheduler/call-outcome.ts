@@ -20,8 +20,8 @@ type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
 
 export type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;
 
-export function answered({ llmContent, returnDisplay, error }: ToolResult): FinalState {
-  const answer = { llmContent, returnDisplay };
+export function answered({ llmContent, returnDisplay, data, error }: ToolResult): FinalState {
+  const answer = { llmContent, returnDisplay, ...(data && { data }) };
   if (error === undefined) return { status: "success", ...answer };
   return { status: error.type === "cancelled" ? "cancelled" : "error", ...answer, error };
 }
@@ -126,6 +126,8 @@ export function orLeftBehind(
       timer = setTimeout(() => resolve(cancelled(call, LEFT_BEHIND)), GRACE_MS);
     };
     signal.addEventListener("abort", leave, { once: true });
+    // The tool may have been interrupted before it returned its promise.
+    if (signal.aborted) leave();
     const end = (): void => {
       signal.removeEventListener("abort", leave);
       clearTimeout(timer);

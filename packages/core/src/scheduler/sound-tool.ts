@@ -115,15 +115,21 @@ function question(value: unknown): Confirmation | false {
 }
 
 function result(given: Partial<ToolResult> | null | undefined): ToolResult {
-  const { llmContent, returnDisplay, error } = given ?? {};
+  const { llmContent, returnDisplay, data, error } = given ?? {};
   const isText = typeof returnDisplay === "string";
   const isShown = isText || (isRecord(returnDisplay) && isPlainJson(returnDisplay));
   if (llmContent === undefined || !isShown || ![llmContent].flat().every(isPart)) {
     throw new Error("it returned no result with llmContent and returnDisplay.");
   }
   const shown = isText ? keepHeadAndTail(returnDisplay, MOST_DISPLAY, TOO_LONG) : returnDisplay;
-  const answer = { llmContent, returnDisplay: shown };
+  const answer = { llmContent, returnDisplay: shown, ...plainData(data) };
   return error === undefined || error === null ? answer : { ...answer, error: plainError(error) };
+}
+
+/** What is not JSON, or too much for a log, is left out: the other two readers have it in words. */
+function plainData(data: unknown): Pick<ToolResult, "data"> {
+  const isKept = isRecord(data) && isPlainJson(data) && JSON.stringify(data).length <= MOST_DISPLAY;
+  return isKept ? { data } : {};
 }
 
 function isPart(part: unknown): boolean {

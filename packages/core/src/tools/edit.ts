@@ -18,6 +18,7 @@ import {
 } from "@burin/contract/messages/option";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
+  changeData,
   type FileDiff,
   failedResult,
   type PreparedCall,
@@ -132,10 +133,11 @@ export class Edit extends PreparingTool<EditParams> {
     const { content, replacements, stage, diff, before } = done;
     const { changedLines, createdAnswer, modifiedAnswer } = await changing();
     const answer = { file: params.file_path, notes: written.notes };
-    if (written.isNew) return { llmContent: createdAnswer(answer), returnDisplay: diff };
+    const data = changeData(done.realPath, diff);
+    if (written.isNew) return { llmContent: createdAnswer(answer), returnDisplay: diff, data };
     const lines = changedLines(content, replacements, before.firstLine);
     const made = { ...answer, places: replacements.length, stage, lines };
-    return { llmContent: modifiedAnswer(made), returnDisplay: diff };
+    return { llmContent: modifiedAnswer(made), returnDisplay: diff, data };
   }
 
   protected override checkParams(params: EditParams): string | null {
@@ -256,7 +258,8 @@ export class Edit extends PreparingTool<EditParams> {
     const { fileName, originalContent } = plan.diff;
     const { fileDiff: changes } = fileDiff({ fileName: file, before: plan.content, ...now });
     const llmContent = usersVersionAnswer({ file, ...written, changes });
-    return { llmContent, returnDisplay: fileDiff({ fileName, before: originalContent, ...now }) };
+    const returnDisplay = fileDiff({ fileName, before: originalContent, ...now });
+    return { llmContent, returnDisplay, data: changeData(plan.realPath, returnDisplay) };
   }
 }
 

@@ -56,7 +56,11 @@ export class Glob extends BaseTool<GlobParams> {
       if (total > 0) notes.push(`[git ignores ${total} file(s) that match. ${HOW_TO_SEE_IGNORED}]`);
     }
     const where = `"${params.pattern}" within ${place}`;
-    return { llmContent: listText(found, where, notes), returnDisplay: summary(found) };
+    return {
+      llmContent: listText(found, where, notes),
+      returnDisplay: summary(found),
+      data: { hits: found.total },
+    };
   }
 
   protected override checkParams(params: GlobParams): string | null {

@@ -81,6 +81,7 @@ export class Grep extends BaseTool<GrepParams> {
     return {
       llmContent: [answerText(params, result, most), ...ignored].join("\n"),
       returnDisplay: summary(result, request.namesOnly),
+      data: { hits: request.namesOnly ? result.files.length : result.hits },
     };
   }
 

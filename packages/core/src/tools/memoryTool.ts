@@ -1,6 +1,12 @@
 import { type FileSnapshot, type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import { choice, closed, STRING, text, type ValueOf } from "@burin/contract/messages/option";
-import { type FileDiff, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
+import {
+  changeData,
+  type FileDiff,
+  type PreparedCall,
+  PreparingTool,
+  type ToolResult,
+} from "@burin/contract/tools";
 import { untilLanded } from "../text/until-landed.ts";
 
 const PARAMETERS = closed(["fact"], {
@@ -79,7 +85,11 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
       merge: () => this.#change(params),
     });
     if (done === null) return knownIn(file);
-    return { llmContent: `Remembered in ${file}: ${done.line}`, returnDisplay: done.diff };
+    return {
+      llmContent: `Remembered in ${file}: ${done.line}`,
+      returnDisplay: done.diff,
+      data: changeData(file, done.diff),
+    };
   }
 
   /** The user has changed what the question showed. */
@@ -97,7 +107,8 @@ export class SaveMemory extends PreparingTool<SaveMemoryParams> {
     const { fileName, originalContent: before } = change.diff;
     const { fileDiff: changes } = fileDiff({ fileName: file, before: change.content, after: content });
     const llmContent = usersVersionAnswer({ file, ...written, changes });
-    return { llmContent, returnDisplay: fileDiff({ fileName, before, after: content }) };
+    const returnDisplay = fileDiff({ fileName, before, after: content });
+    return { llmContent, returnDisplay, data: changeData(file, returnDisplay) };
   }
 
   async #write(params: SaveMemoryParams, { before, content }: Change, signal: AbortSignal) {

@@ -266,15 +266,17 @@ export class Shell extends PreparingTool<ShellParams> {
     const lines = [endInWords(end)];
     const refusals = await hostsInWords(run);
     const left = await run.members();
-    if (left.length > 0) {
-      const id = await this.#commands.keep(request, run);
+    const id = left.length > 0 ? await this.#commands.keep(request, run) : undefined;
+    if (id !== undefined) {
       lines.push(`Left running as ${id}: ${processesInWords(left)}. ${howToReach(id)}`);
       lines.push(...(await this.#serverNotes(run, request)));
     }
     const refusal = await this.#refusal(run, request, end.exitCode !== 0);
     if (refusal !== null) refusals.push(refusal);
     const shown = [lines.join(" "), ...refusals].join("\n");
-    return result(run, [...lines, ...refusals, ...whereAndWhen(run, request)], shown);
+    const told = await result(run, [...lines, ...refusals, ...whereAndWhen(run, request)], shown);
+    const how = end.exitCode === null ? { signal: end.signal ?? "unknown" } : { exitCode: end.exitCode };
+    return { ...told, data: { ...how, ...(id && { background: id }) } };
   }
 
   async #stopped(run: RunningCommand, request: CommandRequest, error: ToolError): Promise<ToolResult> {
@@ -377,12 +379,13 @@ async function result(run: RunningCommand, state: readonly string[], shown: stri
   };
 }
 
-function goingOn(
+async function goingOn(
   run: RunningCommand,
   what: string,
   ...[id, notes]: [id: string, notes: readonly string[]]
 ): Promise<ToolResult> {
-  return result(run, [what, ...notes, howToReach(id), "Output so far follows."], [what, ...notes].join(" "));
+  const state = [what, ...notes, howToReach(id), "Output so far follows."];
+  return { ...(await result(run, state, [what, ...notes].join(" "))), data: { background: id } };
 }
 
 function howToReach(id: string): string {

@@ -5,6 +5,7 @@ import { closed, NOT_EMPTY, text, type ValueOf } from "@burin/contract/messages/
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
   type Approval,
+  changeData,
   type FileDiff,
   type PreparedCall,
   PreparingTool,
@@ -91,7 +92,10 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
     ];
     if (!isEdited) {
       const returnDisplay = written.wasBasis ? plan.diff : `Wrote ${this.#workspace.relative(file)}.`;
-      return { llmContent: lines.join("\n"), returnDisplay };
+      const change = written.isNew ? ("created" as const) : ("modified" as const);
+      const unmeasured = { changedFiles: [{ path: plan.realPath, change }] };
+      const data = written.wasBasis ? changeData(plan.realPath, plan.diff) : unmeasured;
+      return { llmContent: lines.join("\n"), returnDisplay, data };
     }
     const { fileDiff } = await overwriting();
     const { fileDiff: changes } = fileDiff({ fileName: file, before: params.content, after: content });
@@ -102,7 +106,7 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
     const { fileName, originalContent } = plan.diff;
     const { after } = await this.#workspace.preview(file, content);
     const returnDisplay = fileDiff({ fileName, before: originalContent, after });
-    return { llmContent: lines.join("\n"), returnDisplay };
+    return { llmContent: lines.join("\n"), returnDisplay, data: changeData(plan.realPath, returnDisplay) };
   }
 
   protected override checkParams({ file_path: path }: WriteFileParams): string | null {

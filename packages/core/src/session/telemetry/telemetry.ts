@@ -40,7 +40,9 @@ interface OpenSpan extends Omit<Span, "end"> {
   working?: number;
 }
 
-type Called = Pick<ToolCall, "callId" | "name" | "args" | "status"> & { readonly error?: ToolError };
+type Called = Pick<ToolCall, "callId" | "name" | "args" | "status"> & {
+  readonly error?: ToolError | undefined;
+};
 
 /** By OpenTelemetry's conventions: a run is `invoke_agent`, a request `chat`, a call `execute_tool`. */
 export class Telemetry {

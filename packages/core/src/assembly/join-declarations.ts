@@ -1,0 +1,36 @@
+import type { FunctionDeclaration } from "@burin/contract/messages/message";
+import { DeclaredTools } from "../agent/declared-tools.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
+import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
+import type { Home } from "./home.ts";
+import type { ToolDiscovery } from "./tool-discovery.ts";
+
+interface DeclarationGround {
+  readonly home: Pick<Home, "settings">;
+  readonly registry: ToolRegistry;
+  /** Sources that may still bring tools. */
+  readonly waiting?: ToolDiscovery;
+}
+
+/** Declares the tools that fit the budget, and a search tool for the rest if there are tool sources. */
+export function declarationsOf({ home, registry, waiting }: DeclarationGround): () => FunctionDeclaration[] {
+  const { tools, mcpServers } = home.settings;
+  const declared = new DeclaredTools({
+    registry,
+    mostCharacters: tools.schemaBudget,
+    isWaiting: () => waiting?.isWaiting ?? false,
+  });
+  const command = tools.toolDiscoveryCommand ? ["the discovery command"] : [];
+  const sources = [...command, ...Object.keys(mcpServers)];
+  const isExcluded = tools.exclude.includes(TOOL_SEARCH) || registry.getTool(TOOL_SEARCH) !== undefined;
+  if (sources.length > 0 && !isExcluded) {
+    const search = new ToolSearch({
+      sources,
+      undeclared: () => declared.undeclared(),
+      declare: (names) => declared.declare(names),
+      settle: async (signal) => (await waiting?.settle(signal)) ?? [],
+    });
+    registry.registerTool(search);
+  }
+  return () => declared.declarations();
+}
