@@ -8,16 +8,16 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2630,
   "shell-judge": 6870, // two fifths are tables of programs
   net: 800,
-  files: 6300, // a fifth is search
-  commands: 8970, // sandbox and git are the half
+  files: 6610, // a fifth is search
+  commands: 9110, // sandbox and git are the half
   models: 6560, // protocols and requests 2,380, failures and replies 1,500
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
-  core: 16510, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 17940, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2350,
   fleet: 4630,
-  cli: 15000, // the app is more than half
+  cli: 15060, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

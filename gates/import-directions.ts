@@ -23,7 +23,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "edit-match": [],
   "shell-judge": ["grammar", "programs"],
   net: [],
-  files: ["disk", "paths", "encodings", "parsing", "ignore", "search", "workspace"],
+  files: ["disk", "paths", "encodings", "parsing", "ignore", "tree", "search", "workspace"],
   commands: [
     "processes",
     "git",

@@ -13,7 +13,20 @@ const ROWS = {
   grants: { load: () => import("./modes/grants.ts") },
   sessions: { ownOptions: { all: FLAG }, load: () => import("./modes/sessions.ts") },
   replay: { ownOptions: { tools: FLAG, fork: TEXT }, load: () => import("./modes/replay.ts") },
-  undo: { ownOptions: { list: FLAG, session: TEXT }, load: () => import("./modes/undo.ts") },
+  undo: {
+    ownOptions: {
+      list: FLAG,
+      session: TEXT,
+      call: TEXT,
+      file: TEXT,
+      prompt: FLAG,
+      turn: FLAG,
+      to: TEXT,
+      redo: FLAG,
+      forget: FLAG,
+    },
+    load: () => import("./modes/undo.ts"),
+  },
   trust: { load: () => import("./modes/trust.ts") },
   mcp: {
     ownOptions: { scope: TEXT, env: TEXTS, header: TEXTS, transport: TEXT, trust: FLAG, replace: FLAG },

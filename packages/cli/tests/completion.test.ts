@@ -42,7 +42,7 @@ describe("burin completion", () => {
     expect(await offered(["burin", "sessions", "list", "--al"])).toEqual(["--allow", "--all"]);
     expect(await offered(["burin", "mcp", "add", "--sc"])).toEqual(["--scope"]);
     expect(await offered(["burin", "replay", "--to"])).toEqual(["--tools"]);
-    expect(await offered(["burin", "undo", "--to"])).toEqual([]);
+    expect(await offered(["burin", "undo", "--to"])).toEqual(["--to"]);
     const [zsh, fish] = await Promise.all(
       ["zsh", "fish"].map((shell) => burin(["completion", shell], { cwd: folder })),
     );

@@ -193,8 +193,16 @@ export {
 } from "./session/resume.ts";
 export { TurnCount } from "./session/turn-count.ts";
 export type { FileOutcome } from "./session/undo/take-back.ts";
-export type { UndoEntry, UndoOptions, UndoResult } from "./session/undo/undo.ts";
-export { noteTakenBack, undo, undoEntries, undoInCopy, undoScope } from "./session/undo/undo-door.ts";
+export type { UndoEntry, UndoResult } from "./session/undo/undo.ts";
+export type { UndoOptions } from "./session/undo/undo-choice.ts";
+export {
+  forgetUndo,
+  noteTakenBack,
+  undo,
+  undoEntries,
+  undoInCopy,
+  undoScope,
+} from "./session/undo/undo-door.ts";
 export { exitCodeIn } from "./session/work-proof.ts";
 export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";

@@ -1,6 +1,10 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import {
   type FileOutcome,
   findSession,
+  forgetUndo,
+  orElse,
   type UndoEntry,
   type UndoOptions,
   undo,
@@ -18,13 +22,19 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
   const place = sessionPlace(options);
   const isText = options.outputFormat === "text";
   const chosen = await chosenIn(request, place);
+  if (own.forget === true) {
+    await forgetUndo(place);
+    output.note("burin: nothing is kept for undo in this folder any more.");
+    return EXIT.done;
+  }
   if (own.list === true) {
     const entries = await undoEntries(place);
     report(output, options.outputFormat, { document: entries, rows: entries.map(lineOf) });
     if (entries.length === 0) output.note(NOTHING);
     return EXIT.done;
   }
-  const only = chosen.session === undefined ? await undoScope(place) : undefined;
+  const isNamed = chosen.session !== undefined || chosen.call !== undefined || chosen.file !== undefined;
+  const only = isNamed ? undefined : await undoScope(place);
   const result = await undo({ ...place, ...chosen, ...(only === undefined ? {} : { only }) });
   if (!isText) output.out(`${JSON.stringify(result)}\n`);
   else output.out(lines(...result.files.map(outcomeLine)));
@@ -40,15 +50,40 @@ export async function run(request: SubcommandRequest, { output }: Io): Promise<E
 
 type Place = Pick<UndoOptions, "home" | "root">;
 
-async function chosenIn(
-  { words, own }: SubcommandRequest,
-  { home, root }: Place,
-): Promise<Pick<UndoOptions, "count" | "session">> {
+type Chosen = Pick<UndoOptions, "count" | "session" | "call" | "file" | "last" | "afterTurn" | "redo">;
+
+const WAYS = ["session", "call", "file", "prompt", "turn", "to", "redo"];
+
+async function chosenIn({ words, own, options }: SubcommandRequest, { home, root }: Place): Promise<Chosen> {
   const count = countIn(words);
-  if (typeof own.session !== "string") return count === undefined ? {} : { count };
+  const ways = WAYS.filter((way) => own[way] !== undefined);
+  const takesCount = ways.every((way) => way === "session" || way === "file");
+  if (ways.length > 1 || (count !== undefined && !takesCount)) {
+    const given = [...ways.map((way) => `--${way}`), ...(count === undefined ? [] : [String(count)])];
+    throw new UsageError(`burin undo takes one of these at a time: ${given.join(", ")}.`);
+  }
+  const counted = count === undefined ? {} : { count };
+  if (typeof own.call === "string") return { call: own.call };
+  if (typeof own.file === "string") return { ...counted, file: realPath(resolve(options.root, own.file)) };
+  if (own.prompt === true) return { last: "prompt" };
+  if (own.turn === true) return { last: "turn" };
+  if (own.redo === true) return { redo: true };
+  if (typeof own.to === "string") return { afterTurn: turnIn(own.to) };
+  if (typeof own.session !== "string") return counted;
   // A call outside of sessions has a name in the list, but no log.
   const session = /^call-./.test(own.session) ? own.session : (await findSession(home, root, own.session)).id;
-  return count === undefined ? { session } : { session, count };
+  return { session, ...counted };
+}
+
+/** Of a file that may be gone by now. */
+function realPath(path: string): string {
+  return orElse(path, () => join(realpathSync(dirname(path)), basename(path)));
+}
+
+function turnIn(word: string): number {
+  if (!/^\d{1,6}$/.test(word))
+    throw new UsageError(`--to takes the number of a turn, as burin sessions show prints it, not "${word}".`);
+  return Number(word);
 }
 
 /** What else there is, and how to take that back. */
@@ -75,10 +110,16 @@ function countIn([word, ...others]: readonly string[]): number | undefined {
   return Number(word);
 }
 
-function lineOf({ at, kind, writer, files, isInForce }: UndoEntry): string {
+const MOST_NAMED = 4;
+
+function lineOf({ id, at, kind, writer, files, isInForce, call, isShared }: UndoEntry): string {
   const what = kind === "undo" ? "undo of" : "change of";
   const state = isInForce ? "" : "  (taken back)";
-  return `${localTime(at, 19)}  ${what} ${files.join(", ")}${kind === "call" ? `  ${writer}` : ""}${state}`;
+  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : "";
+  const names = visible(files.slice(0, MOST_NAMED).join(", "));
+  const by = call === undefined ? "" : `  ${visible(call)}${isShared ? " (not alone)" : ""}`;
+  const whose = kind === "call" ? `${by}  ${writer}` : "";
+  return `${localTime(at, 19)}  ${id}  ${what} ${names}${more}${whose}${state}`;
 }
 
 function outcomeLine({ file, what, reason }: FileOutcome): string {

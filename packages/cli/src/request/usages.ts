@@ -49,8 +49,12 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
   ],
   undo: [
     [...OUTPUT, "root"],
-    ["undo [N] [--session ID]", "takes back the last change of a file, the last N, or those of a session"],
-    ["undo --list", "what can be taken back"],
+    ["undo [N] [--session ID]", "takes back what the last call changed, the last N, or those of a session"],
+    [
+      "undo --prompt | --turn | --to N | --call ID | --file PATH",
+      "since your last prompt, since the last turn, all after turn N, one call, one file",
+    ],
+    ["undo --redo | --list | --forget", "puts it back; what can be taken back; removes what is kept for it"],
   ],
   trust: [
     [...OUTPUT, "root"],

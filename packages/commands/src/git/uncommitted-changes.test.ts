@@ -3,7 +3,7 @@ import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { uncommittedChanges } from "./uncommitted-changes.ts";
+import { uncommittedChanges } from "./git-work.ts";
 
 describe("P21 what is not committed", () => {
   it("is not asked for where git would run what the repository names", async () => {

@@ -13,6 +13,9 @@ interface Waiting {
   readonly env: NodeJS.ProcessEnv;
   readonly longestMs: number;
   readonly input?: string;
+  /** Open files in the place of its input and its output. */
+  readonly from?: number;
+  readonly to?: number;
 }
 
 /**
@@ -22,10 +25,11 @@ interface Waiting {
 export function waitForOutput(
   program: string,
   args: readonly string[],
-  { longestMs, input, ...place }: Waiting,
+  { longestMs, input, from, to, ...place }: Waiting,
 ): ProgramOutput {
   const { spawnSync } = process.getBuiltinModule("node:child_process");
-  const done = withoutInherited([input === undefined ? "ignore" : "pipe", "pipe", "pipe"], (stdio) =>
+  const given = from ?? (input === undefined ? "ignore" : "pipe");
+  const done = withoutInherited([given, to ?? "pipe", "pipe"], (stdio) =>
     spawnSync(program, args, {
       ...place,
       timeout: longestMs,

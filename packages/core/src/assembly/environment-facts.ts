@@ -92,7 +92,7 @@ export class GitNews {
     this.#isAsked = true;
     if (gitStateOf(roots[0] ?? "") === null) return;
     try {
-      const { uncommittedChanges } = await import("@burin/commands/git/uncommitted-changes");
+      const { uncommittedChanges } = await import("@burin/commands/git/git-work");
       const lines = await uncommittedChanges({ roots, environment, passEnvironment: variables.pass }, signal);
       if (lines !== null) this.#told = lines === "" ? "nothing" : `\n${lines}`;
     } catch {

@@ -1,6 +1,7 @@
 import { lazily } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
 import type { Hooks } from "../hooks/hooks.ts";
+import type { JoinedJournal } from "./join-journal.ts";
 import { type CommandGround, commandRunner } from "./run-command.ts";
 
 /** The hooks of a session; nothing is loaded when settings have none. */
@@ -9,10 +10,11 @@ export type JoinedHooks = Pick<Hooks, "before" | "after" | "at">;
 interface HookGround extends Omit<CommandGround, "isConfined"> {
   readonly sessionId: string | undefined;
   readonly report: (message: string) => void;
+  readonly journal: JoinedJournal;
 }
 
 export function joinHooks(ground: HookGround): JoinedHooks | undefined {
-  const { home, sessionId, report } = ground;
+  const { home, sessionId, report, journal } = ground;
   const { hooks: configured } = home.settings;
   if (configured.length === 0) return undefined;
   const run = commandRunner({ ...ground, isConfined: false });
@@ -23,7 +25,7 @@ export function joinHooks(ground: HookGround): JoinedHooks | undefined {
       settings: configured,
       session,
       report,
-      run: (request, signal) => run({ ...request, signal }),
+      run: (request, signal) => journal.ofCommand("hook", request.command, () => run({ ...request, signal })),
     });
   });
   return lazily(open, ["before", "after", "at"]);

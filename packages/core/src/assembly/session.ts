@@ -183,7 +183,7 @@ export class Session {
     if (leave === null) return yield (await seldom()).notRun(this.#closing.signal);
     let end: RunEnd | null = null;
     const { ProofOfWork } = await import("../session/work-proof.ts");
-    const work = new ProofOfWork({ kindOf: this.#kindOf, look: this.#tools.lookAtTree });
+    const work = new ProofOfWork({ kindOf: this.#kindOf, look: this.#tools.journal.look });
     this.#work = work;
     // All others are noted by the conversation when they happen.
     const heard = (event: AgentEvent): AgentEvent =>
@@ -266,7 +266,8 @@ export class Session {
     const shell = () => this.#tools.registry.getTool("run_shell_command");
     if (!command) return answered(text);
     const fault = async () => (await import("./run-command.ts")).commandFault(this.#home, command);
-    return checkedRun({ command, fault, shell, signal, budget: this.#budget }, text, answered);
+    const journal = <T>(work: () => Promise<T>) => this.#tools.journal.ofCommand("check", command, work);
+    return checkedRun({ command, fault, shell, signal, budget: this.#budget, journal }, text, answered);
   }
 
   #takeNotes(): AgentEvent[] {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { MachineCommands } from "@burin/commands/machine";
-import { nodeMachine, openWorkspace } from "@burin/commands/node-machine";
+import { openWorkspace } from "@burin/commands/node-machine";
 import { type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
 import { lazily } from "@burin/contract/async/lazily";
 import { once } from "@burin/contract/async/once";
@@ -10,7 +10,6 @@ import type { Message } from "@burin/contract/messages/message";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
-import type { TreeLook } from "@burin/files/ignore/tree-look";
 import type { ReadMemory } from "@burin/files/workspace/read-record";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Rule } from "@burin/shell-judge";
@@ -32,6 +31,7 @@ import { guardedTool } from "./guarded-tool.ts";
 import type { Home } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
+import type { JoinedJournal } from "./join-journal.ts";
 import type { ForServers } from "./join-mcp.ts";
 import type { SessionGrants, ToolboxOptions } from "./options.ts";
 import { discoveryOf, lazyMcp, lazyServerCall, type ToolDiscovery } from "./tool-discovery.ts";
@@ -88,6 +88,7 @@ export class ToolSet {
   readonly questions: LazyQuestions;
   readonly current: CurrentMode;
   readonly hooks: JoinedHooks | undefined;
+  readonly journal: JoinedJournal;
   readonly callIds = new CallIds();
   /** For the user, before the next event. */
   readonly notes: string[] = [];
@@ -106,7 +107,7 @@ export class ToolSet {
   readonly #toolsIn: (workspace: Workspace, said?: Said) => Tool[];
   readonly #flow: Pick<
     SchedulerNeeds,
-    "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads" | "closing"
+    "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads" | "closing" | "journal"
   >;
 
   constructor(options: ToolboxOptions, given: Home, parts: SessionParts = {}) {
@@ -138,11 +139,16 @@ export class ToolSet {
     const { forServers = {}, sessionId } = parts;
     this.discovery = discoveryOf({ home, roots, commands, registry, forServers, questions });
     const report = (message: string) => void this.notes.push(message);
-    this.hooks = joinHooks({ home, commands, report, sessionId });
+    const noted = { home, roots, registry, report, writer: undoWriter, signal: this.#closing.signal };
+    const loadJournal = once(async () => (await import("./join-journal.ts")).joinJournal(noted));
+    this.journal = lazily(loadJournal, ["ofCalls", "ofCommand", "look"]);
+    this.hooks = joinHooks({ home, commands, report, sessionId, journal: this.journal });
     this.#grants = new Grants(home.folder, home.root);
     this.judge = this.#judgeIn(this.current);
     const closing = this.#closing.signal;
-    this.#flow = { hooks: this.hooks, onGrant: this.#grants.add, questions, recorded, recordsReads, closing };
+    const journal = this.journal.ofCalls;
+    const { hooks } = this;
+    this.#flow = { hooks, onGrant: this.#grants.add, questions, recorded, recordsReads, closing, journal };
     this.#toolsIn = this.#toolMaker(options, parts, parts.subagents?.(this));
     for (const tool of this.#toolsIn(workspace, parts.said)) {
       if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
@@ -208,19 +214,6 @@ export class ToolSet {
   refuseCalls(): void {
     this.#closing.abort();
   }
-
-  /** The files that are not ignored; null on another machine, whose files cannot be looked at in this way. */
-  readonly lookAtTree = async (): Promise<TreeLook | null> => {
-    const { settings, environment, folder, machine } = this.#home;
-    if (machine !== nodeMachine) return null;
-    const { lookAtTree } = await import("@burin/files/ignore/tree-look");
-    const request = {
-      roots: this.workspace.roots,
-      settings: { ...settings.files, environment },
-      except: folder,
-    };
-    return lookAtTree(request, this.#closing.signal);
-  };
 
   async close(): Promise<void> {
     this.refuseCalls();

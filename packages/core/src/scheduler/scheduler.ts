@@ -22,6 +22,7 @@ import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
 import { hookWords } from "../text/hook-words.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { answerBounder, boundedContent } from "./bounded-content.ts";
+import type { CallJournal } from "./call-journal.ts";
 import {
   answered,
   asked,
@@ -56,6 +57,8 @@ export interface SchedulerNeeds {
   readonly recordsReads?: boolean;
   /** Listeners that get each call and may decide about it. */
   readonly hooks?: CallHooks | undefined;
+  /** Does what a call does, and notes what that changes. */
+  readonly journal?: CallJournal | undefined;
   /** Aborts when the toolbox or session is closed: from then on every call is refused. */
   readonly closing: AbortSignal;
 }
@@ -245,9 +248,15 @@ export class Scheduler {
       const { askAfter } = await import("./decision.ts");
       return askAfter(asked, asking).finally(() => report({ status: "executing" }));
     };
-    const done = prepared.run(approval, signal, { ...how, callId: call.id, onUpdate, ask });
+    const run = () => {
+      const done = prepared.run(approval, signal, { ...how, callId: call.id, onUpdate, ask });
+      return orLeftBehind(call, done.then(answered), signal);
+    };
+    const { journal } = this.#needs;
+    const { id, args } = call;
+    const started = () => ({ id, args, tool, reads: how.reads, description: tool.getDescription(args) });
     try {
-      return await orLeftBehind(call, done.then(answered), signal);
+      return await (journal ? journal(started(), run) : run());
     } finally {
       isOver = true;
     }

@@ -96,6 +96,8 @@ export interface Check {
   readonly signal: AbortSignal;
   /** Its time counts like that of the model's calls. */
   readonly budget: Budget | undefined;
+  /** Notes what the check changes. */
+  readonly journal: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** Runs the user's check when the model is done, and sends failures back until it passes or a limit ends it. */
@@ -103,7 +105,8 @@ export function checkedRun(check: Check, prompt: string | null, ask: Ask): Async
   const { command, signal, budget } = check;
   return askUntil(prompt, ask, async (end, { count: attempts, hasWorked }) => {
     const changed = await check.fault();
-    const { passed, exitCode, said } = changed === null ? await runCheck(check) : NOT_RUN;
+    const { passed, exitCode, said } =
+      changed === null ? await check.journal(() => runCheck(check)) : NOT_RUN;
     const result = { ...end, check: { command, passed, exitCode, attempts } };
     const failed = (message: string): Verdict => {
       return { end: { ...result, status: "error", error: { type: "check_failed", message } } };

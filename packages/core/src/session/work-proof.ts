@@ -1,7 +1,7 @@
 import type { AgentEvent, WorkProof } from "@burin/contract/agent-event";
 import { type PartListUnion, textOf } from "@burin/contract/messages/message";
 import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
-import type { TreeLook } from "@burin/files/ignore/tree-look";
+import type { TreeLook } from "@burin/files/tree";
 import type { KindOf } from "./unsettled-calls.ts";
 
 /** What may precede the program itself. */
@@ -104,7 +104,7 @@ export class ProofOfWork {
   async #compare(start: TreeLook | null): Promise<void> {
     const end = await this.#look();
     if (start === null || end === null) return;
-    const { changedPaths } = await import("@burin/files/ignore/tree-look");
+    const { changedPaths } = await import("@burin/files/tree");
     for (const path of changedPaths(start, end) ?? []) this.#changed.add(path);
     for (const [command, { look, commands }] of this.#after) {
       const then = await look;

@@ -15,7 +15,7 @@ export interface DiscoveryFailure {
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The default source, for tools registered from code. */
-const BUILT_IN = "built-in";
+export const BUILT_IN = "built-in";
 
 interface Registered {
   readonly tool: Tool;

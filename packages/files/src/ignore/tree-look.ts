@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { lstatOf, realOf } from "../disk/disk-looks.ts";
 import { isWithinAny } from "../paths/paths.ts";
 import { IgnoreRules, type IgnoreSettings } from "./ignore.ts";
-import { Slices, Walk } from "./walk.ts";
+import { Slices, Walk, type WalkWatch } from "./walk.ts";
 
 export interface TreeRequest {
   /** Their real paths. */
@@ -11,6 +11,8 @@ export interface TreeRequest {
   readonly settings: IgnoreSettings;
   /** A folder that is left out wherever it is: what Burin stores changes all the time. */
   readonly except: string;
+  /** What else to collect while a root is walked through. */
+  readonly watchIn?: (root: string) => WalkWatch;
 }
 
 /** The files and links that are not ignored, at one moment. */
@@ -19,6 +21,8 @@ export interface TreeLook {
   readonly stamps: ReadonlyMap<string, string>;
   /** false when there was too much to look at, or a folder could not be read: then nothing is certain. */
   readonly isWhole: boolean;
+  /** There was too much to look at. */
+  readonly isCut: boolean;
 }
 
 const MOST_FILES = 300_000;
@@ -36,12 +40,13 @@ function cachesOf({ HOME: home }: NodeJS.ProcessEnv): string[] {
 
 /** Looks at all files of the roots that are not ignored, without reading any. */
 export async function lookAtTree(request: TreeRequest, signal: AbortSignal): Promise<TreeLook> {
-  const { roots, settings, except } = request;
+  const { roots, settings, except, watchIn } = request;
   const slices = new Slices(signal, performance.now() + MOST_MS);
   const rules = new IgnoreRules(roots, settings);
   const stamps = new Map<string, string>();
   const left = [except, ...cachesOf(settings.environment ?? {})].map((path) => realOf(path) ?? path);
-  let isWhole = true;
+  let isCut = false;
+  let unreadable = 0;
   let seen = 0;
   for (const root of roots) {
     const walk = new Walk({
@@ -49,20 +54,21 @@ export async function lookAtTree(request: TreeRequest, signal: AbortSignal): Pro
       rules: rules.namedFolder(root),
       respectGitIgnore: true,
       enters: (folder) => !isWithinAny(join(root, folder), left),
+      ...(watchIn && { watch: watchIn(root) }),
     });
-    for (let stretch = walk.nextStretch(); stretch !== null && isWhole; stretch = walk.nextStretch()) {
+    for (let stretch = walk.nextStretch(); stretch !== null && !isCut; stretch = walk.nextStretch()) {
       for (const name of stretch.names) {
         const path = join(root, stretch.folder, name);
         const stats = lstatOf(path);
         if (stats !== null) stamps.set(path, stampOf(stats));
         seen += 1;
-        if (seen % NAMES_PER_LOOK === 0 && slices.isOver) isWhole &&= await slices.goOn();
+        if (seen % NAMES_PER_LOOK === 0 && slices.isOver) isCut ||= !(await slices.goOn());
       }
-      isWhole &&= seen <= MOST_FILES;
+      isCut ||= seen > MOST_FILES;
     }
-    isWhole &&= walk.unreadable === 0;
+    unreadable += walk.unreadable;
   }
-  return { stamps, isWhole };
+  return { stamps, isWhole: !isCut && unreadable === 0, isCut };
 }
 
 /** The paths that are new, gone or written since, in the order of the first look; null when that is not certain. */
@@ -76,6 +82,6 @@ export function changedPaths(before: TreeLook, after: TreeLook): string[] | null
 }
 
 /** No program can set the ctime of a file, and every write and every rename changes it. */
-function stampOf({ mode, ino, size, mtimeMs, ctimeMs }: Stats): string {
+export function stampOf({ mode, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${mode} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }

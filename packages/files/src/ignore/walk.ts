@@ -12,6 +12,15 @@ export interface WalkRequest {
   readonly respectGitIgnore: boolean;
   /** Whether a folder can contain anything of interest. Gets its path from the start, with `/` at the end. */
   readonly enters?: (folder: string) => boolean;
+  readonly watch?: WalkWatch;
+}
+
+/** Gets what a walk does not return. Paths are from the start, those of folders with `/` at the end. */
+export interface WalkWatch {
+  /** Called for each folder below the start that is entered. */
+  entered(folder: string): void;
+  /** Called for each file, link and folder that is left out. */
+  leftOut(path: string): void;
 }
 
 /** Made by a package manager or git, and never what a search is for. */
@@ -78,8 +87,13 @@ export class Walk {
   #enter(frame: Frame, nameWithSlash: string): void {
     const name = nameWithSlash.slice(0, -1);
     const path = frame.path + nameWithSlash;
-    if (ALWAYS_SKIPPED.has(name) || !(this.#request.enters?.(path) ?? true)) return;
-    if (!this.#isShown(frame.rules, name, true)) return;
+    const { enters, watch } = this.#request;
+    if (!(enters?.(path) ?? true)) return;
+    if (ALWAYS_SKIPPED.has(name) || !this.#isShown(frame.rules, name, true)) {
+      watch?.leftOut(path);
+      return;
+    }
+    watch?.entered(path);
     const below = this.#frame(path, frame.rules, name);
     if (below !== null) this.#frames.push(below);
   }
@@ -110,8 +124,10 @@ export class Walk {
       const isLink = entry.isSymbolicLink();
       if (entry.isDirectory()) names.push(`${entry.name}/`);
       else if (!isLink && !entry.isFile()) continue;
-      else if (entry.name === ".git" || !this.#isShown(rules, entry.name, false)) isWhole &&= isLink;
-      else {
+      else if (entry.name === ".git" || !this.#isShown(rules, entry.name, false)) {
+        isWhole &&= isLink;
+        this.#request.watch?.leftOut(path + entry.name);
+      } else {
         names.push(entry.name);
         if (isLink) links.add(entry.name);
         this.hasBrokenNames ||= entry.name.includes("\ufffd") && lstatOf(join(folder, entry.name)) === null;

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { asWorkspaceError } from "../disk/system-error.ts";
-import { openTargetFolder, removeMade } from "../paths/target-folder.ts";
+import { closeMade, openTargetFolder, removeMade } from "../paths/target-folder.ts";
 import { changed, type OnChange } from "./replace-file.ts";
 
 export interface Removal {
@@ -40,6 +40,20 @@ export async function removeFile(removal: Removal): Promise<void> {
   }
   for (let above = dirname(real), left = madeFolders; left > 0; above = dirname(above), left -= 1) {
     await removeEmpty(above, roots);
+  }
+}
+
+/** Does something at a path in exactly the folder that the path names now, whatever it names a moment later. */
+export async function workAt(
+  { real, roots }: Pick<Removal, "real" | "roots">,
+  work: (path: string) => void,
+): Promise<void> {
+  const folder = await openTargetFolder(real, roots);
+  try {
+    work(folder.path(folder.name));
+    closeMade(folder.made);
+  } finally {
+    closeSync(folder.descriptor);
   }
 }
 

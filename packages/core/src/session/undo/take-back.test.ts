@@ -11,8 +11,10 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
+import { contentOf } from "./content.ts";
+import type { FileChange } from "./journal-line.ts";
 import { takeBack } from "./take-back.ts";
-import { contentOf, type FileChange, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
+import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 
 let home: string;
 let root: string;

@@ -1,4 +1,14 @@
-import { closeSync, fstatSync, lstatSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileHelpers } from "@burin/commands/file-helpers";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
@@ -8,22 +18,26 @@ import { openRegular, readBytes } from "@burin/files/disk/regular-file";
 import { asWorkspaceError, codeOf } from "@burin/files/disk/system-error";
 import { isWithin } from "@burin/files/paths/paths";
 import { hashOf } from "@burin/files/workspace/read-record";
-import { removeFile } from "@burin/files/workspace/remove-file";
+import { removeFile, workAt } from "@burin/files/workspace/remove-file";
 import {
   type BeginWrite,
   type NewContent,
   type OnChange,
   replaceFile,
 } from "@burin/files/workspace/replace-file";
-import { mergeTexts } from "./merge-texts.ts";
 import {
   type Content,
   chunksOf,
   contentOf,
-  type FileChange,
+  folderContent,
+  gitIdOf,
   hashOfOpen,
-  MOST_MERGED_BYTES,
-} from "./undo-journal.ts";
+  isSame,
+  linkContent,
+} from "./content.ts";
+import type { FileChange } from "./journal-line.ts";
+import { mergeTexts } from "./merge-texts.ts";
+import { MOST_MERGED_BYTES } from "./undo-journal.ts";
 
 export interface UndoPlace {
   readonly folder: string;
@@ -32,6 +46,10 @@ export interface UndoPlace {
   readonly home?: string;
   readonly onChange: OnChange;
   readonly beginWrite?: BeginWrite;
+  /** Notes a change of a link, a folder, or a mode alone. */
+  readonly note?: (change: Pick<FileChange, "file" | "before" | "after">) => void;
+  /** The name of a kept file with the bytes that git has under an id. */
+  readonly blobs?: ReadonlyMap<string, string>;
 }
 
 export interface FileOutcome {
@@ -67,44 +85,104 @@ export async function takeBack(
 async function applied(step: Step): Promise<FileOutcome["what"]> {
   const { change, now } = step;
   const { before, after } = change;
-  if (isSame(now, before)) return "unchanged";
-  if (isSame(now, after)) {
-    if (before === null) {
-      const { madeFolders } = change;
-      await removeFile({ ...target(step), isOf: isOf(step), madeFolders, onChange: step.place.onChange });
-      return "removed";
-    }
-    await putBack(step, keptPath(step, before));
-    return now === null ? "made again" : "restored";
-  }
+  const isNow = (content: Content | null) =>
+    isSame(now, content, (like) => gitIdOf(change.file, now?.bytes ?? 0, like));
+  if (isNow(before)) return (await giveBackMode(step)) ? "restored" : "unchanged";
+  if (isNow(after)) return replaced(step);
   if (now === null) throw leftAlone("it was removed since");
+  if (now.kind !== undefined) throw leftAlone("it is no longer a regular file");
   if (after === null) throw leftAlone("there is a file of that name again");
   if (before === null) throw leftAlone("it was changed since it was made");
+  if (before.kind ?? after.kind) throw leftAlone("it is something else by now");
   const text = Buffer.from(merged(step, now), "latin1");
   await put(step, async (descriptor) => writeFileSync(descriptor, text));
   return "merged";
 }
 
+/** Nothing has changed since, so that what was there before can take its place. */
+async function replaced(step: Step): Promise<FileOutcome["what"]> {
+  const { change, now, place } = step;
+  const { before, madeFolders } = change;
+  if (before?.kind ?? now?.kind) return replaceKind(step);
+  if (before === null) {
+    await removeFile({ ...target(step), isOf: isOf(step), madeFolders, onChange: place.onChange });
+    return "removed";
+  }
+  await putBack(step, keptPath(step, before));
+  await giveBackMode(step);
+  return now === null ? "made again" : "restored";
+}
+
+/** If the call changed the mode, and nobody else has since. Returns whether it did. */
+async function giveBackMode(step: Step): Promise<boolean> {
+  const { before, after } = step.change;
+  if (before === null || after === null || before.kind === "link" || before.mode === after.mode) return false;
+  if (step.now?.mode !== after.mode) return false;
+  await setMode({ ...step, now: before }, before.mode);
+  return true;
+}
+
+/** For a link or a folder, now or before: removes what is there, and makes what was there. */
+async function replaceKind(step: Step): Promise<FileOutcome["what"]> {
+  const { change, now, place } = step;
+  const { before } = change;
+  if (now !== null && now.kind === undefined) {
+    await removeFile({ ...target(step), isOf: isOf(step), madeFolders: 0, onChange: place.onChange });
+  } else if (now !== null) await workAt(target(step), (path) => removeNoFile(path, now));
+  if (now?.kind !== undefined) place.note?.({ file: change.file, before: now, after: null });
+  if (before === null) return "removed";
+  if (before.kind === undefined) await putBack({ ...step, now: null }, keptPath(step, before));
+  else {
+    await workAt(target(step), (path) => makeNoFile(path, before));
+    place.note?.({ file: change.file, before: null, after: before });
+  }
+  return now === null ? "made again" : "restored";
+}
+
+function removeNoFile(path: string, now: Content): void {
+  if (now.kind === "link") {
+    if (linkContent(path, lstatSync(path)).target !== now.target) throw leftAlone("it was changed since");
+    unlinkSync(path);
+    return;
+  }
+  try {
+    rmdirSync(path);
+  } catch (error) {
+    throw codeOf(error) === "ENOTEMPTY" ? leftAlone("something else is in it by now") : error;
+  }
+}
+
+function makeNoFile(path: string, { kind, target: leadsTo, mode }: Content): void {
+  if (kind === "link") symlinkSync(leadsTo ?? "", path);
+  else {
+    mkdirSync(path);
+    chmodSync(path, mode);
+  }
+}
+
+async function setMode(step: Step, mode: number): Promise<void> {
+  const { change, place, now } = step;
+  await workAt(target(step), (path) => chmodSync(path, mode));
+  if (now !== null && change.after !== null)
+    place.note?.({ file: change.file, before: { ...now, mode: change.after.mode }, after: { ...now, mode } });
+}
+
 /** Undo shows its refusals to the user; the code is not used. */
-function leftAlone(reason: string): WorkspaceError {
+export function leftAlone(reason: string): WorkspaceError {
   return new WorkspaceError("changed_on_disk", reason);
 }
 
-function contentNow(path: string): Content | null {
+export function contentNow(path: string): Content | null {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return null;
+  if (stats.isDirectory()) return folderContent(stats.mode);
+  if (stats.isSymbolicLink()) return linkContent(path, stats);
   if (!stats.isFile()) throw leftAlone("it is no longer a regular file");
   return contentOf(path, stats);
 }
 
-function isSame(one: Content | null, other: Content | null): boolean {
-  if (one === null || other === null) return one === other;
-  if (one.bytes !== other.bytes) return false;
-  if (one.hash !== undefined || other.hash !== undefined) return one.hash === other.hash;
-  return one.inode === other.inode && one.modified === other.modified;
-}
-
-function keptPath({ place }: Step, { kept }: Content): string {
+function keptPath({ place }: Step, content: Content): string {
+  const kept = content.kept ?? place.blobs?.get(content.git ?? "");
   const path = kept === undefined ? null : join(place.folder, kept);
   if (path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile()) return path;
   throw leftAlone("its old content is no longer kept");
@@ -164,7 +242,9 @@ function textOf(path: string): string {
 function merged(step: Step, now: Content): string {
   const { before, after, file } = step.change;
   const [base, other] = [after, before].map((content) => {
-    if (content?.kept === undefined) throw leftAlone("it was changed since, and is too large to be merged");
+    const isKept =
+      content !== null && (content.kept ?? step.place.blobs?.get(content.git ?? "")) !== undefined;
+    if (!isKept) throw leftAlone("it was changed since, and is too large to be merged");
     return textOf(keptPath(step, content));
   });
   const one = textOf(file);

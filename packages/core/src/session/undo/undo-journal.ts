@@ -1,11 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
   copyFileSync,
   linkSync,
   readdirSync,
-  readSync,
   rmSync,
   type Stats,
   statSync,
@@ -19,43 +18,13 @@ import { openRegular } from "@burin/files/disk/regular-file";
 import { NAMES_DESCRIPTORS } from "@burin/files/paths/paths";
 import type { OnChange, PendingChange } from "@burin/files/workspace/replace-file";
 import { projectName } from "../log/session-files.ts";
-
-/** The content of a file, or enough to recognize it. */
-export interface Content {
-  readonly bytes: number;
-  readonly mode: number;
-  /** The SHA-256 of its bytes; without it the file is recognized by the fields below. */
-  readonly hash?: string;
-  readonly inode?: number;
-  readonly modified?: number;
-  /** The name of the file that keeps its bytes. */
-  readonly kept?: string;
-}
-
-/** One change of one file. null stands for a file that does not exist. */
-export interface FileChange {
-  readonly type: "change";
-  readonly id: string;
-  readonly at: string;
-  readonly file: string;
-  readonly before: Content | null;
-  readonly after: Content | null;
-  readonly madeFolders: number;
-}
-
-export type JournalLine =
-  | FileChange
-  | { readonly type: "forgotten"; readonly id: string }
-  /** This change took back a part of an earlier one. */
-  | { readonly type: "taken_back"; readonly id: string }
-  /** The changes of this journal undid these operations. */
-  | { readonly type: "undo"; readonly id: string; readonly at: string; readonly of: readonly string[] };
+import { type Content, contentOf } from "./content.ts";
+import type { FileChange, JournalLine } from "./journal-line.ts";
+import { SECRET_PREFIX } from "./kept-contents.ts";
 
 /** Up to this size the new bytes are kept too, so that lines can be merged. */
 export const MOST_MERGED_BYTES = 8 * 1024 * 1024;
-const MOST_HASHED_BYTES = 64 * 1024 * 1024;
 const MOST_COPIED_BYTES = 256 * 1024 * 1024;
-const CHUNK_BYTES = 1024 * 1024;
 const CHANGES_BETWEEN_PRUNES = 256;
 
 export function undoFolder(home: string, root: string): string {
@@ -99,8 +68,7 @@ export class UndoJournal {
 
   readonly onChange: OnChange = (change) => {
     const id = newChangeId(this.#folder);
-    if (this.#changes % CHANGES_BETWEEN_PRUNES === 0) pruneUndo(this.#top);
-    this.#changes += 1;
+    this.prune();
     try {
       makeFolders(this.#folder);
       const line = this.#keep(id, change);
@@ -113,6 +81,12 @@ export class UndoJournal {
       return { note: `it cannot be taken back with burin undo: ${messageOf(error)}`, forget: () => {} };
     }
   };
+
+  /** Keeps the store within its limits; called before each change, it mostly does nothing. */
+  prune(): void {
+    if (this.#changes % CHANGES_BETWEEN_PRUNES === 0) pruneUndo(this.#top);
+    this.#changes += 1;
+  }
 
   append(line: JournalLine): void {
     makeFolders(this.#folder);
@@ -182,52 +156,24 @@ export class UndoJournal {
   }
 }
 
-export function contentOf(path: string, stats: Stats, hash?: string): Content {
-  const known = { bytes: stats.size, mode: stats.mode & 0o7777 };
-  if (stats.size <= MOST_HASHED_BYTES) return { ...known, hash: hash ?? hashOfFile(path) };
-  return { ...known, inode: stats.ino, modified: stats.mtimeMs };
-}
-
-function hashOfFile(path: string): string {
-  const descriptor = openRegular(path, constants.O_NOFOLLOW);
-  try {
-    return hashOfOpen(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Of all bytes after the current position. */
-export function hashOfOpen(descriptor: number): string {
-  const hash = createHash("sha256");
-  for (const bytes of chunksOf(descriptor)) hash.update(bytes);
-  return hash.digest("base64");
-}
-
-/** The bytes after the current position; each chunk holds only until the next. */
-export function* chunksOf(descriptor: number): Generator<Buffer> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (;;) {
-    const count = readSync(descriptor, chunk, 0, chunk.length, null);
-    if (count === 0) return;
-    yield chunk.subarray(0, count);
-  }
-}
-
 /** The total size of what is kept for undo, over all projects. */
 const MOST_KEPT_BYTES = 512 * 1024 * 1024;
-const LONGEST_MS = 30 * 24 * 3600 * 1000;
+const DAY_MS = 24 * 3600 * 1000;
+const LONGEST_MS = 30 * DAY_MS;
+/** Of files that often hold passwords. */
+const LONGEST_SECRET_MS = 7 * DAY_MS;
 
 /** Removes the oldest kept files until the rest is within the limits of size and age. Never throws. */
 export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now()): void {
   try {
-    const files = filesBelow(folder).sort((one, other) => (one.name < other.name ? 1 : -1));
+    const files = filesBelow(folder).sort((one, other) => other.time - one.time);
     // A clock that is a month ahead makes nothing old by itself.
     const last = files.reduce((latest, { time }) => Math.max(latest, time || 0), 0);
     let total = 0;
-    for (const { path, isJournal, bytes, time } of files) {
+    for (const { path, name, isJournal, bytes, time } of files) {
       if (!isJournal) total += bytes;
-      const isOld = Math.min(now, last) - time > LONGEST_MS;
+      const isOld =
+        Math.min(now, last) - time > (name.startsWith(SECRET_PREFIX) ? LONGEST_SECRET_MS : LONGEST_MS);
       if (isOld || (!isJournal && total > most)) rmSync(path, { force: true });
     }
   } catch {
@@ -242,7 +188,8 @@ function filesBelow(folder: string) {
       const stats = lstatOf(path);
       if (stats === null) return [];
       const isJournal = name.endsWith(".jsonl");
-      const time = isJournal ? stats.mtimeMs : Number.parseInt(name.slice(0, 9), 36);
+      const named = /^([0-9a-z]{9})00-/.exec(name)?.[1];
+      const time = named === undefined ? stats.mtimeMs : Number.parseInt(named, 36);
       return { path, name, isJournal, bytes: stats.size, time };
     }),
   );

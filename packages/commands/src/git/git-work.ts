@@ -1,0 +1,166 @@
+import { closeSync, openSync } from "node:fs";
+import { openRegular } from "@burin/files/disk/regular-file";
+import type { Repository } from "@burin/files/tree";
+import type { FactsGround } from "../processes/command-surroundings.ts";
+import { runProgram } from "../processes/supervisor.ts";
+import { waitForOutput } from "../processes/wait-for-output.ts";
+import { ONLY_HERE } from "./git-programs.ts";
+import { gitIn, gitRepositories } from "./git-repository.ts";
+
+const LONGEST_MS = 20_000;
+/** Of the objects that one git process prints. */
+const MOST_PRINTED_BYTES = 8 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+export interface RefChange {
+  readonly name: string;
+  /** null for a ref that does not exist. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface Blob {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** What git does for undo. It runs no program of the repository, and fetches nothing. */
+export class GitWork {
+  readonly #repository: Repository;
+  readonly #git: string | null;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(repository: Repository, ground: FactsGround) {
+    this.#repository = repository;
+    const { git, env } = gitIn(ground);
+    this.#git = git;
+    this.#env = { ...env, LC_ALL: "C", LANGUAGE: "" };
+  }
+
+  /** Calls `take` with each blob that the repository has. A large one is written to the file that `fileFor` names. */
+  readBlobs(
+    blobs: readonly Blob[],
+    { take, fileFor }: { take: (id: string, bytes: Buffer) => void; fileFor: (id: string) => string },
+  ): void {
+    let group: string[] = [];
+    let size = 0;
+    const flush = () => {
+      if (group.length > 0) this.#readTogether(group, take);
+      [group, size] = [[], 0];
+    };
+    for (const { id, bytes } of blobs) {
+      if (bytes > MOST_PRINTED_BYTES) {
+        this.#toFile(["cat-file", "blob", id], fileFor(id));
+        continue;
+      }
+      if (size + bytes > MOST_PRINTED_BYTES) flush();
+      group.push(id);
+      size += bytes;
+    }
+    flush();
+  }
+
+  #readTogether(ids: readonly string[], take: (id: string, bytes: Buffer) => void): void {
+    const { output } = this.#ask(["cat-file", "--batch"], { input: `${ids.join("\n")}\n` });
+    for (let at = 0; at < output.length; ) {
+      const end = output.indexOf(NEWLINE, at);
+      if (end === -1) return;
+      const [id = "", type, size] = output.toString("latin1", at, end).split(" ");
+      at = end + 1;
+      if (size === undefined) continue;
+      if (type === "blob" && at + Number(size) < output.length)
+        take(id, output.subarray(at, at + Number(size)));
+      at += Number(size) + 1;
+    }
+  }
+
+  /** Which of the paths git gives other bytes in the work tree than it stores; null when it does not say. */
+  converted(paths: readonly string[]): Set<string> | null {
+    const words = ["check-attr", "-z", "--stdin", "filter", "working-tree-encoding", "ident", "eol"];
+    const asking = ["--work-tree", this.#repository.top, ...words];
+    const { output, fault } = this.#ask(asking, { input: paths.map((path) => `${path}\0`).join("") });
+    if (fault !== null) return null;
+    const fields = output.toString("utf8").split("\0");
+    const found = new Set<string>();
+    for (let at = 0; at + 2 < fields.length; at += 3) {
+      const [path = "", , value = ""] = fields.slice(at, at + 3);
+      if (!["unspecified", "unset", "lf"].includes(value)) found.add(path);
+    }
+    return found;
+  }
+
+  /** Writes what is reachable from `ids` and from nothing in `others` to a pack. Returns what went wrong, or null. */
+  pack(ids: readonly string[], others: readonly string[], file: string): string | null {
+    const input = [...ids, "--not", ...others].map((line) => `${line}\n`).join("");
+    return this.#toFile(["pack-objects", "--revs", "--stdout", "-q"], file, input);
+  }
+
+  /** Gives the repository the objects of a pack. Returns what went wrong, or null. */
+  unpack(file: string): string | null {
+    const from = openRegular(file);
+    try {
+      return this.#ask(["unpack-objects", "-q"], { from }).fault;
+    } finally {
+      closeSync(from);
+    }
+  }
+
+  /** Changes all refs or none: none if one is not as expected. Returns what went wrong, or null. */
+  updateRefs(changes: readonly RefChange[]): string | null {
+    if (changes.length === 0) return null;
+    const lines = changes.map(({ name, before, after }) => {
+      if (after === null) return `delete ${name} ${before}`;
+      return before === null ? `create ${name} ${after}` : `update ${name} ${after} ${before}`;
+    });
+    const input = ["start", ...lines, "prepare", "commit"].map((line) => `${line}\n`).join("");
+    return this.#ask(["update-ref", "--no-deref", "-m", "undo", "--stdin"], { input }).fault;
+  }
+
+  #words(words: readonly string[]): string[] {
+    return ["--no-replace-objects", "--git-dir", this.#repository.gitDir, ...words];
+  }
+
+  #ask(words: readonly string[], how: Pick<Parameters<typeof waitForOutput>[2], "input" | "from" | "to">) {
+    if (this.#git === null) return { output: Buffer.alloc(0), fault: "there is no git outside the project" };
+    const place = { cwd: this.#repository.top, env: this.#env, longestMs: LONGEST_MS };
+    return waitForOutput(this.#git, this.#words(words), { ...place, ...how });
+  }
+
+  #toFile(words: readonly string[], file: string, input?: string): string | null {
+    const to = openSync(file, "w", 0o600);
+    try {
+      return this.#ask(words, input === undefined ? { to } : { to, input }).fault;
+    } finally {
+      closeSync(to);
+    }
+  }
+}
+
+const STATUS = ["status", "--porcelain=v1", "--branch", "--no-renames", "--ignore-submodules=all"];
+const LONGEST_STATUS_MS = 5000;
+const MOST_STATUS_BYTES = 64 * 1024;
+const MOST_LINES = 20;
+const MOST_LINE_CHARACTERS = 200;
+
+/** One line each as git prints it; null when git does not answer in time, or would run what the repository names. */
+export async function uncommittedChanges(ground: FactsGround, signal: AbortSignal): Promise<string | null> {
+  const [root = ""] = ground.roots;
+  const { git, env } = gitIn(ground);
+  // It does not look into submodules, so they need no check first.
+  const use = { subcommand: "status", changes: false, readsFiles: false };
+  if (git === null || gitRepositories(ground).repositoryFault(root, use) !== null) return null;
+  const { exitCode, output, stopped } = await runProgram({
+    command: git,
+    args: STATUS,
+    cwd: root,
+    env: { ...env, ...ONLY_HERE, LC_ALL: "C", LANGUAGE: "" },
+    mostBytes: MOST_STATUS_BYTES,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_STATUS_MS)]),
+  });
+  const isWhole = exitCode === 0 && stopped === null;
+  if (!isWhole && stopped !== "size") return null;
+  const [, ...lines] = output.toString("utf8").trimEnd().split("\n");
+  const shown = lines.slice(0, MOST_LINES).map((line) => line.slice(0, MOST_LINE_CHARACTERS));
+  const more = isWhole ? lines.length - shown.length : "many";
+  return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join("\n");
+}

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { entriesOf } from "@burin/files/disk/disk-looks";
+import { makeFolders } from "@burin/files/disk/make-folders";
+import { randomName } from "@burin/files/disk/random-name";
+import { openRegular } from "@burin/files/disk/regular-file";
+import { NAMES_DESCRIPTORS } from "@burin/files/paths/paths";
+import { type Content, chunksOf, hashOfOpen } from "./content.ts";
+
+/** Kept for a shorter time than others. */
+export const SECRET_PREFIX = "secret-";
+const PREFIX = "kept-";
+/** Larger files are copied by the system, without their bytes where it can. */
+const MOST_READ_BYTES = 1024 * 1024;
+
+/** Contents of files, each once, by their hash. */
+export class KeptContents {
+  readonly folder: string;
+  /** What is in the folder; null before it was looked at. */
+  #present: Set<string> | null = null;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** What is there now: another process may have removed something. */
+  lookAgain(): void {
+    this.#present = new Set(entriesOf(this.folder).map(({ name }) => name));
+  }
+
+  has(name: string): boolean {
+    if (this.#present === null) this.lookAgain();
+    return this.#present?.has(name) ?? false;
+  }
+
+  /** Keeps the bytes of a file. Throws when they cannot be kept, or changed meanwhile. */
+  keep(path: string, isSecret: boolean): Content {
+    const from = openRegular(path, constants.O_NOFOLLOW);
+    try {
+      const before = fstatSync(from);
+      const copy = before.size <= MOST_READ_BYTES ? this.#readCopy(from) : this.#systemCopy(path, from);
+      const { hash, write } = copy;
+      const name = `${isSecret ? SECRET_PREFIX : PREFIX}${Buffer.from(hash, "base64").toString("base64url")}`;
+      try {
+        if (isWritten(before, fstatSync(from))) throw new Error("it changed while it was copied");
+        if (this.has(name)) utimesSync(join(this.folder, name), new Date(), new Date());
+        else write(join(this.folder, name));
+      } finally {
+        copy.drop();
+      }
+      this.#present?.add(name);
+      return { bytes: before.size, mode: before.mode & 0o7777, hash, kept: name };
+    } finally {
+      closeSync(from);
+    }
+  }
+
+  /** Keeps bytes that are known already. Returns their name. */
+  put(bytes: Buffer, isSecret = false): string {
+    const hash = createHash("sha256").update(bytes).digest("base64url");
+    const name = `${isSecret ? SECRET_PREFIX : PREFIX}${hash}`;
+    if (!this.has(name)) this.#place(bytes, join(this.folder, name));
+    this.#present?.add(name);
+    return name;
+  }
+
+  #readCopy(from: number) {
+    const bytes = Buffer.concat([...chunksOf(from)].map((chunk) => Buffer.from(chunk)));
+    const hash = createHash("sha256").update(bytes).digest("base64");
+    return { hash, write: (path: string) => this.#place(bytes, path), drop: () => {} };
+  }
+
+  #systemCopy(path: string, from: number) {
+    const temporary = this.#temporary();
+    const opened = NAMES_DESCRIPTORS ? `/proc/self/fd/${from}` : path;
+    const drop = () => rmSync(temporary, { force: true });
+    try {
+      copyFileSync(opened, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      chmodSync(temporary, 0o600);
+      const copy = openRegular(temporary);
+      try {
+        return { hash: hashOfOpen(copy), write: (name: string) => renameSync(temporary, name), drop };
+      } finally {
+        closeSync(copy);
+      }
+    } catch (error) {
+      drop();
+      throw error;
+    }
+  }
+
+  /** After a crash the whole content has the name, or nothing. */
+  #place(bytes: Buffer, path: string): void {
+    const temporary = this.#temporary();
+    try {
+      writeFileSync(temporary, bytes, { mode: 0o600, flag: "wx" });
+      renameSync(temporary, path);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  #temporary(): string {
+    makeFolders(this.folder);
+    return join(this.folder, `copy-${randomName(6)}`);
+  }
+}
+
+function isWritten(before: Stats, after: Stats): boolean {
+  return before.size !== after.size || before.mtimeMs !== after.mtimeMs || before.ctimeMs !== after.ctimeMs;
+}

@@ -1,0 +1,272 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createToolbox, undo } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
+import { beforeEach, describe, expect, it } from "vitest";
+
+let root: string;
+let home: string;
+const at = (name: string) => join(root, name);
+const environment = () => ({ ...process.env, BURIN_HOME: home });
+const GIT = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+
+const GIT_QUESTIONS = [
+  "symbolic-ref -q HEAD",
+  "rev-parse HEAD",
+  "for-each-ref",
+  "ls-files -s",
+  "stash list",
+  "status --porcelain -uall",
+  "config --local --list",
+];
+const SCRIPT = `import os, pathlib
+pathlib.Path('out').mkdir()
+pathlib.Path('out/data.bin').write_bytes(bytes(range(256)))
+os.rename('src/a.txt', 'moved.txt')
+os.remove('src/b.txt')
+os.symlink('out', 'src/b.txt')
+`;
+
+beforeEach(() => {
+  const top = temporaryFolder();
+  root = join(top, "project");
+  home = join(top, "home");
+  mkdirSync(root);
+});
+
+function git(...words: string[]): string {
+  const who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.editor=true"];
+  return execFileSync("git", [...who, ...words], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: "pipe",
+    env: { ...process.env, ...GIT },
+  });
+}
+
+function makeRepository(): void {
+  git("init", "-q", "-b", "main");
+  git("config", "user.name", "a");
+  git("config", "user.email", "a@b");
+  write("src/a.txt", "one\ntwo\nthree\nfour\nfive\n");
+  write("src/b.txt", "b\n");
+  write(".gitignore", "node_modules/\n.env\n");
+  git("add", "-A");
+  git("commit", "-qm", "First");
+}
+
+function write(name: string, text: string): void {
+  mkdirSync(join(at(name), ".."), { recursive: true });
+  writeFileSync(at(name), text);
+}
+
+async function run(command: string): Promise<string> {
+  const toolbox = createToolbox({ root, environment: environment(), approvalMode: "yolo", record: true });
+  const { llmContent, error } = await toolbox.call("run_shell_command", { command });
+  await toolbox.close();
+  expect(error, String(llmContent)).toBeUndefined();
+  return String(llmContent);
+}
+
+const back = (more = {}) => undo({ home, root, environment: environment(), ...more });
+
+/** Files, links and folders with their modes, and git's state apart from what an index knows of times. */
+function stateNow(): Record<string, string> {
+  const state: Record<string, string> = {};
+  const look = (folder: string): void => {
+    for (const name of readdirSync(at(folder))) {
+      const path = join(folder, name);
+      if (name === ".git") continue;
+      const stats = lstatSync(at(path));
+      const mode = (stats.mode & 0o7777).toString(8);
+      if (stats.isSymbolicLink()) state[path] = `to ${readlinkSync(at(path))}`;
+      else if (stats.isDirectory()) {
+        state[path] = mode;
+        look(path);
+      } else state[path] = `${mode} ${readFileSync(at(path), "latin1")}`;
+    }
+  };
+  look("");
+  if (existsSync(at(".git"))) {
+    for (const words of GIT_QUESTIONS) {
+      try {
+        state[`git ${words}`] = git(...words.split(" "));
+      } catch (error) {
+        state[`git ${words}`] = `failed: ${(error as { status: number }).status}`;
+      }
+    }
+  }
+  return state;
+}
+
+async function takesBack(command: string, { isRedone = true } = {}): Promise<void> {
+  const before = stateNow();
+  await run(command);
+  const after = stateNow();
+  expect(after).not.toEqual(before);
+  for (const state of isRedone ? [before, after, before] : [before]) {
+    const { files } = await back();
+    expect(files.filter(({ what }) => what === "refused")).toEqual([]);
+    expect(stateNow()).toEqual(state);
+  }
+}
+
+describe("burin undo after a command", () => {
+  it("P1 takes back rm -rf of work that git does not know, with links, modes and empty folders", async () => {
+    makeRepository();
+    write("notes/deep/plan.md", "my plan\n");
+    mkdirSync(at("notes/empty"));
+    symlinkSync("deep/plan.md", at("notes/link"));
+    write("notes/run.sh", "#!/bin/sh\n");
+    chmodSync(at("notes/run.sh"), 0o755);
+    chmodSync(at("notes/deep"), 0o700);
+    await takesBack("rm -rf notes src/b.txt");
+  });
+
+  it("P1 takes back git reset --hard over work that is not committed, staged or not", async () => {
+    makeRepository();
+    write("src/a.txt", "changed\n");
+    write("src/new.txt", "staged\n");
+    git("add", "src/new.txt");
+    await takesBack("git reset --hard");
+  });
+
+  it("P1 takes back git stash drop, of any of several stashes, also when git has cleaned up since", async () => {
+    makeRepository();
+    for (const text of ["first\n", "second\n"]) {
+      write("src/a.txt", text);
+      git("stash");
+    }
+    const before = stateNow();
+    await run("git stash drop stash@{1}");
+    git("reflog", "expire", "--expire=now", "--all", "--expire-unreachable=now");
+    const dropped = stateNow();
+    expect(dropped["git stash list"]).not.toBe(before["git stash list"]);
+    await back();
+    await takesBack("git stash clear");
+  });
+
+  it("P1 takes back git branch -D, with its commits, also when git has cleaned up since", async () => {
+    makeRepository();
+    git("switch", "-qc", "topic");
+    write("topic.txt", "topic\n");
+    git("add", "-A");
+    git("commit", "-qm", "Topic");
+    git("switch", "-q", "main");
+    const before = stateNow();
+    await run("git branch -D topic");
+    git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all");
+    git("gc", "-q", "--prune=now");
+    await back();
+    expect(stateNow()).toEqual(before);
+    expect(git("show", "topic:topic.txt")).toBe("topic\n");
+    await takesBack("git branch -D topic");
+  });
+
+  it("P1 takes back a checkout over changes, and a switch of branches", async () => {
+    makeRepository();
+    git("branch", "other");
+    write("src/a.txt", "changed\n");
+    await takesBack("git checkout -- src");
+    await takesBack("git switch -q other && git commit -qam other");
+  });
+
+  it("P1 takes back a commit, an amended one, a merge, a rebase that stopped, and a detached HEAD", async () => {
+    makeRepository();
+    git("switch", "-qc", "topic");
+    write("src/a.txt", "topic\n");
+    git("commit", "-qam", "Topic");
+    git("switch", "-q", "main");
+    write("src/a.txt", "main\n");
+    await takesBack("git commit -qam Main");
+    git("commit", "-qam", "Main");
+    await takesBack("git commit -q --amend -m Better");
+    await takesBack("git merge topic || true");
+    await takesBack("git rebase topic || true");
+    await takesBack("git checkout -q HEAD~1");
+    await takesBack("git tag -a v1 -m one && git branch -m topic renamed");
+  });
+
+  it("P1 takes back sed -i in many files, and keeps what the user changed in other lines since", async () => {
+    makeRepository();
+    await run("sed -i s/two/TWO/ src/a.txt");
+    write("src/a.txt", "one\nTWO\nthree\nfour\nmine\n");
+    write("mine.txt", "mine\n");
+    await back();
+    expect(readFileSync(at("src/a.txt"), "utf8")).toBe("one\ntwo\nthree\nfour\nmine\n");
+    expect(readFileSync(at("mine.txt"), "utf8")).toBe("mine\n");
+    await takesBack("sed -i s/one/ONE/ src/a.txt .gitignore && chmod 600 src/b.txt");
+  });
+
+  it("P1 takes back what a formatter did to 500 files, with git, and what removed them without", async () => {
+    for (let n = 0; n < 500; n += 1) write(`lib/${n % 10}/file${n}.txt`, `line ${n}  \nend\n`);
+    const formatting = "find lib -name '*.txt' -exec sed -i 's/ *$//' {} +";
+    await run(formatting);
+    const formatted = stateNow();
+    await run("rm -r lib");
+    await back();
+    expect(stateNow()).toEqual(formatted);
+    makeRepository();
+    await takesBack("find lib -name '*.txt' -exec sed -i s/end/END/ {} +", { isRedone: false });
+  }, 120_000);
+
+  it("P1 takes back what a Python script wrote, renamed and removed", needs("python3"), async () => {
+    makeRepository();
+    write("work.py", SCRIPT);
+    await takesBack("python3 work.py");
+  });
+
+  it("P1 takes back what happened to .env, which git ignores, and leaves dependencies alone", async () => {
+    makeRepository();
+    write(".env", "KEY=1\n");
+    const before = stateNow();
+    await run("echo KEY=2 > .env && mkdir -p node_modules/x && echo 1 > node_modules/x/index.js");
+    await back();
+    rmSync(at("node_modules"), { recursive: true });
+    expect(stateNow()).toEqual(before);
+    const [project = ""] = readdirSync(join(home, "undo"));
+    const secrets = readdirSync(join(home, "undo", project)).filter((name) => name.startsWith("secret-"));
+    expect(secrets.map((name) => lstatSync(join(home, "undo", project, name)).mode & 0o777)).toContain(0o600);
+  });
+
+  it("P1 never takes back what others changed between two calls", async () => {
+    makeRepository();
+    await run("echo 1 > made.txt");
+    write("src/b.txt", "mine\n");
+    write("mine.txt", "mine\n");
+    await run("echo 2 >> made.txt");
+    await back({ count: 2 });
+    expect([
+      existsSync(at("made.txt")),
+      readFileSync(at("src/b.txt"), "utf8"),
+      existsSync(at("mine.txt")),
+    ]).toEqual([false, "mine\n", true]);
+  });
+
+  it("P1 leaves all of a call alone when git has moved on since", async () => {
+    makeRepository();
+    write("src/a.txt", "changed\n");
+    await run("git commit -qam Second");
+    write("src/b.txt", "mine\n");
+    git("commit", "-qam", "Third");
+    const before = stateNow();
+    const { files } = await back();
+    expect(files).toMatchObject([
+      { file: ".git", what: "refused", reason: expect.stringContaining("refs/heads/main has moved on") },
+    ]);
+    expect(stateNow()).toEqual(before);
+  });
+});

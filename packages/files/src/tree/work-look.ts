@@ -1,0 +1,110 @@
+import { lstatSync } from "node:fs";
+import { basename, join } from "node:path";
+import { orElse } from "@burin/contract/or-else";
+import { entriesOf, lstatOf } from "../disk/disk-looks.ts";
+import { lookAtTree, stampOf, type TreeRequest } from "../ignore/tree-look.ts";
+
+/** Files, links and folders at one moment, and of the ignored files those that may hold work. */
+export interface WorkLook {
+  /** By path. That of a folder holds its mode alone. */
+  readonly stamps: Map<string, string>;
+  /** The `.git` of folders below the roots. */
+  readonly repositories: ReadonlySet<string>;
+  /** There was too much to look at. */
+  readonly isCut: boolean;
+  /** There are more ignored files than are looked at. */
+  readonly hasMoreIgnored: boolean;
+}
+
+/** Made by programs: dependencies, products and caches. */
+const MADE_FOLDERS = new Set(
+  (
+    ".angular .bundle .cache .dart_tool .direnv .docusaurus .eggs .expo .gradle .m2 .mypy_cache .next .nox .npm .nuxt " +
+    ".nyc_output .output .parcel-cache .pnpm-store .pytest_cache .ruff_cache .serverless .svelte-kit .terraform .tox " +
+    ".turbo .venv .vite .yarn Pods DerivedData __pycache__ _build bin bower_components build coverage deps dist env " +
+    "htmlcov jspm_packages log logs node_modules obj out site-packages storybook-static target temp tmp vendor venv"
+  ).split(" "),
+);
+const MADE_FILES =
+  /(?:\/\.DS_Store|\.(?:o|a|so|obj|pyc|pyo|class|jar|log|pid|tsbuildinfo|map|tmp|swp|gz|zip|tgz))$/;
+const MOST_IGNORED = 2000;
+const MOST_IGNORED_BYTES = 1024 * 1024;
+const DEEPEST_IGNORED = 6;
+
+/** Looks at everything that undo can take back, without reading any file. */
+export async function lookAtWork(request: TreeRequest, signal: AbortSignal): Promise<WorkLook> {
+  const folders = new Map<string, string>();
+  const repositories = new Set<string>();
+  const ignored = new IgnoredWork();
+  const look = await lookAtTree(
+    {
+      ...request,
+      watchIn: (root) => ({
+        entered: (folder) => {
+          const path = join(root, folder.slice(0, -1));
+          const stats = lstatOf(path);
+          if (stats !== null) folders.set(path, folderStamp(stats.mode));
+        },
+        leftOut: (found) => {
+          const path = join(root, found.replace(/\/$/, ""));
+          if (basename(path) === ".git") repositories.add(path);
+          else if (found.endsWith("/")) ignored.lookBelow(path, 0);
+          else ignored.lookAt(path);
+        },
+      }),
+    },
+    signal,
+  );
+  const stamps = new Map([...folders, ...look.stamps, ...ignored.stamps]);
+  return { stamps, repositories, isCut: look.isCut, hasMoreIgnored: ignored.isFull };
+}
+
+function folderStamp(mode: number): string {
+  return String(mode);
+}
+
+/** The fields of a stamp; times in milliseconds. */
+export interface FileStamp {
+  readonly mode: number;
+  readonly inode: number;
+  readonly bytes: number;
+  readonly modified: number;
+  readonly changed: number;
+}
+
+export function readStamp(stamp: string): FileStamp {
+  const [mode = 0, inode = 0, bytes = 0, modified = 0, changed = 0] = stamp.split(" ").map(Number);
+  return { mode, inode, bytes, modified, changed };
+}
+
+/** The stamp of what is at a path now; null when nothing is there, as far as can be seen. */
+export function stampNow(path: string): string | null {
+  const stats = lstatOf(path);
+  if (stats === null) return null;
+  if (stats.isDirectory()) return folderStamp(stats.mode);
+  return stats.isFile() || stats.isSymbolicLink() ? stampOf(stats) : null;
+}
+
+/** Ignored files that are small and that no program has made, as far as names tell. */
+class IgnoredWork {
+  readonly stamps = new Map<string, string>();
+  isFull = false;
+
+  lookAt(path: string): void {
+    if (MADE_FILES.test(path)) return;
+    const stats = orElse(null, () => lstatSync(path));
+    if (stats === null || !(stats.isFile() || stats.isSymbolicLink()) || stats.size > MOST_IGNORED_BYTES)
+      return;
+    if (this.stamps.size >= MOST_IGNORED) this.isFull = true;
+    else this.stamps.set(path, stampOf(stats));
+  }
+
+  lookBelow(folder: string, depth: number): void {
+    if (this.isFull || MADE_FOLDERS.has(basename(folder)) || depth > DEEPEST_IGNORED) return;
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) this.lookBelow(path, depth + 1);
+      else this.lookAt(path);
+    }
+  }
+}
