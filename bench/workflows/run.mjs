@@ -12,6 +12,7 @@ import { ROWS as GIT } from "./git.mjs";
 import { ROWS as REMOTES } from "./git-remotes.mjs";
 import { openBurin, openShell } from "./hands.mjs";
 import { makeProject } from "./project.mjs";
+import { ROWS as SCRIPTS } from "./scripts.mjs";
 import { gitState, normalText, treeState } from "./state.mjs";
 
 /**
@@ -34,7 +35,7 @@ if (!PLACES.includes(values.place)) {
   process.exit(2);
 }
 
-const rows = [...GIT, ...REMOTES, ...FILES, ...BUILD].filter(
+const rows = [...GIT, ...REMOTES, ...FILES, ...BUILD, ...SCRIPTS].filter(
   (row) =>
     row.name.includes(values.only) && !(row.whole && values.place !== "plain" && values.place !== "tmp"),
 );
