@@ -47,15 +47,16 @@ export async function openShell({ root, env }) {
 
 /**
  * @param {import("./project.mjs").Project} project
+ * @param {{ record?: boolean }} [more] `record`: keeps what undo needs
  * @returns {Promise<Hands>}
  */
-export async function openBurin({ root, env }) {
+export async function openBurin({ root, env }, { record = false } = {}) {
   let questions = 0;
   const confirm = async () => {
     questions += 1;
     return { outcome: "once" };
   };
-  const toolbox = createToolbox({ root, environment: env, confirm, isTrusted: true });
+  const toolbox = createToolbox({ root, environment: env, confirm, isTrusted: true, record });
   return {
     async run(command, { background, network }) {
       const args = {

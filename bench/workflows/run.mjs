@@ -1,6 +1,6 @@
-// npm run workflows [-- --place plain|subfolder|linked|tmp] [--only WORDS] [--json FILE]: ordinary work, all approved,
+// npm run workflows [-- --place plain|subfolder|linked|tmp] [--only WORDS] [--json FILE] [--undo]: ordinary work, all approved,
 // through Burin and through plain bash. A row holds when exit codes, files, the state of git and outputs are the same,
-// or when Burin refused before anything changed.
+// or when Burin refused before anything changed. With --undo: whether burin undo takes each back exactly.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -28,6 +28,7 @@ const options = /** @type {const} */ ({
   place: { type: "string", default: "plain" },
   only: { type: "string", default: "" },
   json: { type: "string" },
+  undo: { type: "boolean", default: false },
 });
 const { values } = parseArgs({ options });
 if (!PLACES.includes(values.place)) {
@@ -41,9 +42,11 @@ const rows = [...GIT, ...REMOTES, ...FILES, ...BUILD, ...SCRIPTS].filter(
 );
 const results = [];
 for (const row of rows) {
-  const result = await compare(row, values.place);
+  const result = values.undo
+    ? { ...(await (await import("./undo.mjs")).takeBack(row, values.place)), questions: 0 }
+    : await compare(row, values.place);
   results.push({ name: row.name, ...result });
-  if (result.verdict !== "same") {
+  if (!["same", "taken back", "unchanged"].includes(result.verdict)) {
     console.log(`${result.verdict.toUpperCase()}  ${row.name}`);
     for (const line of result.faults) console.log(`    ${line}`);
   }

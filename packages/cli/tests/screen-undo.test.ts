@@ -44,4 +44,19 @@ describe("a command", () => {
     terminal.type("/undo \r");
     await expect.poll(() => readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
   });
+
+  it("P23 going back takes the files along, those of commands too, and says before what that changes", async () => {
+    const command = { name: "run_shell_command", args: { command: "rm a.txt && echo new > b.txt" } };
+    const answers = [{ text: "Hello." }, { calls: [command] }, { text: "Removed." }];
+    const terminal = await room.open(answers, { args: ["--approval-mode", "yolo"] });
+    await terminal.enter("hello\r", "Hello.", "? for keys");
+    await terminal.enter("remove it\r", "Removed.", "? for keys");
+    terminal.type("\u001b");
+    await terminal.enter("\u001b", "Go back to which prompt?");
+    await terminal.enter("remove it\r", "What should go back?", "a.txt, b.txt");
+    await terminal.enter("\r", "taken back: a.txt");
+    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
+    await expect(readFile(join(room.root, "b.txt"))).rejects.toThrow("ENOENT");
+    await expect.poll(() => terminal.text()).toContain("> remove it");
+  });
 });

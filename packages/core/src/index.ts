@@ -201,6 +201,7 @@ export {
   undo,
   undoEntries,
   undoInCopy,
+  undoPlan,
   undoScope,
 } from "./session/undo/undo-door.ts";
 export { exitCodeIn } from "./session/work-proof.ts";

@@ -3,13 +3,10 @@ import {
   APPROVAL_MODES,
   type ApprovalMode,
   chooseModel,
-  findSession,
-  forkSession,
   nearNames,
   reachModel,
   readLog,
   sessionSummaries,
-  TurnCount,
   type UndoOptions,
   undo,
   undoScope,
@@ -27,6 +24,8 @@ import { THEMES, type ThemeName } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const LONGEST_TITLE = 80;
+/** Of what an undo changed. */
+const MOST_NAMED = 8;
 /** No model has an empty name. */
 const ANOTHER_SERVICE = "";
 
@@ -39,7 +38,6 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "language", words: "[name]", isQuiet: true, opensPanel: true, run: changeLanguage },
   { name: "resume", words: "[id]", opensPanel: true, run: resume },
   { name: "fork", run: fork },
-  { name: "back", opensPanel: true, run: goBack },
   { name: "clear", run: clear },
   { name: "undo", words: "[count]", run: undoLast },
   { name: "redo", run: (desk) => changeBack(desk, { redo: true }) },
@@ -100,7 +98,10 @@ async function modelsOf({ settings }: CommandDesk): Promise<readonly string[]> {
   return "models" in reached ? (reached.models ?? []) : [];
 }
 
-async function changeTo(desk: CommandDesk, session: Parameters<CommandDesk["change"]>[0]): Promise<void> {
+export async function changeTo(
+  desk: CommandDesk,
+  session: Parameters<CommandDesk["change"]>[0],
+): Promise<void> {
   try {
     await desk.change(session);
   } catch (error) {
@@ -208,43 +209,8 @@ async function fork(desk: CommandDesk): Promise<void> {
   }
 }
 
-function tellOfCopy(desk: CommandDesk, id: string): void {
+export function tellOfCopy(desk: CommandDesk, id: string): void {
   if (desk.session?.id !== id) desk.note(say("fork.done", { id }));
-}
-
-/** Goes back to before an earlier prompt, in a new session; the prompt can then be edited. */
-async function goBack(desk: CommandDesk): Promise<void> {
-  const { home, root } = sessionPlace(desk.options);
-  const { session } = desk;
-  if (session === null || session.history.length === 0) return void desk.note(say("session.none"));
-  const prompts = await promptsOf(home, root, session.id);
-  const choices = prompts
-    .map(({ text }, index) => ({ value: String(index), label: title(wordsOf(text)) }))
-    .reverse();
-  const take = async (value: string): Promise<void> => {
-    const { text, turn } = prompts[Number(value)] ?? { text: "", turn: 0 };
-    if (turn === 0) await changeTo(desk, { kind: "new" });
-    else {
-      const place = await findSession(home, root, session.id);
-      const id = await forkSession({ home, root, place, turn });
-      await changeTo(desk, { kind: "resume", id, isFork: false });
-    }
-    tellOfCopy(desk, session.id);
-    desk.buffer.set(wordsOf(text));
-  };
-  choose(desk, { title: say("back.title"), choices, chosen: (value) => void take(value) });
-}
-
-/** The prompts of a session, each with the last turn of the model before it. */
-async function promptsOf(home: string, root: string, id: string): Promise<{ text: string; turn: number }[]> {
-  const count = new TurnCount();
-  const prompts: { text: string; turn: number }[] = [];
-  let last = 0;
-  for (const { event } of readLog((await findSession(home, root, id)).path)) {
-    if (event.type === "text" && event.role === "user") prompts.push({ text: event.text, turn: last });
-    last = count.follow(event).turn;
-  }
-  return prompts;
 }
 
 async function clear(desk: CommandDesk): Promise<void> {
@@ -258,7 +224,10 @@ async function undoLast(desk: CommandDesk, words: string): Promise<void> {
   await changeBack(desk, { count: words === "" ? 1 : Number(words) });
 }
 
-async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | "redo">): Promise<void> {
+export async function changeBack(
+  desk: CommandDesk,
+  which: Pick<UndoOptions, "count" | "redo" | "afterTurn">,
+): Promise<void> {
   const place = sessionPlace(desk.options);
   const only = desk.session?.id ?? (await undoScope(place));
   const { files, elsewhere, unrecorded } = await undo({ ...place, ...which, ...(only ? { only } : {}) });
@@ -266,11 +235,13 @@ async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | 
   if (files.length === 0) desk.note(say(which.redo ? "redo.nothing" : "undo.nothing"));
   if (files.length === 0 && !which.redo && elsewhere !== undefined)
     desk.note(say("undo.elsewhere", { files: elsewhere.files.join(", "), id: elsewhere.writer }));
-  for (const { file, what, reason } of files) {
+  const named = files.filter(({ what }, index) => what === "refused" || index < MOST_NAMED);
+  for (const { file, what, reason } of named) {
     if (what === "refused") desk.note(say("undo.refused", { file, reason: reason ?? "" }), true);
     else if (what === "unchanged") desk.note(say("undo.unchanged", { file }));
     else desk.note(say(which.redo ? "redo.done" : "undo.done", { file }));
   }
+  if (named.length < files.length) desk.note(say("undo.more", { count: files.length - named.length }));
 }
 
 async function compact(desk: CommandDesk, wish: string): Promise<void> {
@@ -336,6 +307,6 @@ function timeAgo(time: number): string {
   return new Intl.RelativeTimeFormat(language(), { numeric: "auto" }).format(-Math.floor(past / size), unit);
 }
 
-function title(text: string): string {
+export function title(text: string): string {
   return shownText(shortLine(text, LONGEST_TITLE));
 }

@@ -5,6 +5,7 @@ import { choose } from "../ui/choice-panel.ts";
 import { changeCommands } from "./change-session.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
+import { backCommands } from "./go-back.ts";
 import { reviewCommands } from "./review-changes.ts";
 import { describe, labelOf, showCommands } from "./show-session.ts";
 import { showTasks } from "./show-tasks.ts";
@@ -29,6 +30,7 @@ const workCommands: readonly ScreenCommand[] = [
 export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...showCommands(() => SCREEN_COMMANDS),
   ...changeCommands,
+  ...backCommands,
   ...exportCommands,
   ...reviewCommands,
   ...workCommands,

@@ -1,7 +1,7 @@
 import { lazily } from "@burin/contract/async/lazily";
 
 /** The functions of undo.ts, loaded at the first call. */
-export const { undo, undoEntries, undoInCopy, undoScope, noteTakenBack, forgetUndo } = lazily(
+export const { undo, undoEntries, undoInCopy, undoScope, noteTakenBack, forgetUndo, undoPlan } = lazily(
   () => import("./undo.ts"),
-  ["undo", "undoEntries", "undoInCopy", "undoScope", "noteTakenBack", "forgetUndo"],
+  ["undo", "undoEntries", "undoInCopy", "undoScope", "noteTakenBack", "forgetUndo", "undoPlan"],
 );

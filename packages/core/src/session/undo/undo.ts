@@ -68,6 +68,14 @@ export function forgetUndo({ home, root }: Pick<UndoOptions, "home" | "root">): 
   return lockPath(folder, async () => rmSync(folder, { recursive: true, force: true }));
 }
 
+/** What `undo` with these options would take back, latest first. */
+export async function undoPlan(options: UndoOptions): Promise<UndoEntry[]> {
+  const { home, root, only } = options;
+  const scope = only === undefined ? null : scopeOf(only, options);
+  const chosen = readOperations(home, root, (all) => chosenFrom(scope ? within(all, scope) : all, options));
+  return chosen.map((operation) => entryOf(operation, root));
+}
+
 /** Says that changes of a session were taken back by calls of its own, so that a redo finds them. */
 export async function noteTakenBack(
   { home, root, session }: Required<Pick<UndoOptions, "home" | "root" | "session">>,
