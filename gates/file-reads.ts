@@ -41,6 +41,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/cli/src/modes/replay.ts": "copies a project for a replay",
   "packages/cli/src/modes/print/answer-schema.ts": "reads the file that the command line names",
   "packages/fleet/src/base-folders.ts": "copies folders that Burin has made",
+  "packages/fleet/src/task-memory.ts": "reads the system's own files",
 };
 
 /** Every file that Burin reads by itself is opened in one way: a regular file, of a bounded size, without waiting. */

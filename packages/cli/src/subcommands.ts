@@ -50,6 +50,7 @@ const ROWS = {
       predictions: TEXT,
       port: TEXT,
       health: TEXT,
+      "task-memory": TEXT,
     },
     load: () => import("./modes/fleet.ts"),
   },

@@ -136,9 +136,21 @@ async function clone(
   signal: AbortSignal,
 ): Promise<void> {
   const [from, at] = [url, revision].map(quote);
-  await runOwn(to, `${GIT} clone -q --no-checkout -- ${from} .`, { signal }).catch(
-    saying(`${url} could not be cloned`),
-  );
+  // As variables of git alone: the folder and the arguments of its processes are seen by others.
+  const known = urlWithSecrets(url);
+  const secret =
+    known === url
+      ? ""
+      : `export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0="url.$(printf "$BURIN_INPUT").insteadOf" GIT_CONFIG_VALUE_0=${from}; unset BURIN_INPUT; `;
+  // What looks like a password is kept from commands: it is written as numbers.
+  const octal = [...Buffer.from(known)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+  const environment = { ...process.env, BURIN_INPUT: octal };
+  await runOwn(to, `${secret}${GIT} clone -q --no-checkout -- ${from} .`, {
+    signal,
+    ...(secret !== "" && { environment }),
+  }).catch((error: Error) => {
+    throw new FleetError(`${url} could not be cloned: ${error.message.replaceAll(known, url)}`);
+  });
   // Of the branches only one is there by its own name.
   const find = (name: string) => `git rev-parse -q --verify --end-of-options ${name}'^{commit}'`;
   await runOwn(
@@ -146,6 +158,19 @@ async function clone(
     `commit=$(${find(at ?? "")} || ${find(`origin/${at}`)}) && ${GIT} checkout -q --detach "$commit"`,
     { signal },
   ).catch(saying(`${url} has no revision "${revision}" that can be checked out`));
+}
+
+/**
+ * With the worker's variables in place of `${BURIN_GIT_NAME}`. Others than these are not for tasks: the address of a task
+ * says where they are sent.
+ */
+export function urlWithSecrets(url: string): string {
+  return url.replace(/\$\{(BURIN_GIT_\w+)\}/g, (_, name: string) => {
+    const value = process.env[name];
+    if (value === undefined)
+      throw new FleetError(`this worker lacks the variable ${name}, which ${url} needs`);
+    return encodeURIComponent(value);
+  });
 }
 
 export async function unpackTarball(tarball: string, to: string): Promise<void> {

@@ -47,6 +47,8 @@ export interface FleetRequest {
   readonly port?: number | undefined;
   /** Where a worker says how it is: `8080` or `0.0.0.0:8080`. */
   readonly health?: string | undefined;
+  /** What the commands of one task may have in memory: `500M` or `2G`. */
+  readonly taskMemory?: string | undefined;
   /** Of `remove`: it is meant. */
   readonly yes: boolean;
 }

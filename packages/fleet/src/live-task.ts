@@ -31,6 +31,7 @@ import {
   triesIn,
 } from "./steps.ts";
 import { SESSION_HOME, type TaskFolders } from "./task-folders.ts";
+import { MARK_VARIABLE } from "./task-memory.ts";
 import { isFullDisk } from "./when-it-passes.ts";
 
 const FULL_DISK_MS = 2000;
@@ -82,6 +83,11 @@ export class LiveTask {
 
   get id(): string {
     return this.#needs.id;
+  }
+
+  /** All that its commands start has it. */
+  get mark(): string {
+    return `fleet:${this.#needs.worker}:${this.#needs.id}`;
   }
 
   get run(): string {
@@ -256,7 +262,7 @@ export class LiveTask {
           deny: [...(permissions?.deny ?? []), ...deny],
         },
       },
-      environment: { ...(given.environment ?? process.env), BURIN_HOME: join(place, SESSION_HOME) },
+      environment: this.#markEnvironment(given.environment ?? process.env, place),
     };
     if (setup !== undefined) {
       const { settings: own = {}, environment = {} } = options;
@@ -271,6 +277,11 @@ export class LiveTask {
     this.#folder = new WatchedFolder(root, isBase ? this.#base.folder : null);
     await this.#folder.begin();
     return options;
+  }
+
+  #markEnvironment(given: NodeJS.ProcessEnv, place: string): NodeJS.ProcessEnv {
+    const marks = [given[MARK_VARIABLE], this.mark].filter(Boolean).join(" ");
+    return { ...given, BURIN_HOME: join(place, SESSION_HOME), [MARK_VARIABLE]: marks };
   }
 
   async #openSession(options: SessionOptions): Promise<Session> {

@@ -7,6 +7,7 @@ import { dataFolders } from "./database.ts";
 import type { Fleet } from "./ground.ts";
 import { readHealthAddress, serveHealth } from "./health.ts";
 import { LiveTask } from "./live-task.ts";
+import { MemoryWatch, readMemory } from "./memory-watch.ts";
 import { counted } from "./states.ts";
 import { openStore, Store } from "./store.ts";
 import { TaskFolders } from "./task-folders.ts";
@@ -68,6 +69,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
   const bases = new BaseFolders(join(top, "bases"), store);
   const { ledger } = store;
   const lone = new LoneProcesses(url, request.concurrency);
+  const memory = request.taskMemory === undefined ? null : new MemoryWatch(readMemory(request.taskMemory));
   let busyAt = performance.now();
   const places = new TaskFolders(join(top, "work"));
   await places.clear();
@@ -84,6 +86,7 @@ export async function openWorker({ url, ground: given, request }: Fleet, store: 
       if (hasLone || atWork.size > 0) busyAt = performance.now();
       if (isLone && performance.now() - busyAt > LONE_IDLE_MS) onIdle();
       if (hasLone && !isLone) lone.start();
+      memory?.look(atWork, ground.note);
       const over = await ledger.look([...new Set([...atWork].map(({ run }) => run))]);
       for (const task of atWork) {
         const why = over.get(task.run) ?? null;

@@ -38,6 +38,12 @@ describe("a file of tasks", () => {
     [{ ...plain, id: "b", prompt: " " }, /"prompt" must be a text that is not empty/],
     [{ ...plain, id: "b", git: "x" }, /exactly one of "folder", "git", "tarball"/],
     [{ ...plain, id: "b", revision: "x" }, /"revision" goes with "git"/],
+    [
+      { id: "b", prompt: "go", git: "https://a:secret@x.org/y.git" },
+      /"git" has a password, which would be kept/,
+    ],
+    [{ id: "b", prompt: "go", git: `https://a:\${OPENAI_API_KEY}@x.org/y.git` }, /"git" has a password/],
+    [{ id: "b", prompt: "go", git: "https://ghp_0123456789abcdefghij@x.org/y.git" }, /"git" has a password/],
     [{ ...plain, id: "b", budget: "much" }, /"budget" cannot be used: The budget "much" cannot be read/],
     [{ ...plain, id: "b", approvalMode: "fast" }, /"approvalMode" must be one of plan/],
     [{ ...plain, id: "b", allow: "x" }, /"allow" must be a list of rules/],

@@ -103,9 +103,19 @@ function sourceOf({ folder, git, revision, tarball }: Record<string, unknown>, f
   if (typeof folder === "string") return { folder: resolve(from, folder) };
   if (typeof tarball === "string") return { tarball: resolve(from, tarball) };
   const url = String(git);
+  if (URL.canParse(url) && hasSecret(new URL(url)))
+    throw new Error(
+      `"git" has a password, which would be kept in the database. Write a variable in its place, as in https://user:\${BURIN_GIT_PASSWORD}@host/, and give it to each worker.`,
+    );
   // A path is a repository on this machine.
   const isHere = !isAbsolute(url) && /^\.{1,2}(?:\/|$)/.test(url);
   return { git: isHere ? resolve(from, url) : url, revision: String(revision ?? "HEAD") };
+}
+
+/** `${BURIN_GIT_NAME}` stands for a variable of the worker; a long user name with digits is a token. */
+function hasSecret({ username, password }: URL): boolean {
+  const isToken = /^(?=.*\d)[\w-]{20,}$/.test(username);
+  return isToken || (password !== "" && !/^\$\{BURIN_GIT_\w+\}$/.test(decodeURIComponent(password)));
 }
 
 /** Names of runs and tasks become parts of the names of folders. */

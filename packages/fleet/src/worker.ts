@@ -34,9 +34,9 @@ const ANSWER_TIME = { timeoutSeconds: 10, pollingIntervalMs: 500 };
 const NO_TIME = { timeoutSeconds: 0 };
 /** Longer than a worker can be late and not notice, see `ownership.ts`. */
 const LOOK_MS = 600;
-const POLL_MS = 150;
+const POLL_MS = 250;
 /** How long until the next look for tasks, after each kind of answer. */
-const ADMIT_MS = { none: 250, busy: 30, full: 100, taken: 250, blocked: 500 };
+const ADMIT_MS = { none: 300, busy: 30, full: 100, taken: 250, blocked: 500 };
 /** The engine records an end a moment after the task has left its worker. */
 const SOON_MS = 30;
 const DRAIN_LOOK_MS = 50;

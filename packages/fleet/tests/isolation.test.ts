@@ -36,6 +36,52 @@ describe("burin fleet, with a folder that is not to be trusted,", needs("Postgre
     expect(existsSync(evil)).toBe(true);
   });
 
+  it("P21 ends the commands of a task that use more memory than --task-memory, and no others", async () => {
+    const eat = `${process.execPath} -e 'const b = Buffer.alloc(400 * 1024 * 1024, 1); setInterval(() => b, 1000)'`;
+    room.replies.set("eats", commands(eat));
+    room.replies.set("modest", commands("sleep 4; echo modest"));
+    const file = await room.writeTasks([
+      { id: "eats", prompt: "eats" },
+      { id: "modest", prompt: "modest" },
+    ]);
+    const { stderr } = await room.fleet("run", file, "--run", "memory", "--task-memory", "200M");
+    expect(stderr).toMatch(
+      /memory\.eats had \d+ MB in memory, more than --task-memory: its commands were ended/,
+    );
+    expect(stderr).not.toContain("memory.modest had");
+    expect((await room.fleet("logs", "memory.eats")).stdout).toMatch(/SIGKILL|signal 9|137/);
+    expect((await room.fleet("logs", "memory.modest")).stdout).toContain("Exit code: 0");
+  });
+
+  it("P21 keeps no password of a repository in the database, and gives it to the clone alone", async () => {
+    const { createServer } = await import("node:http");
+    const asked: (string | undefined)[] = [];
+    const server = createServer(({ headers }, response) => {
+      asked.push(headers.authorization);
+      response
+        .writeHead(headers.authorization === undefined ? 401 : 404, { "www-authenticate": "Basic realm=a" })
+        .end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as import("node:net").AddressInfo;
+    const code = (password: string) => ({
+      folder: undefined,
+      git: `http://me:${password}@127.0.0.1:${port}/a.git`,
+    });
+    const refused = await room.fleet("run", await room.writeTasks([{ id: "bare", ...code("s3cret") }]));
+    expect(refused.stderr).toContain('"git" has a password, which would be kept in the database');
+    const file = await room.writeTasks([{ id: "named", ...code(`\${BURIN_GIT_PW}`) }]);
+    const words = ["run", file, "--run", "secrets"];
+    const { stdout } = await room.commands.start(words, { BURIN_GIT_PW: "s3/cret" }).end;
+    expect(asked.map((one) => one && Buffer.from(one.slice(6), "base64").toString())).toContain("me:s3/cret");
+    const logs = await room.fleet("logs", "secrets.named");
+    expect(logs.stdout).toContain("could not be cloned");
+    expect(stdout + logs.stdout).not.toMatch(/s3(?:\/|%2F)cret/);
+    const without = await room.fleet("run", file, "--run", "missing");
+    expect(without.stdout).toContain("this worker lacks the variable BURIN_GIT_PW");
+    server.close();
+  });
+
   it(
     "P21 runs commands in the sandbox beside a database of its own, which they do not see",
     needs("bwrap"),

@@ -37,10 +37,10 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   // Hidden from the commands that a task runs.
   delete process.env.BURIN_FLEET_DATABASE;
   // An empty one is as good as none.
-  const named = ["database", "port", "run", "patches", "predictions", "health"].map(
+  const named = ["database", "port", "run", "patches", "predictions", "health", "task-memory"].map(
     (name) => textOf(own[name]) || undefined,
   );
-  const [database = fromEnvironment, portText, run, patches, predictions, health] = named;
+  const [database = fromEnvironment, portText, run, patches, predictions, health, taskMemory] = named;
   const [perModel, perProvider, perTenant] = ["model", "provider", "tenant"].map((name) =>
     countOf(own, `per-${name}`),
   );
@@ -58,6 +58,7 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
     patches,
     predictions,
     health,
+    taskMemory,
     yes: options.approvalMode === "yolo",
   };
 }

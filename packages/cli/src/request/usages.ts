@@ -85,7 +85,7 @@ const COMMANDS: Readonly<Record<string, readonly [options: readonly string[], ..
     ],
     [
       "fleet worker [--concurrency N] [--per-model N]",
-      "works on tasks with other workers; also --per-provider N, --per-tenant N, --health [ADDRESS:]PORT",
+      "works on tasks with other workers; also --per-provider N, --per-tenant N, --task-memory 2G, --health PORT",
     ],
     ["fleet status | results [run]", "how a run stands; --json, --patches DIR, --predictions FILE"],
     ["fleet logs <task> [-f]", "everything that happened in a task"],

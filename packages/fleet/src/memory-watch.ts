@@ -1,0 +1,46 @@
+import { FleetError } from "./ground.ts";
+import type { LiveTask } from "./live-task.ts";
+import { TaskProcesses } from "./task-memory.ts";
+
+const UNITS: Readonly<Record<string, number>> = { M: 1024 ** 2, G: 1024 ** 3 };
+
+/** Reads `500M` or `2G`. */
+export function readMemory(text: string): number {
+  const [, count = "", unit = ""] = /^(\d{1,6}(?:\.\d+)?)\s*([MG])B?$/i.exec(text.trim()) ?? [];
+  const bytes = Number(count) * (UNITS[unit.toUpperCase()] ?? 0);
+  if (bytes > 0) return bytes;
+  throw new FleetError("--task-memory must be an amount of memory, as in 500M or 2G");
+}
+
+/**
+ * Ends the commands of a task that have more memory together than it may use. The system's own limits need control
+ * groups, which are not given to everybody.
+ */
+export class MemoryWatch {
+  readonly #most: number;
+  readonly #processes = new TaskProcesses();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  look(tasks: ReadonlySet<LiveTask>, note: (text: string) => void): void {
+    const byMark = new Map([...tasks].map((task) => [task.mark, task]));
+    for (const [mark, { bytes, pids }] of this.#processes.measure(new Set(byMark.keys()))) {
+      if (bytes <= this.#most) continue;
+      for (const pid of pids) endProcess(pid);
+      const amount = `${Math.round(bytes / 1024 ** 2)} MB`;
+      note(
+        `${byMark.get(mark)?.id} had ${amount} in memory, more than --task-memory: its commands were ended`,
+      );
+    }
+  }
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** What a session is started with is handed down to all that its commands start, whatever they do. */
+export const MARK_VARIABLE = "BURIN_RUN_ID";
+const KILOBYTE = 1024;
+
+/** What the processes of one task have in memory together, without what they share with others. */
+export interface TaskMemory {
+  readonly bytes: number;
+  readonly pids: readonly number[];
+}
+
+/** Knows which processes belong to which task, on Linux; elsewhere none is found. */
+export class TaskProcesses {
+  /** The mark of each process that was seen, by its id and start. */
+  #marks = new Map<string, string>();
+
+  /** By the marks of tasks: the first word of `MARK_VARIABLE` that is one of them. */
+  measure(tasks: ReadonlySet<string>): ReadonlyMap<string, TaskMemory> {
+    const found = new Map<string, { bytes: number; pids: number[] }>();
+    const marks = new Map<string, string>();
+    for (const pid of processIds()) {
+      const started = startOf(pid);
+      if (started === null) continue;
+      const key = `${pid} ${started}`;
+      const mark = this.#marks.get(key) ?? markOf(pid);
+      marks.set(key, mark);
+      const task = mark.split(" ").find((word) => tasks.has(word));
+      if (task === undefined) continue;
+      const sum = found.get(task) ?? { bytes: 0, pids: [] };
+      sum.bytes += ownBytesOf(pid);
+      sum.pids.push(pid);
+      found.set(task, sum);
+    }
+    this.#marks = marks;
+    return found;
+  }
+}
+
+function processIds(): number[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+}
+
+function startOf(pid: number): string | null {
+  return read(`/proc/${pid}/stat`)?.split(") ").at(-1)?.split(" ")[19] ?? null;
+}
+
+function markOf(pid: number): string {
+  const variables = read(`/proc/${pid}/environ`)?.split("\0") ?? [];
+  return variables.find((one) => one.startsWith(`${MARK_VARIABLE}=`))?.slice(MARK_VARIABLE.length + 1) ?? "";
+}
+
+function ownBytesOf(pid: number): number {
+  const status = read(`/proc/${pid}/status`) ?? "";
+  const kilobytes = ["RssAnon", "RssShmem"].map((name) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0),
+  );
+  return kilobytes.reduce((sum, count) => sum + count, 0) * KILOBYTE;
+}
+
+/** null for one that has ended, or is not this user's. */
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return null;
+  }
+}
