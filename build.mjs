@@ -17,6 +17,7 @@ import { decode, encode } from "@jridgewell/sourcemap-codec";
 import { rolldown } from "rolldown";
 import { holdAlone } from "./build-alone.mjs";
 import { takingLate, writeDoors } from "./build-library.mjs";
+import { LIBRARY_GROUPS, MOMENT_GROUPS } from "./build-moments.mjs";
 import { writeTypes } from "./build-types.mjs";
 import { manPage } from "./man-page.mjs";
 
@@ -29,77 +30,8 @@ const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 /** The module that every start of the command line loads, before it asks a model. */
 const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
 const MODEL = /[\\/]print[\\/](?:find-model|text-report)\.ts$/;
-/** What both the record of a session and calls need: `burin call` has no session. */
-const SHARED = [
-  ...["make-folders", "path-lock", "disk-looks"].map((file) => `files/src/disk/${file}`),
-  "files/src/paths/paths",
-  ...["at-exit", "child-environment", "process-table"].map((file) => `commands/src/processes/${file}`),
-];
 /** What stands on the screen before the rest of the app is loaded. */
 const SCREEN = /[\\/]interactive[\\/]interactive\.ts$/;
-/**
- * Each file that is loaded costs as much as 10 kB more in another one, so that what is first used at one moment is one
- * file: from a request to its reply, and each kind of work that calls ask for. What comes first here holds what
- * several need, and so nothing is loaded for the sake of what comes later.
- */
-const MOMENTS = Object.entries({
-  shared: SHARED,
-  reply: ["log/event-log", "log/redactor", "replies/read-answer", "calls/(?:own-call|text-calls)"],
-  calls: [
-    ...["agent/call-round", "scheduler/scheduler", "scheduler/sound-tool", "approval/judge-call"],
-    "files/src/workspace/files",
-  ],
-  processes: ["commands/src/processes/supervisor", "commands/src/sandbox/vouched-files"],
-  changes: ["files/src/workspace/change-files", "core/src/text/overwriting", "undo/undo-journal"],
-  edits: ["core/src/text/changing"],
-  searches: ["files/src/search/search-files", "files/src/workspace/find-files"],
-  commands: ["shell/running-commands", "text/command-report", "sandbox/sandbox-probe"],
-  judging: ["approval/approval-policy", "commands/src/git/git-repository", "processes/command-surroundings"],
-});
-const LATE_GROUPS = MOMENTS.map(([name, files], index) => ({
-  name,
-  test: testOf(files),
-  priority: MOMENTS.length - index,
-}));
-/**
- * Chunks of the library: its classes come with the import, the rest with the first toolbox, session or question to
- * it. Each takes along what it needs and no earlier one has, so leaves that calls need too stand before these.
- */
-const LIBRARY_GROUPS = [
-  ["patterns", "contract/src/patterns/[\\w-]+"],
-  ["checks", "contract/src/messages/(?:schema-faults|check-schema)"],
-  [
-    "door",
-    ...["contract/src/(?:tools|machine/workspace|settings/settings|text/visible-text)"],
-    ...["core/src/tools/(?!built-in)[\\w-]+", "discovery/discovered-tool", "mcp/src/discovered-mcp-tool"],
-    ...["agent/budget", "session/turn-count", "session/recorded-model", "log/session-error"],
-    ...["commands/src/node-machine", "runtime"],
-  ],
-  [
-    "shared",
-    ...["disk/make-folders", "(?:disk/disk-looks|paths/paths|encodings/encodings)", "text/near-names"],
-    ...[
-      "processes/helper-program",
-      "workspace/(?:read-opened|media-kind)",
-      "messages/message",
-      "scheduler/(?:call-outcome|decision|function-response)",
-    ],
-  ],
-  ["locks", "disk/path-lock", "vouched-files", "wait-for-output"],
-  ["processes", "processes/(?:supervisor|process-table|child-environment)"],
-  ["guesses", "encodings/guess-encoding"],
-  ["differences", "diff/libesm/util/string"],
-  ["toolbox", "assembly/toolbox"],
-  ["session", "assembly/session"],
-  ["create", "core/src/create-session"],
-  ["models", "core/src/index"],
-].map(([name = "", ...files], index) => ({ name, test: testOf(files), priority: 40 - index }));
-
-/** @param {readonly string[]} files */
-function testOf(files) {
-  return new RegExp(`[\\\\/](?:${files.join("|").replaceAll("/", "[\\\\/]")})\\.[jt]s$`);
-}
-
 /** @typedef {import("@jridgewell/sourcemap-codec").SourceMapSegment} SourceMapSegment */
 /**
  * @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string, isLibrary?: boolean,
@@ -259,7 +191,7 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false,
         { name: "model", test: MODEL, priority: 21 },
         { name: "screen", test: SCREEN, priority: 19 },
         ...(isInParts ? LIBRARY_GROUPS : []),
-        ...LATE_GROUPS,
+        ...MOMENT_GROUPS,
       ],
     },
     entryFileNames: `[name]${extension}`,
@@ -268,8 +200,8 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false,
 }
 
 /**
- * What every start of the command line loads before it asks a model; writes nothing.
- * @returns {Promise<{ modules: string[], builtins: string[], importedBuiltins: string[], bytes: number }>}
+ * What every start of the command line loads before it asks a model, and the number of all files; writes nothing.
+ * @returns {Promise<{ modules: string[], builtins: string[], importedBuiltins: string[], bytes: number, files: number }>}
  */
 export async function loadOfStart() {
   const build = await openBuild(CLI_INPUT, CLI_TARGET.outside);
@@ -288,6 +220,7 @@ export async function loadOfStart() {
     builtins: [...new Set(all.flatMap(({ imports }) => imports.filter((name) => isBuiltin(name))))],
     importedBuiltins: all.flatMap(({ dynamicImports }) => dynamicImports.filter((name) => isBuiltin(name))),
     bytes: all.reduce((sum, { code }) => sum + code.length, 0),
+    files: chunks.length,
   };
 }
 

@@ -7,6 +7,7 @@ const LIGHT: StartLoad = {
   builtins: ["node:path"],
   importedBuiltins: [],
   bytes: 1000,
+  files: 51,
 };
 
 describe("what a start loads", () => {
@@ -23,6 +24,7 @@ describe("what a start loads", () => {
   });
 
   it.each<[Partial<StartLoad>, string]>([
+    [{ files: 52 }, "the command line has 51 late chunks, more than 50: build-moments.mjs"],
     [{ modules: ["node_modules/diff/libesm/index.js"] }, "would load node_modules/diff/libesm/index.js"],
     [
       { modules: ["packages/edit-match/src/edit-match.ts"] },

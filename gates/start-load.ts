@@ -9,6 +9,8 @@ export interface StartLoad {
   readonly importedBuiltins: readonly string[];
   /** Of code, as it ships. */
   readonly bytes: number;
+  /** Of the whole command line, with the one that Node starts. */
+  readonly files: number;
 }
 
 /** Node holds these ready at its own start, or loads them for a request anyway. */
@@ -38,9 +40,16 @@ const LATE_MODULES = [
 /** V8 takes about 1 ms for 36 kB, and a bare Node starts in 20 ms. */
 const MOST_BYTES = 209_000;
 
+/** One for each moment of first use, not for each module. */
+const MOST_LATE_FILES = 50;
+
 /** A start is quick because it loads little: what is heavy stays behind an `await import()`. */
-export function startLoad({ modules, builtins, importedBuiltins, bytes }: StartLoad): Verdict {
+export function startLoad({ modules, builtins, importedBuiltins, bytes, files }: StartLoad): Verdict {
   const violations: string[] = [];
+  if (files - 1 > MOST_LATE_FILES)
+    violations.push(
+      `the command line has ${files - 1} late chunks, more than ${MOST_LATE_FILES}: build-moments.mjs`,
+    );
   for (const path of modules) {
     const isForeign = path.includes("node_modules/") && !path.includes(ALLOWED_PACKAGE);
     if (isForeign || LATE_MODULES.includes(path)) {

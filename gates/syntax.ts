@@ -211,3 +211,45 @@ function templateText(node: ESTree.Node): string | null {
 function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }
+
+export interface ModuleValue {
+  readonly name: string;
+  readonly line: number;
+  /** What stands directly above it. */
+  readonly comment: string;
+}
+
+const CHANGES = "set|add|delete|clear|push|pop|shift|unshift|splice|answer";
+
+/**
+ * The values of a module that change while it is loaded: `let`, collections that begin empty or are changed, and
+ * objects whose fields are set. A WeakMap or WeakSet is left out: it holds facts of its keys.
+ */
+export function moduleValues(path: string, text: string): ModuleValue[] {
+  const { program, comments } = parseSync(path, text);
+  const found: ModuleValue[] = [];
+  for (const statement of program.body) {
+    const declared = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
+    if (declared?.type !== "VariableDeclaration" || declared.declare === true) continue;
+    const above = comments.filter(({ end }) => /^\s*$/.test(text.slice(end, statement.start)));
+    for (const { id, init } of declared.declarations) {
+      const name = text.slice(id.start, id.type === "Identifier" ? id.start + id.name.length : id.end);
+      const begun = init === null ? "" : text.slice(init.start, init.end);
+      const isReadOnly = /\b[Rr]eadonly/.test(text.slice(id.start, id.end));
+      const isHeld = declared.kind === "const" && (isReadOnly || !isChanged(text, name, begun));
+      if (isHeld || /^new Weak(?:Map|Set)\b/.test(begun)) continue;
+      const comment = above.map(({ value }) => value.replace(/\s*\n\s*\* ?/g, " ")).join(" ");
+      found.push({ name, line: lineAt(text, statement.start), comment });
+    }
+  }
+  return found;
+}
+
+function isChanged(text: string, name: string, begun: string): boolean {
+  const isEmpty = /^new [A-Z]\w*(?:<.*>)?\(\)$/s.test(begun);
+  const escaped = name.replace(/\W/g, "\\$&");
+  const change = new RegExp(
+    `(?<![.\\w#])${escaped}(?:\\.(?:${CHANGES})\\(|(?:\\.(?!lastIndex)\\w+|\\[[^\\]]+\\])\\s*(?:[-+|&?]{0,2}=)(?!=))`,
+  );
+  return isEmpty || change.test(text);
+}

@@ -22,11 +22,12 @@ export type Request =
     };
 
 /** The options of every command, as `parseArgs` wants them. */
-const PARSED: NonNullable<ParseArgsConfig["options"]> = {};
-for (const { long, short, value, isRepeatable } of OPTIONS) {
-  const form = { type: value === undefined ? "boolean" : "string", multiple: isRepeatable } as const;
-  PARSED[long.slice(2)] = short === undefined ? form : { ...form, short: short.slice(1) };
-}
+const PARSED: NonNullable<ParseArgsConfig["options"]> = Object.fromEntries(
+  OPTIONS.map(({ long, short, value, isRepeatable }) => {
+    const form = { type: value === undefined ? "boolean" : "string", multiple: isRepeatable } as const;
+    return [long.slice(2), short === undefined ? form : { ...form, short: short.slice(1) }];
+  }),
+);
 
 /** Throws UsageError, with what to write instead, for an invalid command line. */
 export async function readArgs(argv: readonly string[]): Promise<Request> {

@@ -19,7 +19,7 @@ const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
   ["。", "."],
   ["、", ","],
 ];
-/** What each character beyond ASCII stands for; those that are not listed are added when they come. */
+/** Shared by sessions: what each character beyond ASCII stands for; those that are not listed are added when they come. */
 const PLAIN = new Map(
   LOOK_ALIKE.flatMap(([signs, plain]) => [...signs].map((sign) => [sign.charCodeAt(0), plain] as const)),
 );

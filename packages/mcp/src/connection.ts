@@ -23,7 +23,9 @@ const MOST_LOOKS = 3;
 
 /** Connections that open at the same time: hundreds of programs that start would let nothing else run. */
 const MOST_OPENING = 16;
+/** Shared by sessions: they start programs on one machine. */
 let opening = 0;
+/** Shared by sessions: each waits for its turn to start a program. */
 const waiting: (() => void)[] = [];
 
 export interface ConnectionNeeds extends OpenNeeds {

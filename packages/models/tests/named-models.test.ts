@@ -107,13 +107,21 @@ describe("models with names of the person's own", () => {
       await writeFile(join(folder, "print-key"), `#!/bin/sh\necho ${key}\n`, { mode: 0o755 });
     }
     leaveOutFolders([project]);
-    const { PATH } = process.env;
-    process.env.PATH = [project, own, PATH].join(delimiter);
+    const PATH = [project, own, process.env.PATH].join(delimiter);
     const server = await serve({ text: "one" });
     const entry = { baseUrl: server.baseUrl, model: "m", key: { command: "print-key" } };
-    await ask({ model: { name: "told" }, models: { told: entry } });
-    process.env.PATH = PATH;
+    await ask({ model: { name: "told" }, models: { told: entry }, environment: { PATH } });
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer own"]);
+  });
+
+  it("P21 have the key that a command prints in their own environment, not in that of another session", async () => {
+    const server = await serve({ text: "one" }, { text: "two" });
+    const command = `"${process.execPath}" -p process.env.ACCOUNT`;
+    const entry = { baseUrl: server.baseUrl, model: "m", key: { command } };
+    for (const ACCOUNT of ["first", "second"])
+      await ask({ model: { name: "told" }, models: { told: entry }, environment: { ACCOUNT } });
+    const keys = server.requests.map(({ headers }) => headers.authorization);
+    expect(keys).toEqual(["Bearer first", "Bearer second"]);
   });
 
   it("say why their key cannot be had, and ask nobody", async () => {

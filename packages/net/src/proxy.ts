@@ -18,6 +18,7 @@ export interface Route {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Shared by sessions: connections by the whole address of the proxy, with its user. */
 const tunnels = new Map<string, PlainAgent>();
 
 /** By the usual variables, lower case first; never for this machine. Throws when one is not a valid address. */

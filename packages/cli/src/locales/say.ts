@@ -20,27 +20,26 @@ const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<Texts>>> = {
   ru: async () => (await import("./ru.json", { with: { type: "json" } })).default,
 };
 
-let texts: Texts = en;
-let current: Language = "en";
+/** Shared by sessions: one person reads the screen of this process. */
+let shown: { readonly language: Language; readonly texts: Texts } = { language: "en", texts: en };
 
 /** A text in the user's language, with its values filled in. */
 export function say(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
-  return texts[key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+  return shown.texts[key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
 }
 
 /** A number with its digits grouped as in the current language. By hand: V8 takes 80 ms to load its number formats. */
 export function grouped(count: number): string {
-  const mark = current === "fr" || current === "ru" ? "\u00a0" : ",";
+  const mark = shown.language === "fr" || shown.language === "ru" ? "\u00a0" : ",";
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, mark);
 }
 
 export async function useTexts(chosen: Language): Promise<void> {
-  texts = chosen === "en" ? en : await LOAD[chosen]();
-  current = chosen;
+  shown = { language: chosen, texts: chosen === "en" ? en : await LOAD[chosen]() };
 }
 
 export function language(): Language {
-  return current;
+  return shown.language;
 }
 
 /** The language that a name means, such as `zh`, `fr-CA` or `ja_JP.UTF-8`; English for any other. */

@@ -1,6 +1,6 @@
 /**
  * Widths that differ between terminals. These values are the most common; `screen.ts` asks the terminal once such
- * a character is about to be shown.
+ * a character is about to be shown. Shared by sessions: they have one terminal.
  */
 export const habits = {
   /** Cells of one emoji. */
@@ -33,6 +33,7 @@ const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 
 /** The time that the segmenter takes grows with the square of a text's length. */
 const PIECE = 1000;
+/** Shared by sessions: it has no settings, and takes long to make. */
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits the text into characters as users see them. */

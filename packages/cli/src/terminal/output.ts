@@ -104,6 +104,7 @@ export function leave(code: ExitCode): void {
   });
 }
 
+/** Shared by sessions: the streams belong to the process. */
 const isListening = { stdout: false, stderr: false };
 
 /** Creates the stream at the first write: a start need not wait for it before it asks the model. */

@@ -2,9 +2,11 @@ import { closeSync, fstatSync } from "node:fs";
 import { constants } from "node:os";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 
+/** Shared by sessions: a signal ends the process, with all that it runs. */
 let received: NodeJS.Signals | null = null;
-/** Another program has the terminal: its keys send signals to both, and mean that program. */
+/** Shared by sessions: they have one terminal. Another program has it, and its keys mean that program. */
 let isAway = false;
+/** Shared by sessions: the end of the process ends all of them. */
 const controller = new AbortController();
 
 /** Aborts on the first Ctrl-C, hang-up, quit or termination; a second one ends the process at once. */

@@ -10,9 +10,17 @@ const ONLY_FILES = [
 
 const COMMIT = /^[0-9a-f]{40}$/;
 
-/** Downloads a repository, at a branch, a tag or a commit's whole id, to a new folder. Throws git's error. */
-export async function cloneRepository(url: string, folder: string, at?: string): Promise<void> {
-  const git = findHelper("git", process.env.PATH);
+export interface CloneOptions {
+  /** A branch, a tag or a commit's whole id. */
+  readonly at?: string | undefined;
+  /** Where git is found, and what it gets. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Downloads a repository to a new folder. Throws git's error. */
+export async function cloneRepository(url: string, folder: string, options: CloneOptions): Promise<void> {
+  const { at, environment } = options;
+  const git = findHelper("git", environment.PATH);
   if (git === null) throw new Error("git was not found");
   const branch = at === undefined ? [] : [`--branch=${at}`];
   const steps =
@@ -23,7 +31,7 @@ export async function cloneRepository(url: string, folder: string, at?: string):
           ["-C", folder, "checkout", "--quiet", "FETCH_HEAD"],
         ]
       : [["clone", "--quiet", "--depth=1", ...branch, "--", url, folder]];
-  const env = { ...process.env, PATH: helperPath(process.env.PATH), GIT_TERMINAL_PROMPT: "0" };
+  const env = { ...environment, PATH: helperPath(environment.PATH), GIT_TERMINAL_PROMPT: "0" };
   const { waitForOutput } = await import("../processes/wait-for-output.ts");
   for (const step of steps) {
     const how = { cwd: process.cwd(), env, longestMs: LONGEST_MS };

@@ -67,8 +67,9 @@ export function gitIn({ roots, environment, passEnvironment: pass }: FactsGround
   return { git, env: { ...env, ...paths, ...gitLooking({ isSandboxed: false }) } };
 }
 
-/** For all sessions of this process. */
+/** Shared by sessions: answers of git as long as the files that it read are the same. */
 const repositories = new KeptAnswers<Repository | RepositoryFault | null>();
+/** Shared by sessions: the same. They differ only where the files of git do. */
 const indexes = new KeptAnswers<IndexPaths | RepositoryFault>();
 
 class GitAsker {

@@ -5,8 +5,9 @@ import { orElse } from "@burin/contract/or-else";
 import { isPlaceIn } from "@burin/files/disk/disk-looks";
 import { findProgram, foldersOfPath, SYSTEM_FOLDERS } from "./shell-program.ts";
 
-/** Where this process was started, which a package runner does in a project, and the roots of all its workspaces. */
+/** Shared by sessions: a folder that one works in is safe for none. Where this process was started, which a package runner does in a project, and the roots of all its workspaces. */
 const projects = new Set<string>(orElse([], () => [process.cwd()].filter(isProject)));
+/** Shared by sessions: places of programs by name and PATH, for the projects above. */
 const known = new Map<string, string | null>();
 
 /** From now on no helper program comes from these folders: a repository must not bring its own `mkfifo` or `git`. */

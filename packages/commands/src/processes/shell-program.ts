@@ -67,11 +67,7 @@ function placesAround(root: string): string[] {
 }
 
 /** Returns the first executable file with that name in the system's folders and in PATH's, without the project's. */
-export function findProgram(
-  name: string,
-  path = process.env.PATH ?? "",
-  roots: readonly string[] = [],
-): string | null {
+export function findProgram(name: string, path = "", roots: readonly string[] = []): string | null {
   return firstProgram(name, SYSTEM_FOLDERS) ?? firstProgram(name, foldersOfPath(path, roots).others);
 }
 

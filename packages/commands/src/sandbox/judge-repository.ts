@@ -86,6 +86,7 @@ function reasonOfCommonFolder(file: string): string | null {
 /** Returns where a `.git` file or link leads, whether it exists or not; null when it leads nowhere. */
 export function folderOfLink({ path, kind, target = "" }: Place): string | null {
   const line = kind === "link" ? `gitdir: ${target}` : lineOf(path);
+  /** Shared by sessions: answers of git as long as the files that it read are the same. */
   const named = line === null ? undefined : /^gitdir: (.+)$/.exec(line)?.[1];
   return named === undefined ? null : realPlace(resolve(dirname(path), named));
 }
@@ -169,6 +170,7 @@ function keyOf(entry: string): string {
   return entry.replace(/\n.*/s, "");
 }
 
+/** Shared by sessions: answers of git as long as the files that it read are the same. */
 const named = new KeptAnswers<readonly string[]>();
 
 /**

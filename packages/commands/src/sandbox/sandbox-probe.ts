@@ -10,7 +10,7 @@ import { linuxSandbox, probeInSpace } from "./sandbox-linux.ts";
 import { macSandbox } from "./sandbox-mac.ts";
 import { SessionSpace } from "./session-space.ts";
 
-/** A probe that succeeded is valid for every mode and session of this process. */
+/** Shared by sessions: a probe that succeeded is valid for every mode and session of this process. */
 const working = new Set<string>();
 
 /** Finds out, by trying, whether commands can be limited here. */

@@ -212,7 +212,7 @@ async function isReady({ child }: Supervised): Promise<boolean> {
   return Promise.race([answer, child.ended.then(() => false), late]);
 }
 
-/** What has worked once works in every session of this process. */
+/** Shared by sessions: what has worked once on this machine works for all of them. */
 const working = new Set<string>();
 
 async function canRun(

@@ -1,4 +1,4 @@
-import { onceFor } from "@burin/contract/async/once";
+import { rememberResults } from "@burin/contract/async/remember-results";
 /** A character that cannot be written in an encoding. */
 export interface Unencodable {
   readonly character: string;
@@ -9,7 +9,7 @@ export interface Unencodable {
 /** What Windows-1252 has in place of Latin-1's control characters; some decoders return the control characters. */
 const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
-const decoders = new Map<string, { decode(bytes: Uint8Array): string }>();
+const decoderOf = rememberResults((encoding: string) => new TextDecoder(encoding, { ignoreBOM: true }));
 
 /** Decodes bytes without a byte order mark. Invalid bytes become U+FFFD. */
 export function decodeBytes(bytes: Uint8Array, encoding: string): string {
@@ -25,7 +25,7 @@ export function decodeBytes(bytes: Uint8Array, encoding: string): string {
         .toString("latin1")
         .replace(/[\x80-\x9f]/g, (control) => WINDOWS_1252[control.charCodeAt(0) - 0x80] ?? control);
     default:
-      return onceFor(decoders, encoding, () => new TextDecoder(encoding, { ignoreBOM: true })).decode(bytes);
+      return decoderOf(encoding).decode(bytes);
   }
 }
 
@@ -120,11 +120,11 @@ function encodeUtf32(text: string, isLittle: boolean): Buffer {
 /** Code point to bytes, the first byte in the highest place. */
 type ByteMap = ReadonlyMap<number, number>;
 
-const maps = new Map<string, ByteMap>();
+const byteMapOf = rememberResults(invert);
 
 /** Encodes by inverting the decoder: decodes every possible sequence once to learn its character. */
 function legacyBytes(text: string, encoding: string): Buffer | Unencodable {
-  const map = onceFor(maps, encoding, () => invert(encoding));
+  const map = byteMapOf(encoding);
   const bytes = Buffer.allocUnsafe(text.length * 4);
   let length = 0;
   for (let position = 0; position < text.length; position += 1) {

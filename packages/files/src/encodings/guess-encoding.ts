@@ -1,4 +1,4 @@
-import { onceFor } from "@burin/contract/async/once";
+import { rememberResults } from "@burin/contract/async/remember-results";
 import { decodeBytes } from "./encodings.ts";
 
 /** How text in a single-byte encoding usually looks. */
@@ -149,9 +149,7 @@ function withoutRepeats(sample: Uint8Array): Uint8Array {
 }
 
 function singleByteLikelihood(sample: Uint8Array, script: Script): number {
-  const costs = onceFor(knownCosts, script, () =>
-    Array.from({ length: 128 }, (_, index) => costOf(index + 0x80, script)),
-  );
+  const costs = costsOf(script);
   let sum = script.prior;
   let before = 0;
   for (const byte of sample) {
@@ -175,7 +173,9 @@ function isAsciiLetter(byte: number): boolean {
   return small >= 0x61 && small <= 0x7a;
 }
 
-const knownCosts = new Map<Script, readonly number[]>();
+const costsOf = rememberResults((script: Script) =>
+  Array.from({ length: 128 }, (_, index) => costOf(index + 0x80, script)),
+);
 
 function costOf(byte: number, { encoding, letters }: Script): number {
   const character = decodeBytes(Uint8Array.of(byte), encoding);

@@ -30,7 +30,7 @@ export class Access {
 
   /** Where to look for helper programs. */
   get environment(): NodeJS.ProcessEnv {
-    return this.#settings.environment ?? process.env;
+    return this.#settings.environment ?? {};
   }
 
   get helpers(): FileHelpers {

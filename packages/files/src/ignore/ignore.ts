@@ -40,7 +40,7 @@ export class IgnoreRules {
   /** Without git's rules no git file is read: what is hidden from all tools does not depend on them. */
   constructor(roots: readonly string[], settings: IgnoreSettings, withGit = true) {
     this.#roots = roots;
-    this.#environment = withGit ? (settings.environment ?? process.env) : null;
+    this.#environment = withGit ? (settings.environment ?? {}) : null;
     this.#ownNames = [OWN_FILE, ...settings.ignoreFileNames];
     this.#settings = settings.ignore.length === 0 ? null : new IgnoreFile(settings.ignore.join("\n"));
   }

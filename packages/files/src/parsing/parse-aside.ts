@@ -54,6 +54,7 @@ interface Limits {
   readonly signal: AbortSignal;
 }
 
+/** Shared by sessions: one page or document is parsed at a time, to bound the memory of the process. */
 let last: Promise<unknown> = Promise.resolve();
 
 /** Whether there is a worker: a program that bundles this package may have left out its file. */

@@ -89,7 +89,7 @@ export async function locate(path: string, roots: readonly string[]): Promise<Lo
 /** How long to trust the disk of a folder to answer after it has answered. */
 const ANSWERING_SECONDS = 1;
 
-/** `at` is a `process.uptime()`: the first use of `performance` loads as much as a whole read. */
+/** Shared by sessions: whether the disk of a folder answers. `at` is a `process.uptime()`: the first use of `performance` loads as much as a whole read. */
 let lastAnswer = { folder: "", isReal: false, at: 0 };
 
 function isAnswering(folder: string): boolean {

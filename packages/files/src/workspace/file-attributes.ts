@@ -10,7 +10,7 @@ export interface Replaced {
   /** The path as it was requested; only for messages. */
   readonly file: string;
   readonly stats: BigIntStats;
-  /** Where to look for programs, instead of in this process's own environment. */
+  /** Where to look for programs besides the system's own folders. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
   readonly helpers: FileHelpers;
 }
@@ -31,7 +31,7 @@ const ATTRIBUTE = /\d SCHILY\.(?:acl\.|xattr\.(?!security\.))/;
 const CONTEXT = /\d RHT\.security\.selinux=([^\n]*)/g;
 const NONE: Attributes = { some: false, context: false };
 
-/** Files that this process has written without attributes, and folders that pass on none, each as it was then. */
+/** Shared by sessions: facts by identity and time of change. Files that this process has written without attributes, and folders that pass on none, each as it was then. */
 const plain = new Map<string, string>();
 
 /**
@@ -111,7 +111,7 @@ function typeIn(context = ""): string | undefined {
 async function run(
   command: string,
   args: readonly string[],
-  { folder, helpers, environment = process.env }: Replaced,
+  { folder, helpers, environment = {} }: Replaced,
 ) {
   const place = { cwd: folder.path("."), env: { LC_ALL: "C", PATH: environment.PATH } };
   const limits = { signal: AbortSignal.timeout(LONGEST_MS), mostBytes: MOST_HEADER_BYTES };

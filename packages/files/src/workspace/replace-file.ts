@@ -103,6 +103,7 @@ const syncLater = promisify(fsync);
 /** On a quick disk, having another thread wait for so few bytes takes several times as long as the wait. */
 const QUICK_SYNC = { bytes: 64 * 1024, seconds: 0.01 };
 const SYNCS_AFTER_SLOW_ONE = 100;
+/** Shared by sessions: how quick the disk was lately; it changes only which thread waits. */
 let syncsForThread = 0;
 
 /**

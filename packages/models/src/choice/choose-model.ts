@@ -227,7 +227,7 @@ function choiceOf(service: ServiceName, named: NamedModel, environment: Environm
   const { protocol, keyVariables, modelVariable = "", urlVariable = "", ...more } = SERVICES[service];
   const variable = variableOf(named) ?? keyVariables.find((name) => environment[name]);
   const isBearer = variable === "ANTHROPIC_AUTH_TOKEN";
-  const kept = keyGiven(named);
+  const kept = keyGiven(named, environment);
   const apiKey = kept ?? (variable === undefined ? undefined : environment[variable]);
   const said = named.name || environment[modelVariable];
   const address = named.baseUrl || environment[urlVariable] || undefined;
@@ -284,9 +284,9 @@ function vertex({ name = "", address, environment }: Reach): Partial<ModelChoice
   };
 }
 
-function keyGiven({ key }: NamedModel): ModelChoice["apiKey"] {
+function keyGiven({ key }: NamedModel, environment: NodeJS.ProcessEnv): ModelChoice["apiKey"] {
   if (typeof key !== "object" || "variable" in key) return undefined;
-  return async (isRefused) => (await import("../keys/key-source.ts")).keyFrom(key, isRefused);
+  return async (isRefused) => (await import("../keys/key-source.ts")).keyFrom(key, environment, isRefused);
 }
 
 /** Splits `provider/name` if it can mean nothing else: multi-vendor services call their models `maker/model`. */

@@ -12,15 +12,22 @@ const MOST_COMMAND_MS = 30_000;
 /** A token is not used in its last minute. */
 const SPARE_MS = 60_000;
 
+/** Shared by sessions: a key by its command with the whole environment, a token by the file of its credentials. */
 const known = new Map<string, { readonly key: string; readonly until: number }>();
 
 /** Returns the key from a command or a file; the command runs again only when its key was refused. */
-export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<string> {
+export async function keyFrom(
+  place: KeyPlace,
+  environment: NodeJS.ProcessEnv,
+  isRefused: boolean,
+): Promise<string> {
   if ("file" in place) return textOf(atHome(place.file));
-  const kept = known.get(place.command);
+  // Another session may have another environment, and so another key.
+  const source = [place.command, ...Object.entries(environment).sort()].join("\0");
+  const kept = known.get(source);
   if (kept && !isRefused) return kept.key;
-  const key = await said(place.command);
-  known.set(place.command, { key, until: Number.POSITIVE_INFINITY });
+  const key = await said(place.command, environment);
+  known.set(source, { key, until: Number.POSITIVE_INFINITY });
   return key;
 }
 
@@ -47,7 +54,7 @@ function textOf(file: string): string {
   throw new Error(`the file ${file} ${text === undefined ? "does not exist" : "is empty"}`);
 }
 
-async function said(command: string): Promise<string> {
+async function said(command: string, environment: NodeJS.ProcessEnv): Promise<string> {
   const { runProgram } = await import("@burin/commands/processes/supervisor");
   const { helperPath } = await import("@burin/commands/processes/helper-program");
   const isWindows = process.platform === "win32";
@@ -55,7 +62,7 @@ async function said(command: string): Promise<string> {
     command: isWindows ? "cmd.exe" : "sh",
     args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
     cwd: homedir(),
-    env: { ...process.env, PATH: helperPath(process.env.PATH) },
+    env: { ...environment, PATH: helperPath(environment.PATH) },
     mostBytes: MOST_BYTES,
     signal: AbortSignal.timeout(MOST_COMMAND_MS),
   });

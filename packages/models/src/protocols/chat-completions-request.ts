@@ -1,4 +1,5 @@
 import { onceFor } from "@burin/contract/async/once";
+import { rememberResults } from "@burin/contract/async/remember-results";
 import type { ModelRequest } from "@burin/contract/chat-model";
 import type { Message, Part } from "@burin/contract/messages/message";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
@@ -39,7 +40,7 @@ export function chatCompletionsBody(
 }
 
 /** Messages that do not change any more, so that a long history is not serialized again for each request. */
-const WRITTEN = new Map<string, WeakMap<Message, string>>();
+const writtenWith = rememberResults((_quirks: string) => new WeakMap<Message, string>());
 
 interface Writing {
   readonly quirks: Quirks;
@@ -52,7 +53,7 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Wr
   const hasSystem = system !== "" && !quirks.has("no-system");
   const instructions: WireMessage = { role: "system", content: system };
   const written = hasSystem ? [`,${wireJson(marked(instructions, mark))}`] : [];
-  const memory = onceFor(WRITTEN, [...quirks].sort().join(), () => new WeakMap());
+  const memory = writtenWith([...quirks].sort().join());
   const asking = history.filter(({ role }) => role === "user");
   const toMark = new Set(mark ? asking.slice(-2) : []);
   const opening = hasSystem || system === "" ? undefined : asking[0];

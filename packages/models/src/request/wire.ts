@@ -17,6 +17,7 @@ export function wireName(name: string): string {
 }
 
 export const WIRE_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
+/** Shared by sessions: a changed name tells the own name, which it is made of. */
 const OWN_KEYS = new Map<string, string>();
 
 /** The name of a parameter in a format that strict providers accept; always the same for the same name. */

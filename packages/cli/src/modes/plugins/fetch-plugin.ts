@@ -52,7 +52,7 @@ export async function withPlugin(
     const [url = "", branch] = from.split("#");
     count += 1;
     const folder = join(fetched, `${count}`);
-    await cloneRepository(url, folder, branch).catch(notFetched(from));
+    await cloneRepository(url, folder, { at: branch, environment: process.env }).catch(notFetched(from));
     return folder;
   };
   try {

@@ -133,6 +133,7 @@ async function appFault(name: string): Promise<string | undefined> {
   return `/${name} belongs to the app${known}: start burin and type it there. To send it as text, put a space before it.`;
 }
 
+/** Shared by sessions: `burin -p` runs one session, whose document the end of the process reports. */
 let current: { readonly document: RunDocument; readonly session: Session; isTold: boolean } | null = null;
 
 /** The document of the current run so far, for reporting that the run cannot continue; it tells nothing more. */

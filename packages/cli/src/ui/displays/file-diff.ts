@@ -26,7 +26,7 @@ const LEAST_BESIDE = 90;
 const BAR = { text: " │ ", style: "dim" as const };
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
 
-/** A question about a large change is drawn again with each key. */
+/** Shared by sessions: rows by all that they are made of. A large change is drawn again with each key. */
 let last = { key: "", rows: [] as readonly Line[] };
 
 /** A change of a file, or some of its hunks, with the differing words marked. */

@@ -1,4 +1,5 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { once } from "@burin/contract/async/once";
 import { orElse } from "@burin/contract/or-else";
 import type { SeenFile } from "@burin/files/workspace/read-record";
 
@@ -17,12 +18,11 @@ const START = /^\{"len":(\d{1,12}),"sum":"([0-9a-f]{8})",/;
 /** Longer than the start of any line. */
 const START_BYTES = 48;
 
-let zlib: typeof import("node:zlib") | undefined;
-
 /** Long sessions have thousands of lines, and getting the module takes as long as the checksum. */
+const zlib = once(() => process.getBuiltinModule("node:zlib"));
+
 function sumOf(bytes: Buffer): number {
-  zlib ??= process.getBuiltinModule("node:zlib");
-  return zlib.crc32(bytes);
+  return zlib().crc32(bytes);
 }
 
 /** A line of a log: plain JSON that starts with the length in bytes and the CRC-32 of all that follows. */

@@ -31,8 +31,9 @@ export function undoFolder(home: string, root: string): string {
   return join(home, "undo", projectName(root));
 }
 
-/** Folders whose ids were read by this process: the next id comes after all of them. */
+/** Shared by sessions: ids come one after the other in the whole process. Folders whose ids were read. */
 const continued = new Set<string>();
+/** Shared by sessions: the time in the last id. */
 let last = 0;
 /** Sorts by time, also within one millisecond, when the clock is set back, and among ids that had a count for "00". */
 export function newChangeId(folder: string): string {

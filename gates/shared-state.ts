@@ -1,0 +1,80 @@
+import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
+import { moduleValues } from "./syntax.ts";
+
+/** What changes as long as the process lives, in a module: two sessions in one process share it. This only falls. */
+const MOST_SHARED = 30;
+/** A comment above says so, and why that is safe. */
+const REASON = /\bShared by sessions: \S.{10}/;
+
+/** The environment is read at the doors, and handed down: a session may have been given another one. */
+const READERS: Readonly<Record<string, string>> = {
+  "packages/core/src/assembly/home.ts": "the door of toolboxes and sessions",
+  "packages/core/src/configured-session.ts": "the door of sessions with their own settings",
+  "packages/core/src/settings/load-settings.ts": "the door of settings alone",
+};
+/** Faces, which start with an environment, and fakes. */
+const ABOVE_THE_DOOR = /^packages\/(?:cli|serve|fleet|testing)\//;
+/** Still read it below the door. This only falls. */
+const BELOW_THE_DOOR: readonly string[] = [
+  "packages/commands/src/git/git-objects.ts",
+  "packages/commands/src/git/git-writes.ts",
+  "packages/commands/src/processes/run-process.ts",
+  "packages/commands/src/sandbox/judge-repository.ts",
+  "packages/commands/src/sandbox/settle-taken.ts",
+  "packages/models/src/protocols/service-model.ts",
+  "packages/net/src/http-request.ts",
+];
+
+/** What a module keeps between calls says why two sessions may share it, and there is little of it. */
+export function sharedState(files: Files, most = MOST_SHARED): Verdict {
+  const violations: string[] = [];
+  let looked = 0;
+  let shared = 0;
+  for (const [path, text] of packageCode(files)) {
+    looked += 1;
+    for (const { name, line, comment } of moduleValues(path, text)) {
+      shared += 1;
+      if (REASON.test(comment)) continue;
+      violations.push(
+        `${path}:${line} ${name} changes in a module: move it into the object that owns it, or say "Shared by sessions: why"`,
+      );
+    }
+  }
+  if (shared > most)
+    violations.push(`${shared} values change in modules, more than the ${most} of gates/shared-state.ts`);
+  if (shared < most) violations.push(`gates/shared-state.ts:1 lower the ${most} to ${shared}`);
+  return { looked, violations };
+}
+
+/** Below the door nothing reads the environment of the process. */
+export function environmentReads(files: Files, listed = BELOW_THE_DOOR): Verdict {
+  const violations: string[] = [];
+  const found = new Set<string>();
+  let looked = 0;
+  for (const [path, text] of packageCode(files)) {
+    if (ABOVE_THE_DOOR.test(path) || path in READERS) continue;
+    looked += 1;
+    for (const [index, line] of text.split("\n").entries()) {
+      if (!/\bprocess\.env\b|\benv\b[^;=]*\} = process\b/.test(line)) continue;
+      found.add(path);
+      if (!listed.includes(path))
+        violations.push(`${path}:${index + 1} reads process.env: take the environment from the caller`);
+    }
+  }
+  const behind = listed.filter((path) => !found.has(path));
+  violations.push(
+    ...behind.map((path) => `gates/shared-state.ts:1 lists ${path}, which reads no environment`),
+  );
+  return { looked, violations };
+}
+
+function packageCode(files: Files): [string, string][] {
+  return [...files].filter(
+    ([path]) =>
+      /^packages\/[^/]+\/src\//.test(path) &&
+      isCode(path) &&
+      !isTest(path) &&
+      !path.startsWith("packages/fleet/src/page/") &&
+      !path.startsWith("packages/testing/"),
+  );
+}
