@@ -149,12 +149,28 @@ function trimSegments(segments, isForeign, isExact) {
 }
 
 /**
+ * Rows of data hold where a fact was seen and an example for its test, which nobody needs at run time.
+ * @type {import("rolldown").Plugin}
+ */
+const leavingOutExamples = {
+  name: "leaving-out-examples",
+  load(id) {
+    if (!/[\\/]failure-(?:codes|words)\.json$/.test(id)) return null;
+    /** @type {object[]} */
+    const rows = JSON.parse(readFileSync(id, "utf8"));
+    const code = JSON.stringify(rows, (key, value) => (/^(?:seen|example)$/.test(key) ? undefined : value));
+    return { code, moduleType: "json" };
+  },
+};
+
+/**
  * @param {Record<string, string>} input
  * @param {readonly string[]} [outside]
  */
 function openBuild(input, outside = []) {
   return rolldown({
     input,
+    plugins: [leavingOutExamples],
     external: [...outside],
     platform: "node",
     resolve: {
