@@ -23,7 +23,12 @@ const MOMENTS = Object.entries({
   processes: ["commands/src/processes/supervisor"],
   changes: ["files/src/workspace/change-files", "core/src/text/overwriting", "undo/undo-journal"],
   edits: ["core/src/text/changing"],
-  searches: ["files/src/search/search-files", "files/src/workspace/find-files", "files/src/ignore/tree-look"],
+  searches: [
+    "files/src/search/search-files",
+    "files/src/workspace/find-files",
+    "files/src/ignore/tree-look",
+    "files/src/tree/tree",
+  ],
   commands: [
     "shell/running-commands",
     "text/command-report",
@@ -38,15 +43,24 @@ const MOMENTS = Object.entries({
     "approval/question-view",
     "terminal/question-text",
   ],
-  proof: ["session/(?:work-proof|ask-until)"],
+  proof: ["session/(?:work-proof|ask-until)", "assembly/join-journal"],
   protocols: [
     "models/src/protocols/(?:anthropic|gemini|openai-responses)",
     "models/src/request/(?:tool-schema|tuning)",
   ],
   replies: ["models/src/replies/reply-reader", "models/src/protocols/[\\w-]+-reply"],
   keys: ["models/src/keys/(?:key-source|aws-signature)", "mcp/src/keychain"],
-  failures: ["models/src/failures/(?:learn|fallback)", "session/failed-run", "terminal/report-failure"],
+  failures: [
+    "models/src/choice/reach-model",
+    "print/how-to-connect",
+    "models/src/failures/(?:learn|fallback)",
+    "session/failed-run",
+    "terminal/report-failure",
+  ],
   trust: [
+    "discovery/command-source",
+    "hooks/hooks",
+    "assembly/guarded-calls",
     "settings/(?:folder-trust|trust|grants|change-settings|project-definitions)",
     "files/src/disk/home-file",
   ],
@@ -57,6 +71,11 @@ const MOMENTS = Object.entries({
     "print/(?:resume-session|answer-schema)",
   ],
   undo: ["session/undo/undo(?:-door)?"],
+  journal: [
+    "session/undo/(?:tree-journal|take-back-git|git-blobs|git-changes)",
+    "commands/src/git/git-work",
+    "files/src/tree/repository",
+  ],
   mcp: ["mcp/src/(?:mcp-server|mcp-door|result-parts|tool-change)", "assembly/join-mcp"],
   sdk: ["@modelcontextprotocol/[\\w/.-]+", "zod/[\\w/.-]+"],
   oauth: ["mcp/src/(?:open-client|oauth-login|oauth-client)"],
@@ -66,7 +85,6 @@ const MOMENTS = Object.entries({
     "parsing/parse-aside",
     "workspace/cut-image",
   ],
-  discovery: ["discovery/command-source", "hooks/hooks", "assembly/guarded-calls"],
   helpers: [
     "agent/(?:subagent|take-up|compaction/shorten)",
     "text/memory-section",
@@ -78,7 +96,6 @@ const MOMENTS = Object.entries({
   serve: ["serve/src/mcp/serve-(?:http|mcp)"],
   call: ["modes/(?:call|explain)"],
   inputs: ["modes/(?:serve|fleet)", "print/(?:stream-input|piped-file)"],
-  reach: ["models/src/choice/reach-model", "print/how-to-connect"],
   subcommands: ["modes/(?:sessions|undo|trust|grants)"],
   app: ["interactive/app", "terminal/inline-images"],
   panels: [
@@ -95,8 +112,7 @@ const MOMENTS = Object.entries({
     "modes/completion",
     "request/usages",
   ],
-  doctor: ["doctor/(?:doctor|examine)", "modes/(?:models|mcp|tools)"],
-  shows: ["demo/demo(?:-model)?", "modes/replay"],
+  doctor: ["demo/demo(?:-model)?", "modes/replay", "doctor/(?:doctor|examine)", "modes/(?:models|mcp|tools)"],
 });
 
 export const MOMENT_GROUPS = MOMENTS.map(([name, files], index) => ({

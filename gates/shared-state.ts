@@ -3,6 +3,8 @@ import { moduleValues } from "./syntax.ts";
 
 /** What changes as long as the process lives, in a module: two sessions in one process share it. This only falls. */
 const MOST_SHARED = 30;
+/** By so many it may be behind, or each of two changes at once would have to know of the other. */
+const SLACK = 2;
 /** A comment above says so, and why that is safe. */
 const REASON = /\bShared by sessions: \S.{10}/;
 
@@ -21,6 +23,7 @@ const BELOW_THE_DOOR: readonly string[] = [
   "packages/commands/src/processes/run-process.ts",
   "packages/commands/src/sandbox/judge-repository.ts",
   "packages/commands/src/sandbox/settle-taken.ts",
+  "packages/core/src/session/undo/undo.ts",
   "packages/models/src/protocols/service-model.ts",
   "packages/net/src/http-request.ts",
 ];
@@ -42,7 +45,7 @@ export function sharedState(files: Files, most = MOST_SHARED): Verdict {
   }
   if (shared > most)
     violations.push(`${shared} values change in modules, more than the ${most} of gates/shared-state.ts`);
-  if (shared < most) violations.push(`gates/shared-state.ts:1 lower the ${most} to ${shared}`);
+  if (shared < most - SLACK) violations.push(`gates/shared-state.ts:1 lower the ${most} to ${shared}`);
   return { looked, violations };
 }
 
