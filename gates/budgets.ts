@@ -4,12 +4,12 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 4060, // a third is the linear pattern matcher
+  contract: 4070, // a third is the linear pattern matcher
   "edit-match": 2630,
   "shell-judge": 6870, // two fifths are tables of programs
   net: 800,
   files: 6610, // a fifth is search
-  commands: 9110, // sandbox and git are the half
+  commands: 9120, // sandbox and git are the half
   models: 6560, // protocols and requests 2,380, failures and replies 1,500
   testing: 1470,
   web: 1850, // half is HTML to Markdown
@@ -17,7 +17,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 17950, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2350,
   fleet: 4790,
-  cli: 15130, // the app is more than half
+  cli: 15140, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -20,7 +20,7 @@ const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<Texts>>> = {
   ru: async () => (await import("./ru.json", { with: { type: "json" } })).default,
 };
 
-/** Shared by sessions: one person reads the screen of this process. */
+/** Shared by sessions: one user reads the screen of this process. */
 let shown: { readonly language: Language; readonly texts: Texts } = { language: "en", texts: en };
 
 /** A text in the user's language, with its values filled in. */

@@ -24,7 +24,7 @@ export class PathLockError extends Error {
   readonly code = "HELD";
 }
 
-/** Shared by sessions: they have one disk, whoever writes. Calls for the same path run one after the other. */
+/** Shared by sessions: they have one disk. Calls for the same path run one after the other. */
 const QUEUES = new Map<string, Promise<unknown>>();
 
 /**
