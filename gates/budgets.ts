@@ -16,7 +16,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   mcp: 2760,
   core: 17950, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2350,
-  fleet: 4790,
+  fleet: 4810,
   cli: 15140, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */

@@ -87,11 +87,21 @@ export function queueOf(worker: string): string {
 
 /** Whether a worker runs that takes tasks, on any machine. */
 export async function hasWorker({ client, pool }: Engine): Promise<boolean> {
-  const queues = (await client.listQueues()).filter(({ name }) => name.startsWith(WORKER_QUEUES));
-  return isAnyHeld(
-    pool,
-    queues.map(({ name }) => name.slice(WORKER_QUEUES.length)),
-  );
+  return isAnyHeld(pool, await listWorkers(client));
+}
+
+/** The workers that have a queue, also those that were killed while they had nothing to do. */
+export async function listWorkers(client: DBOSClient): Promise<string[]> {
+  const names = (await client.listQueues()).map(({ name }) => name);
+  return names.flatMap((name) => (name.startsWith(WORKER_QUEUES) ? [name.slice(WORKER_QUEUES.length)] : []));
+}
+
+/** Removes the queue of a worker that is gone, unless it has tasks. */
+export async function removeEmptyQueue(client: DBOSClient, worker: string): Promise<void> {
+  const queueName = queueOf(worker);
+  const asked = { queueName, limit: 1, loadInput: false, loadOutput: false };
+  const found = await client.listWorkflows({ ...asked, status: ["PENDING", "ENQUEUED"] });
+  if (found.length === 0) await client.deleteQueue(queueName);
 }
 
 /**

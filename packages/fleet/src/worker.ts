@@ -11,8 +11,10 @@ import {
   emptyQueue,
   isCancelled,
   LONE_QUEUE,
+  listWorkers,
   QUEUE,
   queueOf,
+  removeEmptyQueue,
   STEP,
   WORKFLOW,
 } from "./engine.ts";
@@ -104,6 +106,8 @@ export class Worker {
     await this.#life.hold();
     await DBOS.launch();
     this.#lookedAt = performance.now();
+    for (const worker of await listWorkers(this.#client))
+      if (worker !== this.name) await this.#life.ifFree(worker, () => removeEmptyQueue(this.#client, worker));
     this.#lookLater();
     this.#admitIn(0);
   }

@@ -7,6 +7,7 @@ import {
   commands,
   dataOf,
   openScriptedRoom,
+  query,
   type ScriptedRoom,
   shell,
   until,
@@ -70,6 +71,25 @@ describe("burin fleet, for one person alone,", needs("PostgreSQL"), () => {
     await until(() => room.hasEnded("woken.asks"));
     worker.child.kill("SIGINT");
     await worker.end;
+  });
+
+  it("P44 leaves no queue of a worker that was killed while it had nothing to do", async () => {
+    const killed = await room.commands.startWorker();
+    const name = /worker (\S+):/.exec(killed.soFar.stderr)?.[1] ?? "";
+    const queues = async () => {
+      const rows: { name: string }[] = await query(room.databaseUrl(), "select name from dbos.queues");
+      return rows.map((row) => row.name);
+    };
+    expect(await queues()).toContain(`burin_worker:${name}`);
+    const next = await room.commands.startWorker();
+    killed.child.kill("SIGKILL");
+    await killed.end;
+    const last = await room.commands.startWorker();
+    expect(await queues()).toHaveLength(2);
+    for (const { child, end } of [next, last]) {
+      child.kill("SIGINT");
+      await end;
+    }
   });
 
   it("P44 finishes the call at work on SIGTERM, and the next worker does not repeat it", async () => {

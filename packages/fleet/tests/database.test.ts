@@ -100,7 +100,7 @@ describe("burin fleet on a machine without PostgreSQL", needs("PostgreSQL of npm
     }
     const PATH = [planted, process.env.PATH].join(delimiter);
     const HOME = tmpdir();
-    const { code, stderr } = await room.commands.start(["status"], { PATH, HOME }).end;
+    const { code, stderr } = await room.commands.start(["results"], { PATH, HOME }).end;
     expect(stderr).toBe("");
     expect(code).toBe(0);
   });
