@@ -50,7 +50,11 @@ const CLI_TARGET = {
 /** Run in a thread of its own, and so a program of its own, which takes nothing of the others. */
 const WORKER_INPUT = { "parse-worker": join(top, "packages/web/src/parse-worker.ts") };
 /** What is published with types, and the doors that have them. */
-const TYPED = { core: ["index", "adapters", "testing"], "edit-match": ["index"], "shell-judge": ["index"] };
+const TYPED = {
+  core: ["index", "adapters", "machine", "sessions", "testing"],
+  "edit-match": ["index"],
+  "shell-judge": ["index"],
+};
 const CLI_INPUT = { burin: join(cli, "src/main.ts") };
 
 /**

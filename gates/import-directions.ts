@@ -62,6 +62,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "adapters",
     "create-session.ts",
     "configured-session.ts",
+    "session-store.ts",
+    "machine.ts",
+    "sessions.ts",
     "index.ts",
     "adapters.ts",
     "testing.ts",
@@ -107,10 +110,12 @@ const PURE = new Set(["contract", "edit-match", "shell-judge", "core/text", "cor
 const SHARED_BY_TOOLS = new Set(["tool-registry.ts"]);
 const LIST_OF_TOOLS = "built-in-tools.ts";
 /** What a whole-turn test may reach: the doors, never a room. */
-const PUBLIC_DOORS = new Set(["index", "adapters", "testing"].map((door) => `packages/core/src/${door}.ts`));
+const PUBLIC_DOORS = new Set(
+  ["index", "adapters", "machine", "sessions", "testing"].map((door) => `packages/core/src/${door}.ts`),
+);
 const DOORS_OF_CORE = new Set([
   "@burin/core",
-  ...["adapters", "testing"].map((door) => `@burin/core/${door}`),
+  ...["adapters", "machine", "sessions", "testing"].map((door) => `@burin/core/${door}`),
 ]);
 /** Where the fakes are given to others; else they are for tests. */
 const DOOR_OF_TESTING = "packages/core/src/testing.ts";

@@ -12,6 +12,7 @@ const REASON = /\bShared by sessions: \S.{10}/;
 const READERS: Readonly<Record<string, string>> = {
   "packages/core/src/assembly/home.ts": "the door of toolboxes and sessions",
   "packages/core/src/configured-session.ts": "the door of sessions with their own settings",
+  "packages/core/src/session-store.ts": "the door of recorded sessions",
   "packages/core/src/settings/load-settings.ts": "the door of settings alone",
 };
 /** Faces, which start with an environment, and fakes. */

@@ -180,6 +180,8 @@ for await (const { result } of session.run("Hello")) if (result) console.log(res
   it.each([
     ["", "createToolbox"],
     ["adapters", "anthropic"],
+    ["machine", "nodeMachine"],
+    ["sessions", "openStore"],
     ["testing", "startFakeModelServer"],
   ])("resolvers that know no exports find the module and its types by the folder: %j", (inner, name) => {
     const folder = join(consumer, "node_modules/@burin/core", inner);
@@ -276,6 +278,7 @@ export const server = startFakeModelServer([{ text: "hi" }]);
       `import type Anthropic from "@anthropic-ai/sdk";
 import { BaseTool, createToolbox, defineTool, type ToolResult } from "@burin/core";
 import { anthropic, openai } from "@burin/core/adapters";
+import { openStore } from "@burin/core/sessions";
 import type OpenAI from "openai";
 import * as v from "valibot";
 import { z } from "zod";
@@ -301,7 +304,16 @@ class Greet extends BaseTool<{ name: string }> {
   getDescription({ name }: { name: string }) { return name; }
   async execute({ name }: { name: string }) { return { llmContent: name, returnDisplay: name }; }
 }
-const toolbox = createToolbox({ root: ".", tools: [shout, whisper, add, new Count(), new Greet()] });
+export async function sessions(id: string, questionId: string): Promise<void> {
+  const store = openStore({ home: "/home", root: "." });
+  const session = await store.resume(id, { instructions: "You are a librarian." });
+  session.answer(questionId, { outcome: "once" });
+  for await (const event of session.continue())
+    if (event.type === "done" && event.status === "error") console.log(event.error.message);
+  for (const { id, parked } of await store.list()) console.log(id, parked?.confirmation.title);
+  await (await store.fork(id, { at: 1 })).close();
+}
+const toolbox = createToolbox({ root: ".", home: false, toolTimeouts: { shout: 10 }, tools: [shout, whisper, add, new Count(), new Greet()] });
 export async function answer(message: Anthropic.Message, choice: OpenAI.Chat.Completions.ChatCompletion.Choice, signal: AbortSignal) {
   const tools: Anthropic.Tool[] = anthropic.tools(toolbox);
   const answer: Anthropic.MessageParam = { role: "user", content: await anthropic.results(toolbox, message.content, { signal }) };

@@ -15,7 +15,7 @@ import type { Toolbox, ToolFilter } from "../assembly/toolbox.ts";
 export type ToolboxPart = Pick<Toolbox, "tools" | "callAll">;
 
 /** A piece of an answer as every service takes it: text, or a file that its models can look at. */
-export type Piece = { readonly text: string } | { readonly media: Media };
+type Piece = { readonly text: string } | { readonly media: Media };
 
 export interface Media {
   readonly mimeType: ImageType | "application/pdf";

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Machine } from "@burin/commands/machine";
 import { nodeMachine } from "@burin/commands/node-machine";
@@ -22,6 +23,8 @@ export interface Home {
   readonly environment: NodeJS.ProcessEnv;
   /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly folder: string;
+  /** Removes the folder if it is a temporary one. */
+  readonly close: () => Promise<void>;
   readonly settings: Settings;
   readonly rules: Rules;
   /** What is not written anywhere. */
@@ -35,14 +38,17 @@ export interface Home {
 }
 
 export function resolveHome(options: ToolboxOptions): Home {
-  const { machine = nodeMachine, environment = process.env } = options;
+  const { machine = nodeMachine, home } = options;
+  const environment = environmentOf(options);
+  const isTemporary = home === false;
   const settings = mergeSettings([options.settings ?? {}]);
   assertRules(settings);
   const root = options.machine === undefined ? realDirectory(options.root) : options.root;
   const folder = burinHome(environment);
   const { HOME: top = environment.USERPROFILE ?? "" } = environment;
   // With a relative path the project's own skills would count as the user's.
-  const places = isAbsolute(top) ? placesIn(top, folder) : [{ folder, hasOnlySkills: false }];
+  const own = isAbsolute(top) ? placesIn(top, folder) : [{ folder, hasOnlySkills: false }];
+  const places = isTemporary ? [] : own;
   const { allow, ask, deny } = settings.permissions;
   const names = keyVariables(settings);
   return {
@@ -50,6 +56,9 @@ export function resolveHome(options: ToolboxOptions): Home {
     machine,
     environment,
     folder,
+    close: async () => {
+      if (isTemporary) rmSync(folder, { recursive: true, force: true });
+    },
     settings,
     rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
     secrets: { environment, names, servers: settings.mcpServers },
@@ -58,6 +67,17 @@ export function resolveHome(options: ToolboxOptions): Home {
       definitionsIn([...places, ...(options.isTrusted ? placesIn(root, ".burin") : [])]),
     ),
     skillFolders: places.map((place) => join(place.folder, "skills")),
+  };
+}
+
+/** A name that nobody can guess; whatever writes there makes the folder, for its user alone. */
+function environmentOf({ environment = process.env, home }: ToolboxOptions): NodeJS.ProcessEnv {
+  if (home === undefined) return environment;
+  if (home !== false) return { ...environment, BURIN_HOME: resolve(home) };
+  return {
+    ...environment,
+    BURIN_HOME: join(tmpdir(), `burin-${crypto.randomUUID()}`),
+    BURIN_KEYCHAIN: "off",
   };
 }
 

@@ -19,6 +19,8 @@ interface AgentParts extends Omit<AgentNeeds, Made> {
   readonly workspace: Workspace;
   /** Sources that may still bring tools. */
   readonly waiting?: ToolDiscovery;
+  /** The embedder's own words, in place of Burin's. */
+  readonly mainPrompt?: string | undefined;
   /** More instructions, added to the system prompt. */
   readonly instructions?: string;
 }
@@ -29,7 +31,7 @@ const MOST_CONTEXT_CHARACTERS = 24_000;
 const CONTEXT_SHARE = 0.3;
 
 export function agentOf(parts: AgentParts): Agent {
-  const { home, workspace, instructions, waiting, maxTurns, ...needs } = parts;
+  const { home, workspace, mainPrompt, instructions, waiting, maxTurns, ...needs } = parts;
   const { settings } = home;
   const contextWindow = contextWindowOf(settings.model, needs.model);
   const mostCharacters = Math.floor(Math.min(MOST_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
@@ -37,7 +39,7 @@ export function agentOf(parts: AgentParts): Agent {
     ...needs,
     declarations: declarationsOf(parts),
     systemPrompt: [
-      systemPrompt(workspace.roots),
+      mainPrompt ?? systemPrompt(workspace.roots),
       ...(settings.context.environment ? [environmentFacts(workspace.root, home.environment)] : []),
       ...(instructions ? [instructions] : []),
     ].join("\n\n"),

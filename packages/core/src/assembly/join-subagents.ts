@@ -15,6 +15,8 @@ interface SubagentGround {
   readonly models: Models;
   readonly budget: Budget | undefined;
   readonly maxTurns: number | undefined;
+  /** The embedder's own words, in place of Burin's. */
+  readonly mainPrompt: string | undefined;
   readonly tools: ToolSet;
   /** Gets what the session should know about its subagents. */
   readonly tell: (event: AgentEvent) => void;
@@ -48,16 +50,17 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
         const told = toldToSession(event, order);
         if (told !== null) ground.tell(told);
       });
-      const { home, models, budget, maxTurns, tools } = ground;
+      const { home, models, budget, maxTurns, mainPrompt, tools } = ground;
       const own = tools.forSubagent(definition, parentCallId, () => conversation.history.messages);
       const { prompt: instructions, model: name, tools: named = [] } = definition;
       if (named.length > 0 && own.registry.getAllTools().length === 0) {
         const reason = `none of its tools is known here: ${named.join(", ")}`;
         return { status: "failed", text: "", reason, steps: [] };
       }
+      const words = { mainPrompt, instructions };
       const model = models.or(name ?? home.settings.model.subagent);
       const { small } = models;
-      const agent = agentOf({ ...own, model, small, home, conversation, budget, maxTurns, instructions });
+      const agent = agentOf({ ...own, ...words, model, small, home, conversation, budget, maxTurns });
       return runSubagent(agent, { prompt, signal }, onStep);
     },
     start: (order) => ground.background.start(order, (signal, onStep) => joined.run(order, signal, onStep)),

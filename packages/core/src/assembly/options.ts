@@ -34,6 +34,13 @@ export interface ToolboxOptions {
   readonly tools?: readonly Tool<never>[];
   /** Replaces this computer: where files are and commands run. `root` is then a folder on that machine. */
   readonly machine?: Machine;
+  /**
+   * The folder for sessions, grants and undo, in place of `~/.burin`. With `false` nothing of the user is read: no
+   * instructions, skills, grants or stored logins; what must be stored is in a temporary folder that `close` removes.
+   */
+  readonly home?: string | false | undefined;
+  /** Milliseconds that a call of a tool may take, by its name. Then it is stopped, with the error `timeout`. */
+  readonly toolTimeouts?: Readonly<Record<string, number>>;
   /** Replaces the environment of this process, for BURIN_HOME and the variables of commands. */
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -48,6 +55,8 @@ export interface ReadyOptions {
 export interface SessionOptions extends ToolboxOptions {
   /** Most replies of the model to one prompt. */
   readonly maxTurns?: number | undefined;
+  /** The model's instructions, in place of "You are Burin, a coding agent ...". */
+  readonly instructions?: string | undefined;
   /** What the session may spend: `200k`, `$2`, `10m`, `50 calls`, several joined by commas, or a shared budget. */
   readonly budget?: string | Budget | undefined;
   /** Replaces the model that settings and environment name. */

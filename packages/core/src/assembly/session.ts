@@ -92,8 +92,7 @@ export class Session {
     const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
     this.#announcement = announcementOf(this, { model: this.#models.model.name, root: home.root }, options);
     const place = { id: this.id, root: home.root, home: home.folder, secrets: home.secrets };
-    const kept = { isRecorded, resumed: resume, keep: keepLog };
-    const recorded = { ...place, settings: home.settings, ...kept };
+    const recorded = { ...place, settings: home.settings, isRecorded, resumed: resume, keep: keepLog };
     this.#recording = new Recording(recorded, this.#announcement);
     const conversation = new Conversation(this.#noted);
     this.#conversation = conversation;
@@ -103,7 +102,7 @@ export class Session {
     const mostCharacters = roomForAnswers(this.#models.window);
     const background = new BackgroundTasks({ mostCharacters, tell });
     this.#background = background;
-    const spending = { home, budget, maxTurns };
+    const spending = { home, budget, maxTurns, mainPrompt: options.instructions };
     const help = helpOf(this.#models, { home, budget, conversation });
     this.#tools = new ToolSet(options, home, {
       ...help.tools,
@@ -171,11 +170,14 @@ export class Session {
   }
 
   /** Continues where a resumed session stopped: with its calls that had not started. */
-  goOn(signal?: AbortSignal): AsyncGenerator<AgentEvent> {
+  continue(signal?: AbortSignal): AsyncGenerator<AgentEvent> {
     const stop = AbortSignal.any([signal ?? this.#closing.signal, this.#closing.signal]);
     this.#parking.endWith(stop);
     return this.#run(null, stop);
   }
+
+  /** @deprecated Its name is `continue`. */
+  readonly goOn = this.continue.bind(this);
 
   async *#run(prompt: Prompt | null, given = this.#closing.signal): AsyncGenerator<AgentEvent> {
     const signal = AbortSignal.any([given, this.#closing.signal]);
@@ -349,16 +351,14 @@ export class Session {
 
   /** Adds text or parts from the user to a running turn: sent with the next request, after the answers so far. */
   steer(words: PartListUnion): void {
-    const said = promptOf(words);
+    this.#conversation.words.steer(promptOf(words));
     this.#tools.spoken.inputs += 1;
-    this.#conversation.words.steer(said);
   }
 
   /** The same, but after the model has ended its turn: the run then continues with it. */
   queue(words: PartListUnion): void {
-    const said = promptOf(words);
+    this.#conversation.words.queue(promptOf(words));
     this.#tools.spoken.inputs += 1;
-    this.#conversation.words.queue(said);
   }
 
   /** Takes back what has not been sent yet, as text where possible; otherwise it is sent before the next prompt. */
@@ -407,6 +407,6 @@ export class Session {
     this.#tools.refuseCalls();
     await this.#background.stopAll();
     if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
-    for (const part of [this.#tools, this.#recording]) await part.close().catch(() => {});
+    for (const part of [this.#tools, this.#recording, this.#home]) await part.close().catch(() => {});
   }
 }

@@ -107,7 +107,7 @@ export class ToolSet {
   readonly #toolsIn: (workspace: Workspace, said?: Said) => Tool[];
   readonly #flow: Pick<
     SchedulerNeeds,
-    "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads" | "closing" | "journal"
+    "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads" | "closing" | "journal" | "timeouts"
   >;
 
   constructor(options: ToolboxOptions, given: Home, parts: SessionParts = {}) {
@@ -148,7 +148,9 @@ export class ToolSet {
     const closing = this.#closing.signal;
     const journal = this.journal.ofCalls;
     const { hooks } = this;
-    this.#flow = { hooks, onGrant: this.#grants.add, questions, recorded, recordsReads, closing, journal };
+    const { toolTimeouts: timeouts } = options;
+    const store = { recorded, recordsReads, journal };
+    this.#flow = { hooks, onGrant: this.#grants.add, questions, closing, timeouts, ...store };
     this.#toolsIn = this.#toolMaker(options, parts, parts.subagents?.(this));
     for (const tool of this.#toolsIn(workspace, parts.said)) {
       if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);

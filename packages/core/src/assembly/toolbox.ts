@@ -9,7 +9,7 @@ import type { Verdict } from "@burin/shell-judge";
 import type { ApprovalRequest } from "../approval/judge-call.ts";
 import { newSessionId } from "../session/log/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
-import { resolveHome } from "./home.ts";
+import { type Home, resolveHome } from "./home.ts";
 import { declarationsOf } from "./join-declarations.ts";
 import type { ReadyOptions, ToolboxOptions } from "./options.ts";
 import { type CallAllOptions, type CallOptions, type CallRequest, callAll, callOne } from "./run-calls.ts";
@@ -42,11 +42,13 @@ export class Toolbox {
   /** The running commands, for the user. */
   readonly commands: CommandList;
   readonly #tools: ToolSet;
+  readonly #home: Home;
   readonly #declarations: () => FunctionDeclaration[];
 
   constructor(options: ToolboxOptions) {
     const undoWriter = options.record ? `call-${newSessionId()}` : undefined;
     const home = resolveHome(options);
+    this.#home = home;
     const { awaitsAnswers, onQuestion } = options;
     const tell = (event: QuestionEvent) => {
       if (event.type !== "question") return;
@@ -149,8 +151,9 @@ export class Toolbox {
   }
 
   /** Ends all commands that still run, including those in the background. Must be called at the end. */
-  close(): Promise<void> {
-    return this.#tools.close();
+  async close(): Promise<void> {
+    await this.#tools.close();
+    await this.#home.close();
   }
 }
 

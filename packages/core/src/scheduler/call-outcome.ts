@@ -115,7 +115,7 @@ export function errorOf(error: unknown): ToolError {
 const GRACE_MS = 5000;
 
 /** Returns the call's result. A tool that ignores the signal is abandoned after a while; the answer says so. */
-export function orLeftBehind(
+function orLeftBehind(
   call: FunctionCall,
   work: Promise<FinalState>,
   signal: AbortSignal,
@@ -137,3 +137,32 @@ export function orLeftBehind(
 }
 
 const LEFT_BEHIND = "it was interrupted and did not stop; it may still be at work";
+
+/** A call whose tool may take only so long. */
+interface LimitedCall {
+  readonly call: FunctionCall;
+  readonly signal: AbortSignal;
+  /** In milliseconds; undefined for no limit. */
+  readonly limit: number | undefined;
+}
+
+/** Runs the work of a call, and stops it when its time is over. A tool that ignores the signal is left behind. */
+export async function runWithin(
+  { call, signal, limit }: LimitedCall,
+  work: (signal: AbortSignal) => Promise<FinalState>,
+): Promise<FinalState> {
+  if (limit === undefined) return orLeftBehind(call, work(signal), signal);
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(new Error("Its time is over.")), limit);
+  const either = AbortSignal.any([signal, over.signal]);
+  const message = `${call.name} was stopped: it took longer than the ${limit} ms that it may take.`;
+  try {
+    const state = await orLeftBehind(call, work(either), either);
+    return over.signal.aborted && state.status === "cancelled" ? failed({ type: "timeout", message }) : state;
+  } catch (error) {
+    if (!over.signal.aborted || signal.aborted) throw error;
+    return failed({ type: "timeout", message });
+  } finally {
+    clearTimeout(timer);
+  }
+}

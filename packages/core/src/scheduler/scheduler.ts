@@ -33,8 +33,8 @@ import {
   type FinalState,
   failed,
   needsApproval,
-  orLeftBehind,
   plainQuestion,
+  runWithin,
 } from "./call-outcome.ts";
 import type { AskedOfCall, Asker } from "./decision.ts";
 import type { Questions } from "./questions.ts";
@@ -61,6 +61,8 @@ export interface SchedulerNeeds {
   readonly journal?: CallJournal | undefined;
   /** Aborts when the toolbox or session is closed: from then on every call is refused. */
   readonly closing: AbortSignal;
+  /** Milliseconds that a call of a tool may take, by its name. */
+  readonly timeouts?: Readonly<Record<string, number>> | undefined;
 }
 
 type QuestionQueue = Pick<Questions, "ask" | "inTurn">;
@@ -248,10 +250,10 @@ export class Scheduler {
       const { askAfter } = await import("./decision.ts");
       return askAfter(asked, asking).finally(() => report({ status: "executing" }));
     };
-    const run = () => {
-      const done = prepared.run(approval, signal, { ...how, callId: call.id, onUpdate, ask });
-      return orLeftBehind(call, done.then(answered), signal);
-    };
+    const limit = this.#needs.timeouts?.[tool.name];
+    const doIt = (running: AbortSignal) =>
+      prepared.run(approval, running, { ...how, callId: call.id, onUpdate, ask }).then(answered);
+    const run = () => runWithin({ call, signal, limit }, doIt);
     const { journal } = this.#needs;
     const { id, args } = call;
     const started = () => ({ id, args, tool, reads: how.reads, description: tool.getDescription(args) });
