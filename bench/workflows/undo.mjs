@@ -22,7 +22,7 @@ const ALL = 100_000;
  */
 export async function takeBack(row, place) {
   mkdirSync(join(homedir(), ".cache"), { recursive: true });
-  const folder = realpathSync(mkdtempSync(join(homedir(), ".cache/workflow-")));
+  const folder = realpathSync(mkdtempSync(join(homedir(), ".cache/undo-workflow-")));
   try {
     const project = makeProject(folder, place, { base: row.base, home: join(folder, "home") });
     const { root, env } = project;

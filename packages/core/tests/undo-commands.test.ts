@@ -234,8 +234,10 @@ describe("burin undo after a command", () => {
     write(".env", "KEY=1\n");
     const before = stateNow();
     await run("echo KEY=2 > .env && mkdir -p node_modules/x && echo 1 > node_modules/x/index.js");
-    await back();
-    rmSync(at("node_modules"), { recursive: true });
+    await run("mkdir app && echo 1 > app/a.txt && mkdir app/node_modules && echo 1 > app/node_modules/b.js");
+    await back({ count: 2 });
+    expect(existsSync(at("app/node_modules/b.js"))).toBe(true);
+    for (const left of ["node_modules", "app"]) rmSync(at(left), { recursive: true });
     expect(stateNow()).toEqual(before);
     const [project = ""] = readdirSync(join(home, "undo"));
     const secrets = readdirSync(join(home, "undo", project)).filter((name) => name.startsWith("secret-"));
@@ -268,5 +270,30 @@ describe("burin undo after a command", () => {
       { file: ".git", what: "refused", reason: expect.stringContaining("refs/heads/main has moved on") },
     ]);
     expect(stateNow()).toEqual(before);
+  });
+
+  it("P1 takes back git init and a clone inside of the project, and leaves one alone that was worked in since", async () => {
+    write("a.txt", "a\n");
+    await takesBack("git init -q && git add -A && git -c user.name=a -c user.email=a@b commit -qm First");
+    await run("mkdir sub && cd sub && git init -q");
+    write("sub/mine.txt", "mine\n");
+    execFileSync("git", ["add", "mine.txt"], { cwd: at("sub"), stdio: "pipe" });
+    const { files } = await back();
+    expect(files).toContainEqual({ file: "sub", what: "unchanged" });
+    const reasons = files.map(({ file, what }) => [file, what]);
+    expect(reasons).toContainEqual(["sub/.git", "refused"]);
+    expect(existsSync(at("sub/.git/HEAD"))).toBe(true);
+  });
+
+  it("P1 takes back a folder that was moved, and leaves alone what was ignored until a command changed the rules", async () => {
+    makeRepository();
+    write("node_modules/x/index.js", "x\n");
+    write("big.log", "x\n");
+    await takesBack("mv src lib && mkdir src && mv lib/a.txt src/c.txt");
+    const before = stateNow();
+    await run("echo > .gitignore && mv src lib");
+    await back();
+    expect(stateNow()).toEqual(before);
+    expect(readFileSync(at("node_modules/x/index.js"), "utf8")).toBe("x\n");
   });
 });

@@ -1,4 +1,5 @@
-import { join, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { dirname, join, resolve } from "node:path";
 import { bytesOf, entriesOf, linkTarget, lstatOf, realOf } from "../disk/disk-looks.ts";
 import { gitTopOf, readSmallFile } from "../ignore/git-excludes.ts";
 import { stampOf } from "../ignore/tree-look.ts";
@@ -42,14 +43,31 @@ export function findRepository(folder: string): Repository | null {
   const commonDir = common ? realOf(resolve(gitDir, common)) : gitDir;
   if (commonDir === null || lstatOf(join(gitDir, "HEAD")) === null) return null;
   if (!lstatOf(join(commonDir, "objects"))?.isDirectory()) return null;
-  const config = readSmallFile(join(commonDir, "config"), true) ?? "";
-  const isLong = /^\s*objectformat\s*=\s*"?sha256/im.test(config);
-  return { top, gitDir, commonDir, idBytes: isLong ? 32 : 20 };
+  return { top, gitDir, commonDir, idBytes: idBytesOf(commonDir) };
 }
 
 function gitDirIn(text: string | null, top: string): string | null {
   const path = /^gitdir: (.+)/.exec(text ?? "")?.[1]?.trim();
   return path === undefined ? null : resolve(top, path);
+}
+
+/** What differs when something was committed, staged or checked out in a repository with this `.git` folder. */
+export function markOf(gitDir: string): string {
+  const { head, refs, index } = new RepositoryReader({
+    top: dirname(gitDir),
+    gitDir,
+    commonDir: gitDir,
+    idBytes: idBytesOf(gitDir),
+  }).look();
+  const ids = [...(index ?? [])].map(([path, { id, mode }]) => [path, id, mode]);
+  return createHash("sha256")
+    .update(JSON.stringify([head, [...(refs ?? [])].sort(), ids]))
+    .digest("base64");
+}
+
+function idBytesOf(commonDir: string): number {
+  const config = readSmallFile(join(commonDir, "config"), true) ?? "";
+  return /^\s*objectformat\s*=\s*"?sha256/im.test(config) ? 32 : 20;
 }
 
 /** Locks, what git can make again, and what says nothing about the state of the work. */

@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { orElse } from "@burin/contract/or-else";
 import { entriesOf, lstatOf } from "../disk/disk-looks.ts";
@@ -6,14 +6,16 @@ import { lookAtTree, stampOf, type TreeRequest } from "../ignore/tree-look.ts";
 
 /** Files, links and folders at one moment, and of the ignored files those that may hold work. */
 export interface WorkLook {
-  /** By path. That of a folder holds its mode alone. */
+  /** By path. Those of folders have no times. */
   readonly stamps: Map<string, string>;
   /** The `.git` of folders below the roots. */
   readonly repositories: ReadonlySet<string>;
+  /** Those of them that are ignored. */
+  readonly ignored: ReadonlyMap<string, string>;
+  /** false when there was too much to look at, or a folder could not be read. */
+  readonly isWhole: boolean;
   /** There was too much to look at. */
   readonly isCut: boolean;
-  /** There are more ignored files than are looked at. */
-  readonly hasMoreIgnored: boolean;
 }
 
 /** Made by programs: dependencies, products and caches. */
@@ -43,11 +45,12 @@ export async function lookAtWork(request: TreeRequest, signal: AbortSignal): Pro
         entered: (folder) => {
           const path = join(root, folder.slice(0, -1));
           const stats = lstatOf(path);
-          if (stats !== null) folders.set(path, folderStamp(stats.mode));
+          if (stats !== null) folders.set(path, folderStamp(stats));
         },
         leftOut: (found) => {
           const path = join(root, found.replace(/\/$/, ""));
-          if (basename(path) === ".git") repositories.add(path);
+          if (found.endsWith("/.git/") || found === ".git/") repositories.add(path);
+          else if (basename(path) === ".git") ignored.lookAt(path);
           else if (found.endsWith("/")) ignored.lookBelow(path, 0);
           else ignored.lookAt(path);
         },
@@ -56,11 +59,12 @@ export async function lookAtWork(request: TreeRequest, signal: AbortSignal): Pro
     signal,
   );
   const stamps = new Map([...folders, ...look.stamps, ...ignored.stamps]);
-  return { stamps, repositories, isCut: look.isCut, hasMoreIgnored: ignored.isFull };
+  return { stamps, ignored: ignored.stamps, repositories, isWhole: look.isWhole, isCut: look.isCut };
 }
 
-function folderStamp(mode: number): string {
-  return String(mode);
+/** Not its times, which change with what is in it. */
+function folderStamp({ mode, ino }: Stats): string {
+  return `${mode} ${ino} 0 0 0`;
 }
 
 /** The fields of a stamp; times in milliseconds. */
@@ -81,7 +85,7 @@ export function readStamp(stamp: string): FileStamp {
 export function stampNow(path: string): string | null {
   const stats = lstatOf(path);
   if (stats === null) return null;
-  if (stats.isDirectory()) return folderStamp(stats.mode);
+  if (stats.isDirectory()) return folderStamp(stats);
   return stats.isFile() || stats.isSymbolicLink() ? stampOf(stats) : null;
 }
 
@@ -101,6 +105,8 @@ class IgnoredWork {
 
   lookBelow(folder: string, depth: number): void {
     if (this.isFull || MADE_FOLDERS.has(basename(folder)) || depth > DEEPEST_IGNORED) return;
+    const stats = lstatOf(folder);
+    if (stats?.isDirectory()) this.stamps.set(folder, folderStamp(stats));
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) this.lookBelow(path, depth + 1);

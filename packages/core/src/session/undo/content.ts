@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, readlinkSync, readSync, type Stats } from "node:fs";
 import { openRegular } from "@burin/files/disk/regular-file";
+import { markOf } from "@burin/files/tree";
 
 /** What is at a path: a file unless `kind` says otherwise. The content, or enough to recognize it. */
 export interface Content {
-  readonly kind?: "link" | "folder";
+  readonly kind?: "link" | "folder" | "repository";
   readonly bytes: number;
   readonly mode: number;
   /** The SHA-256 of its bytes; without it the file is recognized by the fields below. */
@@ -15,7 +16,7 @@ export interface Content {
   readonly modified?: number;
   /** The name of the file that keeps its bytes. */
   readonly kept?: string;
-  /** Where a link leads. */
+  /** Where a link leads, or what tells the state of a repository. */
   readonly target?: string;
 }
 
@@ -32,6 +33,11 @@ export function linkContent(path: string, stats: Stats): Content {
   return { kind: "link", bytes: 0, mode: stats.mode & 0o7777, target: readlinkSync(path) };
 }
 
+/** The `.git` folder of a repository that a call made. */
+export function repositoryContent(path: string, mode: number): Content {
+  return { kind: "repository", bytes: 0, mode: mode & 0o7777, target: markOf(path) };
+}
+
 export function folderContent(mode: number): Content {
   return { kind: "folder", bytes: 0, mode: mode & 0o7777 };
 }
@@ -41,7 +47,7 @@ export function isSame(one: Content | null, other: Content | null, read?: (like:
   if (one === null || other === null) return one === other;
   if (one.kind !== other.kind) return false;
   if (one.kind === "folder") return true;
-  if (one.kind === "link") return one.target === other.target;
+  if (one.kind !== undefined) return one.target === other.target;
   if (one.bytes !== other.bytes) return false;
   if (one.hash !== undefined && other.hash !== undefined) return one.hash === other.hash;
   if (one.git !== undefined && other.git !== undefined) return one.git === other.git;

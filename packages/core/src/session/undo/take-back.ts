@@ -4,15 +4,17 @@ import {
   fstatSync,
   lstatSync,
   mkdirSync,
+  renameSync,
   rmdirSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { fileHelpers } from "@burin/commands/file-helpers";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
+import { entriesOf } from "@burin/files/disk/disk-looks";
 import { lockPath } from "@burin/files/disk/path-lock";
 import { openRegular, readBytes } from "@burin/files/disk/regular-file";
 import { asWorkspaceError, codeOf } from "@burin/files/disk/system-error";
@@ -34,10 +36,11 @@ import {
   hashOfOpen,
   isSame,
   linkContent,
+  repositoryContent,
 } from "./content.ts";
 import type { FileChange } from "./journal-line.ts";
 import { mergeTexts } from "./merge-texts.ts";
-import { MOST_MERGED_BYTES } from "./undo-journal.ts";
+import { MOST_MERGED_BYTES, newChangeId, REPOSITORY_ENDING } from "./undo-journal.ts";
 
 export interface UndoPlace {
   readonly folder: string;
@@ -126,20 +129,31 @@ async function giveBackMode(step: Step): Promise<boolean> {
 async function replaceKind(step: Step): Promise<FileOutcome["what"]> {
   const { change, now, place } = step;
   const { before } = change;
+  // What is not covered stays, and its folder with it.
+  if (now?.kind === "folder" && before === null && entriesOf(change.file).length > 0) return "unchanged";
   if (now !== null && now.kind === undefined) {
     await removeFile({ ...target(step), isOf: isOf(step), madeFolders: 0, onChange: place.onChange });
-  } else if (now !== null) await workAt(target(step), (path) => removeNoFile(path, now));
-  if (now?.kind !== undefined) place.note?.({ file: change.file, before: now, after: null });
+  } else if (now !== null) {
+    const kept = `${newChangeId(place.folder)}${REPOSITORY_ENDING}`;
+    const gone = now.kind === "repository" ? { ...now, kept } : now;
+    await workAt(target(step), (path) => removeNoFile(path, gone, join(place.folder, kept)));
+    place.note?.({ file: change.file, before: gone, after: null });
+  }
   if (before === null) return "removed";
   if (before.kind === undefined) await putBack({ ...step, now: null }, keptPath(step, before));
   else {
-    await workAt(target(step), (path) => makeNoFile(path, before));
+    const from = before.kind === "repository" ? join(place.folder, before.kept ?? "") : "";
+    await workAt(target(step), (path) => (from === "" ? makeNoFile(path, before) : moveFolder(from, path)));
     place.note?.({ file: change.file, before: null, after: before });
   }
   return now === null ? "made again" : "restored";
 }
 
-function removeNoFile(path: string, now: Content): void {
+function removeNoFile(path: string, now: Content, kept: string): void {
+  if (now.kind === "repository") {
+    moveFolder(path, kept);
+    return;
+  }
   if (now.kind === "link") {
     if (linkContent(path, lstatSync(path)).target !== now.target) throw leftAlone("it was changed since");
     unlinkSync(path);
@@ -149,6 +163,15 @@ function removeNoFile(path: string, now: Content): void {
     rmdirSync(path);
   } catch (error) {
     throw codeOf(error) === "ENOTEMPTY" ? leftAlone("something else is in it by now") : error;
+  }
+}
+
+/** Whole, or not at all. */
+function moveFolder(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    throw codeOf(error) === "EXDEV" ? leftAlone("it is on another disk than what is kept for undo") : error;
   }
 }
 
@@ -175,7 +198,8 @@ export function leftAlone(reason: string): WorkspaceError {
 export function contentNow(path: string): Content | null {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return null;
-  if (stats.isDirectory()) return folderContent(stats.mode);
+  if (stats.isDirectory())
+    return basename(path) === ".git" ? repositoryContent(path, stats.mode) : folderContent(stats.mode);
   if (stats.isSymbolicLink()) return linkContent(path, stats);
   if (!stats.isFile()) throw leftAlone("it is no longer a regular file");
   return contentOf(path, stats);

@@ -5,7 +5,7 @@ import { entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import type { TreeRequest } from "@burin/files/tree";
 import { readStamp, stampNow } from "@burin/files/tree";
-import { type Content, isSame } from "./content.ts";
+import { type Content, isSame, repositoryContent } from "./content.ts";
 import { changedState, packDropped, refChanges } from "./git-changes.ts";
 import type { CallNote, FileChange, GitChange } from "./journal-line.ts";
 import { JournalTails, type OthersChanges } from "./journal-tails.ts";
@@ -151,21 +151,29 @@ export class TreeJournal {
     this.#needs.report(`The old content of ${named.join(", ")}${more} cannot be taken back with burin undo.`);
   }
 
+  /** A path that was not seen before is new, unless it was there and could not be seen. */
   async #fileChanges(before: TreeState, after: TreeState, others: OthersChanges): Promise<FileChange[]> {
     const [earlier, now] = [before.work.stamps, after.work.stamps];
     const differing = [...earlier].flatMap(([path, stamp]) => (now.get(path) === stamp ? [] : path));
     const added = [...now.keys()].filter((path) => !earlier.has(path));
     const isRuleChanged = [...differing, ...added].some(isIgnoreFile);
-    const fresh = added.filter((path) =>
-      isNewSince(path, now.get(path) ?? "", { at: before.at, isRuleChanged }),
-    );
+    const isSure = before.work.isWhole && !isRuleChanged;
+    const gone = new Set(differing.flatMap((path) => (now.has(path) ? [] : inodeIn(earlier.get(path)))));
+    const isNew = (path: string) =>
+      (isSure && !after.work.ignored.has(path)) ||
+      (lstatOf(path)?.birthtimeMs ?? 0) >= before.at ||
+      inodeIn(now.get(path)).some((inode) => gone.has(inode));
+    const fresh = added.filter(isNew);
     // Some are not looked at any more, for example because they are ignored by now.
     const stamps = new Map(now);
     for (const path of differing) {
       const stamp = now.get(path) ?? stampNow(path);
       if (stamp !== null) stamps.set(path, stamp);
     }
-    return this.#changesOf([...differing, ...fresh], { earlier, now: stamps, after, others });
+    const changes = await this.#changesOf([...differing, ...fresh], { earlier, now: stamps, after, others });
+    return [...changes, ...newRepositories(before, after)].sort((one, other) =>
+      one.file < other.file ? -1 : 1,
+    );
   }
 
   async #changesOf(
@@ -214,21 +222,24 @@ export class TreeJournal {
   }
 }
 
+/** A call has made them, by git init or by a clone. */
+function newRepositories(before: TreeState, after: TreeState): FileChange[] {
+  return [...after.work.repositories].flatMap((path) => {
+    const stats = before.work.repositories.has(path) ? null : lstatOf(path);
+    if (!stats?.isDirectory() || stats.birthtimeMs < before.at || lstatOf(join(path, "HEAD")) === null)
+      return [];
+    return changeOf(path, null, repositoryContent(path, stats.mode)) ?? [];
+  });
+}
+
 function isIgnoreFile(path: string): boolean {
   return /^\.(?:git|burin)ignore$/.test(basename(path));
 }
 
-/** Nobody can set the time of a file's last change of any kind, and a rename changes it too. */
-function isNewSince(
-  path: string,
-  stamp: string,
-  { at, isRuleChanged }: { at: number; isRuleChanged: boolean },
-) {
-  const { changed } = readStamp(stamp);
-  // A folder's stamp has no times.
-  if (changed === 0) return !isRuleChanged || (lstatOf(path)?.birthtimeMs ?? 0) >= at;
-  if (changed < at) return false;
-  return !isRuleChanged || (lstatOf(path)?.birthtimeMs ?? 0) >= at;
+/** Of a file or link. One that was moved keeps it. */
+function inodeIn(stamp = ""): number[] {
+  const { inode } = readStamp(stamp);
+  return inode === 0 ? [] : [inode];
 }
 
 function changeOf(path: string, was: Content | null, is: Content | null): FileChange | null {

@@ -157,6 +157,9 @@ export class UndoJournal {
   }
 }
 
+/** A repository that was taken back is kept as the folder that it was. */
+export const REPOSITORY_ENDING = ".repository";
+
 /** The total size of what is kept for undo, over all projects. */
 const MOST_KEPT_BYTES = 512 * 1024 * 1024;
 const DAY_MS = 24 * 3600 * 1000;
@@ -175,7 +178,7 @@ export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now
       if (!isJournal) total += bytes;
       const isOld =
         Math.min(now, last) - time > (name.startsWith(SECRET_PREFIX) ? LONGEST_SECRET_MS : LONGEST_MS);
-      if (isOld || (!isJournal && total > most)) rmSync(path, { force: true });
+      if (isOld || (!isJournal && total > most)) rmSync(path, { force: true, recursive: true });
     }
   } catch {
     // What cannot be removed stays.
