@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createToolbox, undo } from "@burin/core";
+import { createToolbox, undo, undoEntries } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { needs } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -295,5 +295,44 @@ describe("burin undo after a command", () => {
     await back();
     expect(stateNow()).toEqual(before);
     expect(readFileSync(at("node_modules/x/index.js"), "utf8")).toBe("x\n");
+  });
+
+  it("P1 of two sessions and a user in one folder each undo takes back its own, and what overlapped is marked", async () => {
+    makeRepository();
+    const options = { root, environment: environment(), approvalMode: "yolo", record: true } as const;
+    const [one, two] = [createToolbox(options), createToolbox(options)];
+    const edit = (name: string) => two.call("write_file", { file_path: at(name), content: "2\n" });
+    await one.call("run_shell_command", { command: "echo 1 > one.txt" });
+    write("mine.txt", "mine\n");
+    await edit("two.txt");
+    const waiting = "touch begun; until test -e go; do sleep 0.05; done; echo 1 > slow.txt; rm go begun";
+    const slow = one.call("run_shell_command", { command: waiting });
+    await expect.poll(() => existsSync(at("begun"))).toBe(true);
+    await edit("edit.txt");
+    await two.call("run_shell_command", { command: "echo 2 > beside.txt" });
+    write("go", "");
+    await slow;
+    await Promise.all([one.close(), two.close()]);
+    const entries = await undoEntries({ home, root });
+    const changed = entries.map(({ files, isShared = false }) => [files.join(" "), isShared]).reverse();
+    expect(changed).toContainEqual(["one.txt", false]);
+    expect(changed).toContainEqual(["edit.txt", false]);
+    expect(changed).toContainEqual(["slow.txt", true]);
+    expect(changed.filter(([files]) => files === "beside.txt")).toEqual([["beside.txt", true]]);
+    const session = entries.find(({ files }) => files.includes("one.txt"))?.writer ?? "";
+    await undo({ home, root, environment: environment(), session });
+    const left = ["one.txt", "slow.txt", "two.txt", "edit.txt", "beside.txt", "mine.txt"];
+    expect(left.filter((name) => existsSync(at(name)))).toEqual(left.slice(2));
+  });
+
+  it("P1 what a Burin that was killed has left marks nothing as shared", async () => {
+    write("a.txt", "a\n");
+    await run("echo 1 > a.txt");
+    const [project = ""] = readdirSync(join(home, "undo"));
+    const { pid } = spawnSync("true");
+    writeFileSync(join(home, "undo", project, "left.open"), JSON.stringify({ pid }));
+    await run("echo 2 > a.txt");
+    const entries = await undoEntries({ home, root });
+    expect(entries.map(({ isShared = false }) => isShared)).toEqual([false, false]);
   });
 });

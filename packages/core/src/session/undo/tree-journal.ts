@@ -1,8 +1,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
-import { entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
+import { bytesOf, entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
 import { makeFolders } from "@burin/files/disk/make-folders";
+import { codeOf } from "@burin/files/disk/system-error";
 import type { TreeRequest } from "@burin/files/tree";
 import { readStamp, stampNow } from "@burin/files/tree";
 import { type Content, isSame, repositoryContent } from "./content.ts";
@@ -17,6 +19,7 @@ import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 const MOST_MERGED_BYTES = 8 * 1024 * 1024;
 const MOST_NAMED = 5;
 const OPEN_ENDING = ".open";
+const MOST_NOTE_BYTES = 4096;
 
 export interface TreeJournalNeeds {
   /** `~/.burin`, or the folder in BURIN_HOME. */
@@ -96,9 +99,7 @@ export class TreeJournal {
     await this.#states.keepAll(state);
     const id = newChangeId(this.#folder);
     const file = join(this.#folder, `${id}${OPEN_ENDING}`);
-    writeFileSync(file, JSON.stringify({ pid: process.pid, writer: this.#needs.writer, call }), {
-      mode: 0o600,
-    });
+    writeFileSync(file, JSON.stringify({ pid: process.pid }), { mode: 0o600 });
     return {
       id,
       call,
@@ -118,10 +119,17 @@ export class TreeJournal {
     return null;
   }
 
+  /** What a Burin that was killed has left does not count. */
   #areOthersOpen(file: string): boolean {
-    return entriesOf(this.#folder).some(
-      ({ name }) => name.endsWith(OPEN_ENDING) && join(this.#folder, name) !== file,
-    );
+    const open = entriesOf(this.#folder).filter(({ name }) => name.endsWith(OPEN_ENDING));
+    return open.some(({ name }) => {
+      const path = join(this.#folder, name);
+      if (path === file) return false;
+      const noted = parseJson(bytesOf(path, MOST_NOTE_BYTES)?.toString("utf8") ?? "");
+      const isAlive = isRecord(noted) && typeof noted.pid === "number" && isRunning(noted.pid);
+      if (!isAlive) rmSync(path, { force: true });
+      return isAlive;
+    });
   }
 
   async #end(open: OpenCall): Promise<void> {
@@ -230,6 +238,15 @@ function newRepositories(before: TreeState, after: TreeState): FileChange[] {
       return [];
     return changeOf(path, null, repositoryContent(path, stats.mode)) ?? [];
   });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
 }
 
 function isIgnoreFile(path: string): boolean {
