@@ -95,11 +95,11 @@ const MOMENTS = Object.entries({
   limits: ["shell/(?:command-question|protected-writes)", "git/uncommitted-changes", "assembly/join-egress"],
   serve: ["serve/src/mcp/serve-(?:http|mcp)"],
   call: ["modes/(?:call|explain)"],
-  inputs: ["modes/(?:serve|fleet)", "print/(?:stream-input|piped-file)"],
+  inputs: ["modes/(?:serve|fleet)", "print/(?:stream-input|piped-file|ask-user)"],
   subcommands: ["modes/(?:sessions|undo|trust|grants)"],
-  app: ["interactive/app", "terminal/inline-images"],
+  app: ["interactive/app", "cli/src/state/start-facts", "terminal/inline-images"],
   panels: [
-    "ui/(?:question-panel|form-panel)",
+    "ui/(?:question-panel|form-panel|ask-panel)",
     "interactive/(?:first-start|edit-outside|output-of|palette)",
     "state/(?:vim-keys|file-names)",
     "commands/(?:at-files|full-screen-programs)",
@@ -108,6 +108,7 @@ const MOMENTS = Object.entries({
   slash: [
     "commands/(?:screen-commands|slash-commands)",
     "interactive/slash-desk",
+    "cli/src/ui/page",
     "cli/src/help",
     "modes/completion",
     "request/usages",

@@ -4,7 +4,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 4070, // a third is the linear pattern matcher
+  contract: 4080, // a third is the linear pattern matcher
   "edit-match": 2630,
   "shell-judge": 6870, // two fifths are tables of programs
   net: 800,
@@ -14,10 +14,10 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
-  core: 18210, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
-  serve: 2350,
+  core: 18380, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  serve: 2360,
   fleet: 4810,
-  cli: 15140, // the app is more than half
+  cli: 15900, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -245,7 +245,7 @@ describe("images in the transcript", () => {
     terminal.type("/clear\r");
     await terminal.until(() => !terminal.text().includes("It is black."), "a new session");
     await terminal.enter("/resume\r", "› look");
-    await terminal.enter("\r", "It is black.");
+    await terminal.enter("\r", /^It is black\.$/m);
     expect(terminal.images.length).toBe(2);
   });
 

@@ -105,7 +105,7 @@ async function firstStart(): Promise<void> {
   await look("its key");
   await terminal.enter("\r", "› fake-model");
   await look("its model");
-  await terminal.enter("\r", "fake-model · default", "Burin works in");
+  await terminal.enter("\r", "fake-model · default", "It works.");
 }
 
 async function promptAndQuestions(): Promise<void> {
@@ -157,7 +157,7 @@ async function subagentsAndSteering(release: () => void): Promise<void> {
   for (const name of ["one.txt", "two.txt"]) expect(await readFile(join(room.root, name), "utf8")).toBe("");
   await ask("take your time", "esc to interrupt");
   await terminal.enter(`${CLEAR}and do that, too\r`, "with the next turn: and do that, too");
-  await keep("words while it works", "> Say more");
+  await keep("words while it works", "> enter: send now");
   release();
   await terminal.shows("And that, too.");
   await ask("/compact ", "The conversation was shortened to a summary:");
@@ -169,7 +169,7 @@ async function killAndResume(): Promise<void> {
   await answer("y");
   await terminal.until(() => existsSync(join(room.root, "begun.txt")), "the command at work");
   await terminal.shows("◐ Run touch begun.txt");
-  await keep("a command at work, before kill -9", "> Say more");
+  await keep("a command at work, before kill -9", "> enter: send now");
   process.kill(terminal.pid, "SIGKILL");
   await terminal.ended();
   terminal = room.begin({ args: ["-c"] });

@@ -12,8 +12,10 @@ describe("the screen", () => {
     await terminal.enter("\u0003", "Press ctrl+c again to quit");
     terminal.type("\u0003");
     expect(await terminal.ended()).toBe(0);
-    expect(terminal.all().filter((line) => line !== "")).toEqual([
-      `Burin works in ${room.root}`,
+    const lines = terminal.all().filter((line) => line !== "");
+    expect(lines[0]).toContain(room.root);
+    // How much of the card was known when the prompt was sent depends on git.
+    expect(lines.slice(lines.indexOf("> what does a.txt say?"))).toEqual([
       "> what does a.txt say?",
       "It says **alpha**.",
       "• one",

@@ -148,8 +148,18 @@ export type Confirmation = Asked &
         readonly server: string;
         readonly message: string;
         readonly schema: JsonSchema;
+        /** What the model itself asks. The schema has two values for each: the choice, and words of the user's own. */
+        readonly questions?: readonly AskedQuestion[];
       }
   );
+
+/** A question of the model with a few choices; an answer in other words is always possible. */
+export interface AskedQuestion {
+  readonly question: string;
+  readonly choices: readonly { readonly label: string; readonly description?: string }[];
+  /** Several may be chosen. */
+  readonly multiple?: boolean;
+}
 
 /** A question that waits: anyone who knows its id can answer it. Ids stay unique when a session is resumed. */
 export interface Question {

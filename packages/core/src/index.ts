@@ -68,6 +68,7 @@ export { visibleText } from "@burin/contract/text/visible-text";
 export { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
 export {
   type Approval,
+  type AskedQuestion,
   BaseTool,
   type CallContext,
   type ChangedFile,
@@ -148,6 +149,7 @@ export { findBareLauncher, openGrants } from "./assembly/join-approval.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
 export type { SessionGrants } from "./assembly/options.ts";
 export { projectFiles } from "./assembly/project-files.ts";
+export { type RepositoryState, repositoryState } from "./assembly/repository-state.ts";
 export { createSession } from "./configured-session.ts";
 export {
   type CallAllOptions,
@@ -220,6 +222,7 @@ export { fetchSiteSkills, type SiteSkill, type SiteSkills } from "./settings/sit
 export type { TrustAnswer, TrustState, TrustStore } from "./settings/trust.ts";
 export type { CorrectEdit, FailedEdit } from "./text/correct-edit.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
+export { AskUser, answerNames, answersIn } from "./tools/askUser.ts";
 export { defineTool, type ToolDefinition } from "./tools/define-tool.ts";
 export { Edit, Edit as EditTool } from "./tools/edit.ts";
 export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";

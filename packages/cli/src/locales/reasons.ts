@@ -30,6 +30,7 @@ const REASONS: readonly (readonly [reason: string, key: TextKey])[] = [
   ["`{path}` is protected ({what}), so only the user can allow a change", "reason.protected"],
   ["{path} is protected ({what}), so no rule and no mode but yolo allows it", "reason.protectedEdit"],
   ["it writes protected files: {names}", "reason.protectedWrites"],
+  ["the model asks you something", "reason.asks"],
   ["it asks for more than the sandbox allows", "reason.sandbox"],
   ["the rule ask {rule} asks about `{part}`", "reason.rule"],
   ["the rule ask {rule} demands it", "reason.demands"],

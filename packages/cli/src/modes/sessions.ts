@@ -1,8 +1,10 @@
 import {
+  answersIn,
   type Decision,
   findSession,
   type LogRecord,
   parkedQuestion,
+  type Question,
   readLog,
   removeSession,
   type SessionPlace,
@@ -50,10 +52,23 @@ async function answer(words: readonly string[], options: CommonOptions, io: Io):
     throw new UsageError("say which session and what: burin sessions answer <id> yes|no|always [words]");
   const { home, root } = sessionPlace(options);
   const { path } = await findSession(home, root, id);
-  if (parkedQuestion(path) === null) throw new UsageError(`the session ${id} has no pending question.`);
-  const session = { kind: "resume" as const, id, isFork: false, answer: decisionOf(decision, rest) };
+  const question = parkedQuestion(path);
+  if (question === null) throw new UsageError(`the session ${id} has no pending question.`);
+  const given = decisionFor(question, [decision, ...rest]);
+  const session = { kind: "resume" as const, id, isFork: false, answer: given };
   const { runPrint } = await import("./print/print.ts");
   return runPrint(onePrompt(null), { ...options, session, park: true }, io);
+}
+
+/** Questions of the model are answered in words, one after the other. */
+function decisionFor({ confirmation }: Question, [word = "", ...rest]: readonly string[]): Decision {
+  const asked = confirmation.kind === "form" ? confirmation.questions : undefined;
+  if (asked === undefined || word === "no") return decisionOf(word, rest);
+  if (rest.length >= asked.length)
+    throw new UsageError(
+      `the model asks ${asked.length} question(s): answer each with one argument, quoted: '...'`,
+    );
+  return { outcome: "filled", values: answersIn(asked, [word, ...rest]) };
 }
 
 function decisionOf(word: string, rest: readonly string[]): Decision {
@@ -119,7 +134,8 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
   if (isEmpty) output.note(`burin: ${visible(path)} has no record that can be read.`);
   const question = outputFormat === "text" ? parkedQuestion(path) : null;
   if (question === null) return;
-  const answering = `answer with: burin sessions answer ${id} yes|no|always`;
+  const isAsked = question.confirmation.kind === "form" && question.confirmation.questions !== undefined;
+  const answering = `answer with: burin sessions answer ${id} ${isAsked ? "'…'" : "yes|no|always"}`;
   output.out(`${labelled("parked", `${questionText(question.confirmation)}\n${answering}`)}\n`);
 }
 

@@ -1,4 +1,5 @@
-import { messageOf } from "@burin/core";
+import { join } from "node:path";
+import { burinHome, messageOf, orElse, readText } from "@burin/core";
 import { say } from "../locales/say.ts";
 
 /** What a key can do beside editing, and the key that does it unless the user says otherwise. */
@@ -29,6 +30,7 @@ const DEFAULT_USES = new Map(
 );
 const NAMED = "tab|up|down|left|right|home|end|pageup|pagedown|insert|delete|backspace|space|enter|escape";
 const KEY = new RegExp(`^(?:ctrl\\+)?(?:alt\\+)?(?:shift\\+)?(?:${NAMED}|[!-*,-~])$`);
+const MOST_BYTES = 64 * 1024;
 /** Keys that must always lead out, and those that terminals send for them. */
 const KEPT = new Set(["enter", "escape", "tab", "ctrl+c", "ctrl+i", "ctrl+j", "ctrl+m", "ctrl+["]);
 
@@ -51,6 +53,17 @@ export class KeyBindings {
     const usual = [...DEFAULT_USES].flatMap(([key, its]) => (its === use && !this.own.has(key) ? [key] : []));
     return [...own, ...usual];
   }
+}
+
+/** The user's own keys, which may stand for these commands; each fault names the file. */
+export async function ownKeys(
+  commands: () => Promise<readonly string[]>,
+): Promise<ReturnType<typeof readKeyBindings>> {
+  const file = join(burinHome(process.env), "keybindings.json");
+  const text = orElse(null, () => readText(file, MOST_BYTES));
+  if (text === null) return { bindings: new KeyBindings(), faults: [] };
+  const { bindings, faults } = readKeyBindings(text, await commands());
+  return { bindings, faults: faults.map((fault) => `${file}: ${fault}`) };
 }
 
 /** Reads a file of key bindings, `{"ctrl+k": "palette", "alt+r": "/resume", "ctrl+s": null}`; what is wrong is left out and named. */

@@ -17,8 +17,15 @@ export type Item =
   | { readonly kind: "thought"; readonly since: number; isWhole: boolean }
   | CallItem
   /** The output of a command of the screen, drawn for the current width. */
-  | { readonly kind: "lines"; readonly draw: (width: number) => readonly Line[] }
+  | LinesItem
   | { readonly kind: "notice"; readonly text: string; readonly isBad: boolean };
+
+/** While it is open, what it draws may still change. */
+interface LinesItem {
+  readonly kind: "lines";
+  readonly draw: (width: number, isOpen: boolean) => readonly Line[];
+  isOpen: boolean;
+}
 
 /** A call. With `isPlan` its question was a plan: then its result is that plan, in Markdown. */
 export type ShownCall = ToolCall & { readonly isPlan?: boolean };
@@ -73,7 +80,18 @@ export class Transcript {
   }
 
   print(draw: (width: number) => readonly Line[]): void {
-    this.#add({ kind: "lines", draw });
+    this.#add({ kind: "lines", draw, isOpen: false });
+  }
+
+  /** The same, but it may change until something follows it. */
+  printOpen(draw: LinesItem["draw"]): void {
+    this.#add({ kind: "lines", draw, isOpen: true });
+  }
+
+  /** Nothing has followed what was printed open at the start. */
+  get isAtStart(): boolean {
+    const [first, ...others] = this.items;
+    return others.length === 0 && first?.kind === "lines" && first.isOpen;
   }
 
   /** The task of the subagent that works for this call, as the call describes it; "" if not known. */
@@ -170,6 +188,7 @@ export class Transcript {
   #close(): void {
     const last = this.items.at(-1);
     if (last?.kind === "text" || last?.kind === "thought") last.isWhole = true;
+    if (last?.kind === "lines") last.isOpen = false;
   }
 }
 

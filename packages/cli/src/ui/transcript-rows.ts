@@ -78,6 +78,7 @@ function streamFor({ theme }: Frame): MarkdownStream {
 
 function isFinal(item: Item): boolean {
   if (item.kind === "call") return isAnswered(item.call);
+  if (item.kind === "lines") return !item.isOpen;
   return item.kind === "text" || item.kind === "thought" ? item.isWhole : true;
 }
 
@@ -110,7 +111,7 @@ function itemLines(item: Item, { width, now }: Frame): Line[] {
       return isAnswered(call) ? lines : lines.slice(0, MOST_CALL_ROWS);
     }
     case "lines":
-      return item.draw(width).flatMap((line) => wrapLine(line, width));
+      return item.draw(width, item.isOpen).flatMap((line) => wrapLine(line, width));
     case "notice":
       return item.text
         .split("\n")

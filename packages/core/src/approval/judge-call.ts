@@ -29,6 +29,9 @@ export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: R
   }
   const asked = rules.ask.find((rule) => ruleCovers(rule, request, "some"));
   if (asked) return { ...decided("ask", asked, `the rule ask ${asked.text} demands it`), grants: [] };
+  // An answer of the user is what it is for: no rule and no mode can give it.
+  if (confirmation !== false && confirmation.kind === "form")
+    return { verdict: "ask", reason: "the model asks you something", grants: [] };
   if (request.kind === "edit" && mode !== "yolo") {
     const reason = protectedReason(request);
     if (reason !== null) return { verdict: "ask", reason, grants: [] };

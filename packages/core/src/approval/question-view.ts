@@ -1,6 +1,7 @@
 import { orElse } from "@burin/contract/or-else";
 import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
 import type {
+  AskedQuestion,
   CommandLimits,
   Confirmation,
   Effect,
@@ -156,10 +157,19 @@ function contentOf(question: Confirmation) {
     case "plan":
       return { target: [], text: question.plan };
     case "form": {
-      const { server, message, schema } = question;
+      const { server, message, schema, questions } = question;
+      if (questions !== undefined) return { target: [], text: questions.map(questionInWords).join("\n\n") };
       return { target: [server], text: `${message}\n${shownJson(schema.properties)}` };
     }
   }
+}
+
+/** A question of the model with its choices, each with the number that answers it. */
+function questionInWords({ question, choices, multiple }: AskedQuestion): string {
+  const rows = choices.map(({ label, description }, index) => {
+    return `  ${index + 1} ${label}${description === undefined ? "" : `: ${description}`}`;
+  });
+  return [`${question}${multiple ? " (several are possible)" : ""}`, ...rows].join("\n");
 }
 
 function shownJson(value: unknown): string {

@@ -38,7 +38,7 @@ const UNFINISHED: readonly (readonly [name: string, work: string])[] = [
  * The branch and any unfinished work; null without a repository. Read from git's files: git itself could run
  * programs that the repository names, and would delay the first request.
  */
-function gitStateOf(folder: string): string | null {
+export function gitStateOf(folder: string): string | null {
   for (let place = folder; ; place = dirname(place)) {
     const gitDir = gitDirIn(place);
     const head = gitDir === null ? null : readHead(join(gitDir, "HEAD"));

@@ -217,10 +217,13 @@ export class EditorSession {
   }
 
   /** Asks the form of an MCP server; null when the editor does not support forms. */
-  async #askForm({ server, message, schema }: Form, signal: AbortSignal): Promise<Decision | null> {
+  async #askForm(
+    { title, server, message, schema, questions }: Form,
+    signal: AbortSignal,
+  ): Promise<Decision | null> {
     const { client, capabilities } = this.#editor;
     if (!capabilities.elicitation?.form) return null;
-    const told = { message: `${server}: ${message}`, requestedSchema: schema };
+    const told = { message: questions ? title : `${server}: ${message}`, requestedSchema: schema };
     const asked = { mode: "form", sessionId: this.id, ...told } as CreateElicitationRequest;
     const { create } = methods.client.elicitation;
     const answer = await client.request(create, asked, { cancellationSignal: signal });

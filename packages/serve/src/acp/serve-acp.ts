@@ -12,6 +12,7 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk";
 import {
+  AskUser,
   burinHome,
   chooseModel,
   createSession,
@@ -137,7 +138,15 @@ class EditorSessions {
     for (const notice of opened.notices) this.#ground.note(notice);
     const settings = withServers(opened.options.settings as Settings, mcpServers);
     const resumed = id === undefined ? {} : { resume: await this.#resumed(root, id) };
-    const more: Partial<SessionOptions> = { settings, awaitsAnswers: true, record: true, ...resumed };
+    // An editor that shows no forms could not ask.
+    const asking = this.capabilities.elicitation?.form ? [new AskUser()] : [];
+    const more: Partial<SessionOptions> = {
+      settings,
+      awaitsAnswers: true,
+      tools: [...(opened.options.tools ?? []), ...asking],
+      record: true,
+      ...resumed,
+    };
     const machine = this.#machine(() => session.id, client);
     const creating = Promise.resolve({ ...opened.options, ...more, ...machine }).then(createSession);
     const session = await creating.catch(inWords);

@@ -4,8 +4,7 @@ import {
   burinHome,
   changeSettings,
   messageOf,
-  orElse,
-  readText,
+  repositoryState,
   type Session,
   type Settings,
   type ToolResult,
@@ -13,7 +12,7 @@ import {
 import { languageOf, say, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
-import { KeyBindings, readKeyBindings } from "../../state/key-bindings.ts";
+import { KeyBindings, ownKeys } from "../../state/key-bindings.ts";
 import { PromptHistory } from "../../state/prompt-history.ts";
 import { Questions } from "../../state/questions.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
@@ -38,8 +37,9 @@ import { SessionHost } from "./session-host.ts";
 import type { Shown, View } from "./view.ts";
 import { Work } from "./work.ts";
 
+declare const BURIN_VERSION: string;
+
 const MESSAGE_MS = 2000;
-const MOST_KEYS_BYTES = 64 * 1024;
 
 /** The screen: keys and events come in, the state changes, and the changes are drawn. */
 export class App implements Desk {
@@ -61,6 +61,9 @@ export class App implements Desk {
   readonly #own = new OwnCalls(this, this.work);
   readonly #asking = new QuestionDesk(this, this.work);
   readonly #keys: PromptKeys;
+  readonly #front: Front;
+  /** What is to be said below the card of the start; null when that stands. */
+  #early: string[] | null = [];
   #isWelcomed = false;
   #message = "";
   #messageTimer: NodeJS.Timeout | undefined;
@@ -72,6 +75,7 @@ export class App implements Desk {
 
   constructor(front: Front, options: CommonOptions) {
     const { shown, terminal, view } = front;
+    this.#front = front;
     this.shown = shown;
     this.transcript = shown.transcript;
     this.buffer = shown.buffer;
@@ -84,7 +88,7 @@ export class App implements Desk {
         this.work.hear(event);
       },
       closed: () => this.questions.clear(),
-      tell: (notice) => this.note(notice),
+      tell: (notice) => void (this.#early?.push(notice) ?? this.note(notice)),
     });
     const submit = (text: string, isLast: boolean): void => void this.#take(text, isLast);
     this.#keys = new PromptKeys(this, { work: this.work, completion: new Completion(this), submit });
@@ -243,6 +247,7 @@ export class App implements Desk {
     const { ui } = (await this.host.readSettings()).settings;
     if (ui.language !== undefined) await this.useLanguage(ui.language);
     await this.#useLook(ui);
+    await this.#fillCard();
     if (first.trim() === "/demo") return this.showDemo();
     if (this.host.modelName === null) {
       if (!this.#isWelcomed) this.note(say("first.welcome"));
@@ -256,9 +261,10 @@ export class App implements Desk {
     }
     const past = await this.host.open();
     this.transcript.begin(this.host.modelName ?? "");
-    this.note(say("start.folder", { folder: this.options.root }));
-    // For a screen reader there is no status line that could show it.
+    // For a screen reader there is no card, and no status line that could show it.
+    if (look.isSpoken) this.note(say("start.folder", { folder: this.options.root }));
     if (look.isSpoken) this.note(`${this.#status().model} · ${this.#status().mode}`);
+    void this.#suggest();
     this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
     this.view.soon();
     this.work.showPast(past);
@@ -268,27 +274,47 @@ export class App implements Desk {
     if (taken !== "") await this.#take(taken, false);
   }
 
+  /** Fills in the card; then what waited for it is said. */
+  async #fillCard(): Promise<void> {
+    const early = this.#early;
+    this.#early = null;
+    const { knownFacts } = await import("../../state/start-facts.ts");
+    this.#front.facts ??= look.isSpoken ? null : { version: BURIN_VERSION, ...knownFacts(this.host) };
+    this.view.soon();
+    for (const notice of early ?? []) this.note(notice);
+  }
+
+  /** What only git knows comes later, and with it what to ask first. */
+  async #suggest(): Promise<void> {
+    const asked = { root: this.options.root, environment: process.env };
+    const { branch, changes: lines } = await repositoryState(asked, new AbortController().signal);
+    const { facts } = this.#front;
+    if (!facts || !this.transcript.isAtStart) return;
+    const { countLines, suggestionsFor } = await import("../../state/start-facts.ts");
+    const changes = countLines(lines);
+    this.#front.facts = {
+      ...facts,
+      branch: branch ?? undefined,
+      changes,
+      suggestions: suggestionsFor({ ...facts, changes }),
+    };
+    this.view.soon();
+  }
+
   async #useLook(ui: Settings["ui"]): Promise<void> {
     look.isSpoken = ui.screenReader === true;
     look.isSideBySide = ui.sideBySide === true;
     const isVim = ui.vim === true;
     this.vim = isVim ? new (await import("../../state/vim-keys.ts")).VimKeys() : null;
-    await this.#useKeys();
+    const { bindings, faults } = await ownKeys(async () =>
+      (await import("../../commands/screen-commands.ts")).SCREEN_COMMANDS.map(({ name }) => name),
+    );
+    this.keys = bindings;
+    for (const fault of faults) this.note(fault, true);
     this.view.theme = THEMES.find((theme) => theme === ui.theme) ?? "auto";
     for (const fault of this.view.useColors(ui.colors ?? {}))
       this.note(say("theme.unknown", { fault }), true);
     this.terminal.ask();
-  }
-
-  async #useKeys(): Promise<void> {
-    const file = join(burinHome(process.env), "keybindings.json");
-    const text = orElse(null, () => readText(file, MOST_KEYS_BYTES));
-    if (text === null) return;
-    const { SCREEN_COMMANDS } = await import("../../commands/screen-commands.ts");
-    const names = SCREEN_COMMANDS.map(({ name }) => name);
-    const { bindings, faults } = readKeyBindings(text, names);
-    this.keys = bindings;
-    for (const fault of faults) this.note(`${file}: ${fault}`, true);
   }
 
   async #close(): Promise<void> {
@@ -308,12 +334,12 @@ export class App implements Desk {
   /** Handles an input: a command of the screen, a custom command, or a prompt. */
   async #take(text: string, isLast: boolean): Promise<void> {
     // The words for leaving in shells and other agents.
-    const said = /^(?:exit|quit)$/.test(text) ? "/quit" : text;
+    const said = /^(?:exit|quit)$/.test(text) ? "/quit" : (this.#front.suggestionIn(text) ?? text);
     const slash = said.startsWith("/") ? await import("./slash-desk.ts") : null;
     if (!(await slash?.runCommand(this, said))) {
       // A prompt that is sent before the session is open waits for it.
       if (this.session === null) await this.#opening;
-      if (!(await slash?.runMistyped(this, said))) this.#prompt(text, isLast);
+      if (!(await slash?.runMistyped(this, said))) this.#prompt(said, isLast);
     }
     this.view.soon();
   }

@@ -1,8 +1,10 @@
 import type { CommonOptions } from "../../request/options.ts";
+import type { StartFacts } from "../../state/start-facts.ts";
 import { TextBuffer } from "../../state/text-buffer.ts";
 import { Transcript } from "../../state/transcript.ts";
 import type { Key } from "../../terminal/keys.ts";
 import { RawTerminal } from "../../terminal/raw-terminal.ts";
+import { startCardLines } from "../../ui/start-card.ts";
 import { type Shown, View } from "./view.ts";
 
 interface Taker {
@@ -11,11 +13,16 @@ interface Taker {
   readonly end: () => void;
 }
 
+/** In a lower window the card is one row. */
+const LEAST_ROWS = 16;
+
 /** An empty prompt: all of the app that is visible before the rest is loaded. */
 export class Front {
   readonly terminal: RawTerminal;
   readonly view: View;
   readonly shown: Shown;
+  /** What the card at the start shows; undefined until it is known, null for none. */
+  facts: StartFacts | null | undefined;
   #taker: Taker | null = null;
   #early: Key[] = [];
   #isGone = false;
@@ -43,6 +50,8 @@ export class Front {
       process.env,
     );
     this.view = new View(this.shown, this.terminal);
+    const isLow = this.terminal.size().rows < LEAST_ROWS;
+    this.shown.transcript.printOpen((width, isOpen) => startCardLines(this.facts, { width, isOpen, isLow }));
   }
 
   open(): void {
@@ -50,6 +59,12 @@ export class Front {
     // What is said of an error that nothing catches stands in the place of the prompt, not over it.
     process.prependOnceListener("uncaughtException", () => this.view.leave());
     this.view.now();
+  }
+
+  /** The suggestion of the card that a number means, while the card is all that there is. */
+  suggestionIn(text: string): string | null {
+    if (!this.shown.transcript.isAtStart || !/^[1-9]$/.test(text)) return null;
+    return this.facts?.suggestions?.[Number(text) - 1] ?? null;
   }
 
   close(): void {

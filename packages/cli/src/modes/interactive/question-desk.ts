@@ -45,6 +45,11 @@ export class QuestionDesk {
   }
 
   async #form(id: string, form: Extract<Confirmation, { kind: "form" }>): Promise<Panel> {
+    const { questions } = form;
+    if (questions !== undefined) {
+      const { AskPanel } = await import("../../ui/ask-panel.ts");
+      return new AskPanel({ questions, answer: (decision) => void this.#desk.session?.answer(id, decision) });
+    }
     const { FormPanel } = await import("../../ui/form-panel.ts");
     const answer = (decision: Decision | null) => void this.#desk.session?.answer(id, decision);
     return new FormPanel({ form, answer });

@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  AskUser,
   type ChatModel,
   chooseModel,
   createSession,
@@ -74,6 +75,7 @@ export class SessionHost {
       ...sessionOptions(this.options, opened),
       record: session.kind !== "unrecorded",
       awaitsAnswers: true,
+      tools: [new AskUser()],
       ...held,
     });
     this.#follow(created);

@@ -35,6 +35,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     park: options.park,
     awaitsServers: true,
     awaitsAnswers: options.asksOnStdin,
+    tools: await askingTools(options),
     ...(options.session.kind === "resume"
       ? await (await import("./resume-session.ts")).resumeFrom(options)
       : {}),
@@ -185,4 +186,9 @@ async function noteRest(session: Session, output: Output, told: ReadonlySet<stri
   const messages: string[] = [];
   for await (const { event } of session.events()) if (event.type === "notice") messages.push(event.message);
   for (const message of messages) if (!told.has(message)) output.note(noteText(message));
+}
+
+/** By which the model asks the user, where somebody can answer. */
+async function askingTools({ park, asksOnStdin }: CommonOptions) {
+  return park || asksOnStdin ? [new (await import("./ask-user.ts")).AskUser()] : [];
 }

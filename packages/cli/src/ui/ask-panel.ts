@@ -1,0 +1,174 @@
+import { type AskedQuestion, answerNames, type Decision } from "@burin/core";
+import { say } from "../locales/say.ts";
+import { TextBuffer } from "../state/text-buffer.ts";
+import type { Key } from "../terminal/keys.ts";
+import { cutLine, type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { editKey } from "./edit-keys.ts";
+import { keyHints, type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
+import { promptView } from "./prompt-view.ts";
+
+interface AskNeeds {
+  readonly questions: readonly AskedQuestion[];
+  readonly answer: (decision: Decision) => void;
+}
+
+/** What the user has said to one question so far. */
+interface Given {
+  /** Indexes of choices; the row after the last one takes words. */
+  readonly picked: Set<number>;
+  readonly words: TextBuffer;
+  at: number;
+}
+
+interface Asked {
+  readonly question: AskedQuestion;
+  readonly given: Given;
+}
+
+/** Questions of the model: one after the other in one panel, each with its choices and a row for other words. */
+export class AskPanel extends Standing implements Panel {
+  readonly #needs: AskNeeds;
+  readonly #given: readonly Given[];
+  readonly #scroll = new Scroll();
+  #at = 0;
+
+  constructor(needs: AskNeeds) {
+    super();
+    this.#needs = needs;
+    this.#given = needs.questions.map(() => ({ picked: new Set(), words: new TextBuffer(), at: 0 }));
+  }
+
+  view({ width, height }: PanelSpace): PanelView {
+    this.begin();
+    const { questions } = this.#needs;
+    const [question, given] = [questions[this.#at], this.#given[this.#at]];
+    if (question === undefined || given === undefined) return { title: say("ask.title"), lines: [] };
+    const count = questions.length > 1 ? ` ${this.#at + 1}/${questions.length}` : "";
+    const head = wrapLine([{ text: shownText(question.question), style: "strong" }], width);
+    const choices = question.choices.flatMap((_, index) =>
+      this.#choiceLines({ question, given }, index, width),
+    );
+    const isWriting = given.at === question.choices.length;
+    const mark: Line = [
+      { text: isWriting ? "› " : "  ", style: "accent" },
+      { text: `${say("ask.words")} `, style: isWriting ? "strong" : "dim" },
+    ];
+    const input = promptView(given.words, width, 3);
+    const words = given.words.isEmpty && !isWriting ? [mark] : [mark, ...input.lines];
+    const keys = keyHints(say(question.multiple ? "ask.keysMany" : "ask.keys"), width);
+    const content = [...this.#earlier(width), ...head, ...choices, ...words];
+    const page = Math.max(height - keys.length, 2);
+    this.#scroll.from = Number.MAX_SAFE_INTEGER;
+    const shown = this.#scroll.cut(content, page);
+    const row = shown.length - input.lines.length + input.caret.row;
+    return {
+      title: `${say("ask.title")}${count}`,
+      lines: [...shown, ...keys],
+      caret: isWriting ? { row, column: input.caret.column } : undefined,
+    };
+  }
+
+  key(key: Key): void {
+    const [question, given] = [this.#needs.questions[this.#at], this.#given[this.#at]];
+    if (question === undefined || given === undefined) return;
+    const rows = question.choices.length + 1;
+    const { name } = key;
+    if (name === "escape") this.#needs.answer({ outcome: "filled", values: {} });
+    else if (name === "up" || name === "down") given.at = (given.at + (name === "up" ? rows - 1 : 1)) % rows;
+    else if (name === "enter") this.#enter(question, given);
+    else if (name === "tab" || name === "shift+tab") this.#go(name === "tab" ? 1 : -1);
+    else if (given.at === rows - 1) writeKey(given.words, key);
+    else this.#choiceKey({ question, given }, key);
+  }
+
+  /** A key where a choice has the mark. */
+  #choiceKey({ question, given }: Asked, key: Key): void {
+    const { name, text } = key;
+    if (name === "text" && text.length > 1) {
+      // Keys that came together.
+      for (const letter of text) this.key({ name, text: letter });
+      return;
+    }
+    const number = name === "text" ? Number(text) - 1 : -1;
+    if (name === "left" || name === "right") this.#go(name === "right" ? 1 : -1);
+    else if (number >= 0 && number < question.choices.length) this.#number(question, given, number);
+    else if (name === "text" && text === " ") this.#pick(question, given, given.at);
+    else if (name === "text" || name === "paste") {
+      // Who begins to write means words of their own.
+      given.at = question.choices.length;
+      writeKey(given.words, key);
+    }
+  }
+
+  #choiceLines({ question, given }: Asked, index: number, width: number): Line[] {
+    const { label, description = "" } = question.choices[index] ?? { label: "" };
+    const isAt = given.at === index;
+    const isPicked = given.picked.has(index);
+    const mark = question.multiple ? (isPicked ? "[x] " : "[ ] ") : isPicked ? "(•) " : "( ) ";
+    const line: Line = [
+      { text: isAt ? "› " : "  ", style: "accent" },
+      { text: `${index + 1} ${mark}${shownText(label)}`, style: isAt ? "strong" : undefined },
+      { text: description === "" ? "" : `  ${shownText(description)}`, style: "dim" },
+    ];
+    return wrapLine(line, width, "        ");
+  }
+
+  /** What was answered before, in a row each. */
+  #earlier(width: number): Line[] {
+    const { questions } = this.#needs;
+    const rows = questions.slice(0, this.#at).map(({ question, choices }, index): Line => {
+      const { picked, words } = this.#given[index] ?? { picked: new Set<number>(), words: new TextBuffer() };
+      const said = [...picked].sort().map((one) => choices[one]?.label ?? "");
+      const all = [...said, words.content.trim()].filter((one) => one !== "").join(", ");
+      return cutLine(
+        [{ text: `${shownText(question)} `, style: "dim" }, { text: shownText(all || "–") }],
+        width,
+      );
+    });
+    return rows.length === 0 ? [] : [...rows, []];
+  }
+
+  #pick(question: AskedQuestion, { picked }: Given, index: number): void {
+    if (!question.multiple) picked.clear();
+    if (!picked.delete(index)) picked.add(index);
+  }
+
+  #number(question: AskedQuestion, given: Given, index: number): void {
+    given.at = index;
+    if (question.multiple) this.#pick(question, given, index);
+    else this.#enter(question, given);
+  }
+
+  /** Takes the row, where nothing was picked before, and goes on; after the last question all is sent. */
+  #enter(question: AskedQuestion, given: Given): void {
+    const isWriting = given.at === question.choices.length;
+    if (isWriting && !question.multiple && !given.words.isEmpty) given.picked.clear();
+    if (!isWriting && (!question.multiple || given.picked.size === 0)) {
+      given.picked.clear();
+      given.picked.add(given.at);
+    }
+    if (this.#at < this.#needs.questions.length - 1) this.#at += 1;
+    else this.#send();
+  }
+
+  #go(by: number): void {
+    this.#at = Math.max(0, Math.min(this.#at + by, this.#needs.questions.length - 1));
+  }
+
+  #send(): void {
+    const values: Record<string, unknown> = {};
+    for (const [index, { choices, multiple }] of this.#needs.questions.entries()) {
+      const { picked, words } = this.#given[index] ?? { picked: new Set<number>(), words: new TextBuffer() };
+      const names = answerNames(index);
+      const labels = [...picked].sort().map((one) => choices[one]?.label);
+      if (labels.length > 0) values[names.choice] = multiple ? labels : labels[0];
+      if (words.content.trim() !== "") values[names.words] = words.content.trim();
+    }
+    this.#needs.answer({ outcome: "filled", values });
+  }
+}
+
+function writeKey(words: TextBuffer, key: Key): void {
+  if (key.name === "paste") words.insert(key.text.trim());
+  else editKey(words, key);
+}

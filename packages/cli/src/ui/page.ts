@@ -1,0 +1,246 @@
+import type { ToolCall } from "@burin/core";
+import type { Line, Style } from "../terminal/styled-line.ts";
+import { callsInFull } from "./displays/call-lines.ts";
+import { highlighted } from "./highlight.ts";
+import { markdownLines } from "./markdown.ts";
+
+/** A part of a session as a page shows it. */
+export type PageBlock =
+  | { readonly kind: "user"; readonly text: string }
+  | { readonly kind: "model"; readonly text: string }
+  | { readonly kind: "call"; readonly call: ToolCall }
+  | { readonly kind: "note"; readonly text: string };
+
+interface PageHead {
+  readonly title: string;
+  /** Where, with which model and when. */
+  readonly about: string;
+  readonly language: string;
+}
+
+/** Lines are wrapped by the browser. */
+const WIDE = 100_000;
+const MOST_ROWS = 2000;
+
+/** A session as one file that a browser shows, in light and dark, with nothing from elsewhere. */
+export function pageOf({ title, about, language }: PageHead, blocks: readonly PageBlock[]): string {
+  const body = blocks.map(blockHtml).join("\n");
+  return `<!doctype html>
+<html lang="${language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+<header><h1>${escaped(title)}</h1><p>${escaped(about)}</p></header>
+<main>
+${body}
+</main>
+</html>
+`;
+}
+
+function blockHtml(block: PageBlock): string {
+  if (block.kind === "user") return `<section class="you">${paragraphs(block.text)}</section>`;
+  if (block.kind === "model") return `<section class="said">${markdownHtml(block.text)}</section>`;
+  if (block.kind === "note") return `<p class="note">${escaped(block.text)}</p>`;
+  const [head = [], ...rows] = callsInFull([block.call], WIDE);
+  const shown = rows
+    .slice(0, MOST_ROWS)
+    .map((line) => rowHtml(line))
+    .join("");
+  if (rows.length === 0) return `<p class="call">${lineHtml(head)}</p>`;
+  // What changed a file is what a reader looks for.
+  const { call } = block;
+  const isDiff =
+    call.status === "success" &&
+    typeof call.returnDisplay !== "string" &&
+    call.returnDisplay.kind === "file_diff";
+  return `<details class="call"${isDiff ? " open" : ""}><summary>${lineHtml(head)}</summary><pre>${shown}</pre></details>`;
+}
+
+function paragraphs(text: string): string {
+  return text
+    .split(/\n{2,}/)
+    .map((part) => `<p>${escaped(part).replaceAll("\n", "<br>")}</p>`)
+    .join("");
+}
+
+const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
+const ITEM = /^(\s*)(?:[-*+]|(\d+)[.)])\s+(.*)$/;
+const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$/;
+
+/** The HTML of a block, and the line after it; null when no such block begins there. */
+type ReadBlock = (
+  lines: readonly string[],
+  at: number,
+) => { readonly html: string; readonly end: number } | null;
+
+/** The blocks of Markdown that models write; what is in a line is drawn as on the screen. */
+export function markdownHtml(text: string): string {
+  const lines = text.replace(/\r\n/g, "\n").split("\n");
+  const html: string[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const read = (readers: readonly ReadBlock[]): ReturnType<ReadBlock> =>
+      readers.reduce<ReturnType<ReadBlock>>((found, reader) => found ?? reader(lines, at), null);
+    const block = read([readFence, readHeading, readRule, readTable, readList, readQuote, readParagraph]);
+    if (block !== null) html.push(block.html);
+    at = block?.end ?? at + 1;
+  }
+  return html.join("\n");
+}
+
+/** The first line from there on for which this does not hold. */
+function endWhile(lines: readonly string[], from: number, holds: (line: string) => boolean): number {
+  const found = lines.findIndex((line, index) => index >= from && !holds(line));
+  return found === -1 ? lines.length : found;
+}
+
+const readFence: ReadBlock = (lines, at) => {
+  const [whole, , mark = "", language = ""] = FENCE.exec(lines[at] ?? "") ?? [];
+  if (whole === undefined) return null;
+  const end = endWhile(lines, at + 1, (line) => !line.trim().startsWith(mark));
+  const code = lines.slice(at + 1, end).map((line) => rowHtml(highlighted(line, language)));
+  return { html: `<pre class="code">${code.join("")}</pre>`, end: end + 1 };
+};
+
+const readHeading: ReadBlock = (lines, at) => {
+  const [, marks, text = ""] = /^(#{1,6})\s+(.*?)(?:\s+#+)?\s*$/.exec(lines[at] ?? "") ?? [];
+  if (marks === undefined) return null;
+  // The title of the page is the only one of the first level.
+  const level = Math.min(marks.length + 1, 6);
+  return { html: `<h${level}>${inlineHtml(text)}</h${level}>`, end: at + 1 };
+};
+
+const readRule: ReadBlock = (lines, at) =>
+  /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/.test(lines[at] ?? "") ? { html: "<hr>", end: at + 1 } : null;
+
+const readTable: ReadBlock = (lines, at) => {
+  if (lines[at]?.includes("|") !== true || !TABLE_RULE.test(lines[at + 1] ?? "")) return null;
+  const end = endWhile(lines, at, (line) => line.includes("|"));
+  return { html: tableHtml(lines.slice(at, end)), end };
+};
+
+const readList: ReadBlock = (lines, at) => {
+  if (!ITEM.test(lines[at] ?? "")) return null;
+  const end = endWhile(lines, at, (line) => ITEM.test(line) || /^\s+\S/.test(line));
+  return { html: listHtml(lines.slice(at, end)), end };
+};
+
+const readQuote: ReadBlock = (lines, at) => {
+  const end = endWhile(lines, at, (line) => line.startsWith(">"));
+  const quoted = lines.slice(at, end).map((line) => inlineHtml(line.replace(/^>\s?/, "")));
+  return end === at ? null : { html: `<blockquote>${quoted.join("<br>")}</blockquote>`, end };
+};
+
+const readParagraph: ReadBlock = (lines, at) => {
+  const end = endWhile(lines, at, isProse);
+  return end === at ? null : { html: `<p>${lines.slice(at, end).map(inlineHtml).join(" ")}</p>`, end };
+};
+
+function isProse(line: string): boolean {
+  return line.trim() !== "" && !FENCE.test(line) && !ITEM.test(line) && !/^(?:#{1,6}\s|>)/.test(line);
+}
+
+/** Items by their indentation; a line without a mark belongs to the item above it. */
+function listHtml(lines: readonly string[]): string {
+  const items: { depth: number; isNumbered: boolean; text: string }[] = [];
+  for (const line of lines) {
+    const [, indent = "", number, text = ""] = ITEM.exec(line) ?? [];
+    const last = items.at(-1);
+    if (ITEM.test(line)) items.push({ depth: indent.length, isNumbered: number !== undefined, text });
+    else if (last !== undefined) last.text += ` ${line.trim()}`;
+  }
+  let html = "";
+  const open: { depth: number; tag: string }[] = [];
+  for (const { depth, isNumbered, text } of items) {
+    while (open.length > 0 && (open.at(-1)?.depth ?? 0) > depth) html += `</li></${open.pop()?.tag}>`;
+    if (open.length === 0 || (open.at(-1)?.depth ?? 0) < depth) {
+      open.push({ depth, tag: isNumbered ? "ol" : "ul" });
+      html += `<${open.at(-1)?.tag}>`;
+    } else html += "</li>";
+    html += `<li>${inlineHtml(text)}`;
+  }
+  while (open.length > 0) html += `</li></${open.pop()?.tag}>`;
+  return html;
+}
+
+function tableHtml([head = "", rule = "", ...rows]: readonly string[]): string {
+  const cellsOf = (row: string): string[] =>
+    row
+      .trim()
+      .replace(/^\||\|$/g, "")
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim());
+  const sides = cellsOf(rule).map((cell) =>
+    /^:-+:$/.test(cell) ? "center" : cell.endsWith(":") ? "right" : "left",
+  );
+  const rowHtmlOf = (tag: string) => (row: string) =>
+    `<tr>${cellsOf(row)
+      .map((cell, index) => `<${tag} class="${sides[index] ?? "left"}">${inlineHtml(cell)}</${tag}>`)
+      .join("")}</tr>`;
+  return `<table>${rowHtmlOf("th")(head)}${rows.map(rowHtmlOf("td")).join("")}</table>`;
+}
+
+/** Code, emphasis and links in a line, as the screen reads them. */
+function inlineHtml(text: string): string {
+  return markdownLines(text.trim(), WIDE, false).map(lineHtml).join(" ");
+}
+
+function rowHtml(line: Line): string {
+  const style =
+    line.length > 0 && line.every((span) => /^(?:added|removed)/.test(span.style ?? "added"))
+      ? signOf(line)
+      : "";
+  return `<span class="row${style}">${lineHtml(line)}\n</span>`;
+}
+
+function signOf(line: Line): string {
+  const known = line.find(
+    ({ style }) =>
+      style === "added" || style === "removed" || style === "addedWord" || style === "removedWord",
+  );
+  return known === undefined ? "" : ` is-${known.style?.replace("Word", "")}`;
+}
+
+function lineHtml(line: Line): string {
+  return line.map(({ text, style }) => spanHtml(text, style)).join("");
+}
+
+function spanHtml(text: string, style: Style | undefined): string {
+  if (style === "link" && /^https?:\/\//.test(text)) return `<a href="${escaped(text)}">${escaped(text)}</a>`;
+  return style === undefined ? escaped(text) : `<span class="${style}">${escaped(text)}</span>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+}
+
+const STYLE = `
+:root{color-scheme:light dark;--back:#fff;--text:#1f2328;--dim:#656d76;--line:#d8dee4;--soft:#f6f8fa;--accent:#0969da;--good:#1a7f37;--bad:#cf222e;--warn:#9a6700;--key:#8250df;--add:#dafbe1;--addw:#aceebb;--del:#ffebe9;--delw:#ffcecb}
+@media (prefers-color-scheme:dark){:root{--back:#15181c;--text:#d7dae0;--dim:#8b949e;--line:#30363d;--soft:#1d2127;--accent:#6cb6ff;--good:#7ee787;--bad:#ff7b72;--warn:#e3b341;--key:#d2a8ff;--add:#12321d;--addw:#1f6f37;--del:#3c1618;--delw:#842029}}
+body{margin:0;background:var(--back);color:var(--text);font:16px/1.6 system-ui,sans-serif}
+header,main{max-width:54rem;margin:0 auto;padding:0 1.25rem}
+header{padding-top:2.5rem;border-bottom:1px solid var(--line)}
+h1{font-size:1.5rem;line-height:1.3;margin:0}
+header p,.note{color:var(--dim);font-size:.9rem}
+main{padding-bottom:4rem}
+h2,h3,h4,h5,h6{line-height:1.3;margin:1.5em 0 .5em}
+.you{margin:2rem 0 1rem;padding:.25rem 1.1rem;border-left:3px solid var(--accent);background:var(--soft);border-radius:0 8px 8px 0;font-weight:600}
+.said{margin:1rem 0}
+.call{margin:.4rem 0;font-size:.9rem}
+summary{cursor:pointer}
+pre{background:var(--soft);border:1px solid var(--line);border-radius:8px;padding:.6rem 0;overflow-x:auto;font:13px/1.5 ui-monospace,Menlo,Consolas,monospace}
+.row{display:block;padding:0 .9rem;white-space:pre-wrap;overflow-wrap:anywhere}
+.code .row{white-space:pre}
+.is-added{background:var(--add)}.is-removed{background:var(--del)}
+.addedWord{background:var(--addw);border-radius:3px}.removedWord{background:var(--delw);border-radius:3px}
+.strong{font-weight:600}.emphasis{font-style:italic}.dim,.comment{color:var(--dim)}.heading{font-weight:600}
+.code:not(pre){font:.9em ui-monospace,Menlo,Consolas,monospace;background:var(--soft);padding:.1em .3em;border-radius:4px}
+.good,.string{color:var(--good)}.bad{color:var(--bad)}.warning,.number{color:var(--warn)}.keyword{color:var(--key)}.accent,.link,a{color:var(--accent)}
+table{border-collapse:collapse;margin:1rem 0}th,td{border:1px solid var(--line);padding:.3rem .7rem}
+.left{text-align:left}.right{text-align:right}.center{text-align:center}
+blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid var(--line);color:var(--dim)}
+hr{border:0;border-top:1px solid var(--line)}
+@media print{details{display:block}}
+`.trim();
