@@ -283,6 +283,13 @@ describe("burin undo after a command", () => {
     const reasons = files.map(({ file, what }) => [file, what]);
     expect(reasons).toContainEqual(["sub/.git", "refused"]);
     expect(existsSync(at("sub/.git/HEAD"))).toBe(true);
+    await run("git init -q inner && cd inner && git config user.name a && git config user.email a@b");
+    const made = readFileSync(at("inner/.git/HEAD"), "utf8");
+    await run("cd inner && echo 1 > a && git add a && git commit -qm a");
+    await back({ count: 1 });
+    expect([readFileSync(at("inner/.git/HEAD"), "utf8"), existsSync(at("inner/a"))]).toEqual([made, false]);
+    await back({ count: 1 });
+    expect(existsSync(at("inner"))).toBe(false);
   });
 
   it("P1 takes back a folder that was moved, and leaves alone what was ignored until a command changed the rules", async () => {

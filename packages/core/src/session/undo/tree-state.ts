@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { basename, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { GitWork } from "@burin/commands/git/git-work";
 import { messageOf } from "@burin/contract/text/error-message";
@@ -26,6 +26,8 @@ const LONGEST_COPYING_MS = 300;
 /** So many are copied however long it takes: what is covered must not depend on how busy the computer is. */
 const LEAST_COPIED = 1000;
 const COPIED_PER_TURN = 16;
+/** Of those inside of the roots. */
+const MOST_REPOSITORIES = 20;
 /** Within this time the clock of a disk may not move on, so that a second write could not be seen. */
 const CLOCK_STEP_MS = 10;
 
@@ -72,9 +74,16 @@ export class TreeStates {
   /** Never reads a file of the project. */
   async look(signal: AbortSignal): Promise<TreeState> {
     const { request } = this.#needs;
+    const at = Date.now();
+    const lookAll = (folders: readonly string[]) =>
+      this.#readersIn(folders).map((reader) => ({ reader, look: reader.look() }));
     // The repositories first: an index that is older than the files makes them changed ones, and never the opposite.
-    const repositories = this.#readersIn(request.roots).map((reader) => ({ reader, look: reader.look() }));
-    return { at: Date.now(), work: await lookAtWork(request, signal), repositories };
+    const around = lookAll(request.roots);
+    const work = await lookAtWork(request, signal);
+    const inner = lookAll([...work.repositories].slice(0, MOST_REPOSITORIES).map((path) => dirname(path)));
+    const isKnown = ({ reader }: RepositoryState) => around.some((one) => one.reader === reader);
+    // A file belongs to the innermost one.
+    return { at, work, repositories: [...inner.filter((one) => !isKnown(one)).reverse(), ...around] };
   }
 
   /** The same when the clock has moved on, so that whatever is written from now on shows. */
