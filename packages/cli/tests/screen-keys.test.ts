@@ -89,6 +89,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   },
   "shift+tab": { steps: [[`${ESC}[Z`, "fake-model · auto-edit"]] },
   "ctrl+o": { steps: [[ctrl("o"), "Results of the last calls"]] },
+  "ctrl+t": { steps: [[ctrl("t"), "What the model thought"]] },
   "ctrl+g": {
     steps: [
       ["begun", "> begun"],

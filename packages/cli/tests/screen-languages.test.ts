@@ -34,6 +34,7 @@ describe("for a screen reader", () => {
       "  words: 1",
       "---",
       "> quoted",
+      "1 file changed        /undo takes it back · /changes shows it",
       "The work is done.",
       expect.stringMatching(/^> /),
     ]);

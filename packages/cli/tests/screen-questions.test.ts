@@ -238,7 +238,7 @@ describe("a question", () => {
     expect(terminal.text()).toContain("page up and page down to scroll");
     await terminal.enter("\u001b[B \u001b[B ", "› [ ] 3/3");
     expect(terminal.text()).toContain("line thirty");
-    await terminal.enter("\u001b[5~\u001b[5~", "  [x] 1/3");
+    await terminal.enter("\u001b[5~".repeat(4), "  [x] 1/3");
     await terminal.enter("\u001b[A", "› [ ] 2/3");
     await terminal.enter("\r", "One.");
     const text = await readFile(join(room.root, "long.txt"), "utf8");

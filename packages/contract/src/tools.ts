@@ -183,8 +183,8 @@ export type Decision =
   /** `network`, only for a command that needs it: gives it, or withholds it. */
   | { readonly outcome: "once"; readonly network?: boolean }
   | { readonly outcome: "always"; readonly scope: GrantScope; readonly width?: GrantWidth }
-  /** Only for an edit: approves this content instead of the proposed one. */
-  | { readonly outcome: "edited"; readonly content: string }
+  /** Only for an edit: approves this content instead of the proposed one, with words for the model. */
+  | { readonly outcome: "edited"; readonly content: string; readonly reason?: string }
   /** Only for a form: these values, by the names in its schema. */
   | { readonly outcome: "filled"; readonly values: Readonly<Record<string, unknown>> }
   /** Only for a plan: approval, and the approval mode to continue in; "once" returns to the previous mode. */

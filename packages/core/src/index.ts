@@ -17,6 +17,7 @@ export type {
   ContextFill,
   FaceEvent,
   QuestionEvent,
+  RunEnd,
   RunError,
   RunStatus,
 } from "@burin/contract/agent-event";
@@ -221,7 +222,7 @@ export {
 export { fetchSiteSkills, type SiteSkill, type SiteSkills } from "./settings/site-skills.ts";
 export type { TrustAnswer, TrustState, TrustStore } from "./settings/trust.ts";
 export type { CorrectEdit, FailedEdit } from "./text/correct-edit.ts";
-export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
+export { contentWithHunks, contentWithParts, hunksOf, splitHunk } from "./text/diff-hunks.ts";
 export { AskUser, answerNames, answersIn } from "./tools/askUser.ts";
 export { defineTool, type ToolDefinition } from "./tools/define-tool.ts";
 export { Edit, Edit as EditTool } from "./tools/edit.ts";

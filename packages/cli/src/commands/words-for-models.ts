@@ -26,3 +26,20 @@ export function useSkill(name: string): string {
 export function ranByUser(command: string, output: string): string {
   return `I ran \`${command}\` myself:\n\n${output}`;
 }
+
+interface PartOfChange {
+  /** Where it begins in the new content. */
+  readonly line: number;
+  readonly isTaken: boolean;
+  readonly note: string;
+}
+
+/** Says which parts of a change the user took and left, and what they said to them. */
+export function partsInWords(parts: readonly PartOfChange[]): string {
+  const taken = parts.filter(({ isTaken }) => isTaken).length;
+  const each = parts.map(({ line, isTaken, note }, index) => {
+    const state = isTaken ? "taken" : "left out";
+    return `part ${index + 1} (around line ${line}): ${state}${note === "" ? "" : `, with the words: ${note}`}`;
+  });
+  return `of this change I took ${taken} of ${parts.length} parts.\n${each.join("\n")}`;
+}

@@ -29,6 +29,8 @@ export const enQuestions = {
   "question.keep": "keep it",
   "question.remove": "remove it",
   "question.writes": "writes protected files: {names}",
+  "question.hunkNote": "Say what to change here, then press enter (esc: no words)",
+  "question.hunkWhole": "This change cannot be split",
   "reach.more": "{count} more parts need no question",
   "question.yesNetwork": "yes, with network",
   "question.yesOffline": "yes, without network",
@@ -83,6 +85,7 @@ export const enQuestions = {
   "grant.site": "pages of {what}",
   "grant.tool": "{what}",
   "grant.rule": "{what}",
-  "question.hunkKeys": "up and down choose, space takes or leaves one, enter is yes to those taken, esc back",
+  "question.hunkKeys":
+    "space takes or leaves it · n comments on it · s splits it · up and down choose · enter sends · esc back",
   "question.editor": "edit it first",
 } as const;

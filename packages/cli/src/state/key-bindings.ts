@@ -6,6 +6,7 @@ import { say } from "../locales/say.ts";
 export const ACTION_KEYS = {
   palette: "ctrl+p",
   results: "ctrl+o",
+  thoughts: "ctrl+t",
   search: "ctrl+r",
   editor: "ctrl+g",
   background: "ctrl+b",

@@ -4,20 +4,23 @@ import {
   type ContextFill,
   type InlineData,
   isAnswered,
+  type RunEnd,
   type ToolCall,
 } from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
+import { type Receipt, ReceiptCounter } from "./receipt.ts";
 
 /** One entry of the transcript in its current state. */
 export type Item =
   | { readonly kind: "user"; readonly text: string; readonly media: readonly InlineData[] }
   /** `text` is what has not been drawn permanently yet. */
   | { readonly kind: "text"; text: string; isWhole: boolean }
-  | { readonly kind: "thought"; readonly since: number; isWhole: boolean }
+  | { readonly kind: "thought"; readonly since: number; text: string; isWhole: boolean }
   | CallItem
   /** The output of a command of the screen, drawn for the current width. */
   | LinesItem
+  | { readonly kind: "receipt"; readonly receipt: Receipt }
   | { readonly kind: "notice"; readonly text: string; readonly isBad: boolean };
 
 /** While it is open, what it draws may still change. */
@@ -40,6 +43,7 @@ interface CallItem {
 }
 
 const MOST_KEPT_CALLS = 50;
+const MOST_KEPT_THOUGHTS = 20;
 /** In a prompt, this precedes the content of mentioned files, which is for the model. */
 export const FILES_MARK = "\n\nWhat the @ mentions hold:\n\n";
 
@@ -64,6 +68,11 @@ export class Transcript {
   };
   /** How full the model's window is; null before the first request. */
   fill: ContextFill | null = null;
+  readonly #receipt = new ReceiptCounter();
+  /** The latest thoughts, for reading them again. */
+  readonly thoughts: string[] = [];
+  /** When the last event came. */
+  heardAt = 0;
   model = "";
   sessionId = "";
   name = "";
@@ -107,6 +116,8 @@ export class Transcript {
   }
 
   hear(event: AgentEvent, now: number): void {
+    this.heardAt = now;
+    const receipt = this.#receipt.hear(event);
     if (event.type === "session") {
       this.model = event.model;
       this.sessionId = event.sessionId;
@@ -117,7 +128,7 @@ export class Transcript {
     else if (event.type === "tool_call") this.#heardCall(event.call, now);
     else if (event.type === "usage") this.#heardUsage(event);
     else if (event.type === "notice") this.note(event.message);
-    else if (event.type === "done") this.#heardEnd(event);
+    else if (event.type === "done") this.#heardEnd(event, receipt);
     else if (event.type === "model") this.model = event.model;
     else if (event.type === "name") this.name = event.name;
     else if (event.type === "context_fill") this.fill = event;
@@ -129,8 +140,9 @@ export class Transcript {
     }
   }
 
-  #heardEnd({ status, error }: Extract<AgentEvent, { type: "done" }>): void {
+  #heardEnd({ status, error }: RunEnd, receipt: Receipt | null): void {
     this.#close();
+    if (receipt !== null) this.#add({ kind: "receipt", receipt });
     if (status === "cancelled") this.note(say("end.cancelled"));
     // The refused call shows this itself.
     else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
@@ -144,8 +156,9 @@ export class Transcript {
 
   #heardThought(text: string, now: number): void {
     const last = this.items.at(-1);
-    if (text === "" || (last?.kind === "thought" && !last.isWhole)) return;
-    this.#add({ kind: "thought", since: now, isWhole: false });
+    if (text === "") return;
+    if (last?.kind === "thought" && !last.isWhole) last.text += text;
+    else this.#add({ kind: "thought", since: now, text, isWhole: false });
   }
 
   #heardCall(heard: ToolCall, now: number): void {
@@ -187,6 +200,10 @@ export class Transcript {
   /** Marks the current text as complete. */
   #close(): void {
     const last = this.items.at(-1);
+    if (last?.kind === "thought" && !last.isWhole) {
+      this.thoughts.push(last.text);
+      if (this.thoughts.length > MOST_KEPT_THOUGHTS) this.thoughts.shift();
+    }
     if (last?.kind === "text" || last?.kind === "thought") last.isWhole = true;
     if (last?.kind === "lines") last.isOpen = false;
   }

@@ -33,6 +33,7 @@ export class RawTerminal implements ScreenPort {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #reader = new KeyReader();
   readonly #listener: Listener;
+  #progress: "none" | "busy" | "paused" = "none";
   #isOpen = false;
   #isGone = false;
   #isLent = false;
@@ -67,12 +68,20 @@ export class RawTerminal implements ScreenPort {
   }
 
   close(): void {
+    this.progress = "none";
     clearTimeout(this.#timer);
     process.stdin.off("end", this.#onEnd);
     process.off("SIGWINCH", this.#listener.onResize);
     process.off("SIGCONT", this.#onContinue);
     this.#suspend();
     process.off("exit", this.#restore);
+  }
+
+  /** What the terminal shows at its tab or in the task bar, where it is known to. */
+  set progress(state: "none" | "busy" | "paused") {
+    if (!showsProgress(this.#environment) || state === this.#progress) return;
+    this.#progress = state;
+    this.write(`\u001b]9;4;${{ none: 0, busy: 3, paused: 4 }[state]};0\u0007`);
   }
 
   /** The title of the window; the text has no control characters. */
@@ -186,6 +195,18 @@ export class RawTerminal implements ScreenPort {
   #give(keys: readonly Key[]): void {
     if (keys.length > 0) this.#listener.onKeys(keys);
   }
+}
+
+/** Others would show the sequence as a notice. */
+function showsProgress({
+  TMUX,
+  WT_SESSION,
+  ConEmuANSI,
+  TERM_PROGRAM = "",
+  TERM = "",
+}: NodeJS.ProcessEnv): boolean {
+  if (TMUX) return false;
+  return Boolean(WT_SESSION) || ConEmuANSI === "ON" || TERM_PROGRAM === "ghostty" || TERM === "xterm-ghostty";
 }
 
 /** A desktop notification in the form of this terminal; "" if none is known. */

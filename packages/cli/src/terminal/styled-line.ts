@@ -24,13 +24,21 @@ export const LOOKS = {
   keyword: "magenta",
   number: "yellow",
   chosen: "reverse",
+  addedLine: "",
+  removedLine: "",
+  addedPart: "",
+  removedPart: "",
 };
 
 export type Style = keyof typeof LOOKS;
 
+/** What a text belongs to in a change: it is tinted where the theme has tints, and else has that style. */
+export type Back = "added" | "removed" | "addedWord" | "removedWord";
+
 export interface Span {
   readonly text: string;
   readonly style?: Style | undefined;
+  readonly back?: Back | undefined;
 }
 
 /** One line of the screen, or a longer one that must still be wrapped. Its texts have no control characters. */
@@ -71,15 +79,15 @@ export function cutLine(line: Line, width: number): Line {
   if (lineWidth(line) <= width) return line;
   const kept: Span[] = [];
   let left = width - 1;
-  for (const { text, style } of line) {
+  for (const { text, style, back } of line) {
     let end = "";
     for (const grapheme of graphemesOf(text)) {
       const cells = graphemeWidth(grapheme);
-      if (cells > left) return width < 1 ? [] : [...kept, { text: `${end}…`, style }];
+      if (cells > left) return width < 1 ? [] : [...kept, { text: `${end}…`, style, back }];
       left -= cells;
       end += grapheme;
     }
-    kept.push({ text: end, style });
+    kept.push({ text: end, style, back });
   }
   return kept;
 }
@@ -148,30 +156,30 @@ export function sideBySide(pieces: readonly Line[], width: number): Line[] {
   return rows;
 }
 
-function graphemeSpans({ text, style }: Span): Span[] {
-  return graphemesOf(text).map((grapheme) => ({ text: grapheme, style }));
+function graphemeSpans({ text, ...look }: Span): Span[] {
+  return graphemesOf(text).map((grapheme) => ({ text: grapheme, ...look }));
 }
 
 const PIECE = / +|[^ ]+/g;
 
 function wordsOf(line: Line): Word[] {
   const words: Word[] = [];
-  const add = (text: string, style: Style | undefined, isApart: boolean): void => {
+  const add = (text: string, look: Omit<Span, "text">, isApart: boolean): void => {
     const isBlank = text.startsWith(" ");
     const last = words.at(-1);
     const width = widthOf(text);
     if (last === undefined || last.isBlank || isBlank || isApart)
-      words.push({ spans: [{ text, style }], width, isBlank });
+      words.push({ spans: [{ text, ...look }], width, isBlank });
     else {
-      last.spans.push({ text, style });
+      last.spans.push({ text, ...look });
       last.width += width;
     }
   };
-  for (const { text, style } of line) {
+  for (const { text, ...look } of line) {
     for (const [piece] of text.matchAll(PIECE)) {
       // Scripts without spaces may be split after any character.
-      if (widthOf(piece) === piece.length) add(piece, style, false);
-      else for (const grapheme of graphemesOf(piece)) add(grapheme, style, graphemeWidth(grapheme) === 2);
+      if (widthOf(piece) === piece.length) add(piece, look, false);
+      else for (const grapheme of graphemesOf(piece)) add(grapheme, look, graphemeWidth(grapheme) === 2);
     }
   }
   return words;
@@ -179,11 +187,11 @@ function wordsOf(line: Line): Word[] {
 
 /** Joins neighbours of the same style into one span. */
 function joined(row: readonly Span[]): Line {
-  const spans: { text: string; style?: Style | undefined }[] = [];
-  for (const { text, style } of row) {
+  const spans: (Omit<Span, "text"> & { text: string })[] = [];
+  for (const { text, ...look } of row) {
     const last = spans.at(-1);
-    if (last && last.style === style) last.text += text;
-    else spans.push({ text, style });
+    if (last && last.style === look.style && last.back === look.back) last.text += text;
+    else spans.push({ text, ...look });
   }
   return spans;
 }

@@ -5,6 +5,7 @@ import { ACTION_KEYS, type KeyAction } from "../state/key-bindings.ts";
 export const ACTION_TEXTS: Readonly<Record<KeyAction, TextKey>> = {
   palette: "key.palette",
   results: "key.calls",
+  thoughts: "key.thoughts",
   search: "key.search",
   editor: "key.editor",
   background: "key.background",

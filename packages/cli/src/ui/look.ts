@@ -2,6 +2,6 @@
 export const look = {
   /** For a screen reader: no frames, no symbols instead of words, and nothing changes by itself. */
   isSpoken: false,
-  /** Changes are shown side by side if there is room. */
-  isSideBySide: false,
+  /** Changes are shown side by side if there is room; null: in a wide window. */
+  isSideBySide: null as boolean | null,
 };

@@ -1,7 +1,7 @@
 import { say } from "../locales/say.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";
 import type { Caret } from "../terminal/screen.ts";
-import { type Line, lineWidth, type Span, sideBySide } from "../terminal/styled-line.ts";
+import { type Line, lineWidth, type Span, sideBySide, wrapLine } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
 
 export interface PanelSpace {
@@ -77,7 +77,9 @@ function titleLines(title: string, warning: Line, width: number): Line[] {
   const head: Line = [EDGE, { text: title, style: "strong" }];
   const gap = width - 1 - lineWidth(head) - lineWidth(warning);
   if (warning.length === 0) return [head];
-  return gap > 2 ? [[...head, { text: " ".repeat(gap) }, ...warning]] : [head, [EDGE, ...warning]];
+  return gap > 2
+    ? [[...head, { text: " ".repeat(gap) }, ...warning]]
+    : [head, ...wrapLine([EDGE, ...warning], width, "   ")];
 }
 
 /** What the keys of a panel do, as texts that are apart by several spaces. */

@@ -1,21 +1,21 @@
 import { isAbsolute, relative } from "node:path";
 import {
   type Confirmation,
-  contentWithHunks,
   type Decision,
   type GrantScope,
   type GrantWidth,
-  hunksOf,
   type Question,
   type QuestionView,
   questionView,
+  splitHunk,
 } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";
 import { type Line, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
-import { diffLines } from "./displays/file-diff.ts";
+import { diffLines, diffSummary } from "./displays/file-diff.ts";
 import { editKey } from "./edit-keys.ts";
+import { type ChosenParts, HunkPicker } from "./hunk-picker.ts";
 import { markdownLines } from "./markdown.ts";
 import { type Panel, type PanelSpace, type PanelView, Scroll, Standing } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
@@ -60,6 +60,8 @@ interface QuestionNeeds {
   readonly isTyping: () => boolean;
   readonly answer: (decision: Decision) => void;
   readonly explain: () => Promise<Explanation>;
+  /** Answers with what was chosen of a change. */
+  readonly takeParts: (parts: ChosenParts) => void;
   /** Opens the proposal in the user's editor; the edited text is the answer. */
   readonly edit: (confirmation: Extract<Confirmation, { kind: "edit" }>) => void;
   /** Refuses the call and ends the run. */
@@ -82,13 +84,10 @@ export class QuestionPanel extends Standing implements Panel {
   /** The answer that enter gives, and whether the user has moved to it. */
   #chosen = 0;
   #hasMoved = false;
-  #hunk = 0;
   /** How wide an "always" is; undefined where there is no choice. */
   #width: GrantWidth | undefined;
-  readonly #hunks: readonly string[];
-  readonly #taken = new Set<number>();
-  /** Where each hunk starts in the last drawing. */
-  readonly #hunkRows: number[] = [];
+  /** null: the whole is taken or refused. */
+  readonly #picker: HunkPicker | null;
 
   constructor(needs: QuestionNeeds) {
     super();
@@ -97,8 +96,7 @@ export class QuestionPanel extends Standing implements Panel {
     this.#view = questionView(confirmation, ALL);
     const { grants, widths = [] } = this.#view;
     this.#width = widths.findLast((one) => one.grants.join() === grants.join())?.width;
-    this.#hunks = confirmation.kind === "edit" ? hunksOf(confirmation.diff) : [];
-    for (const index of this.#hunks.keys()) this.#taken.add(index);
+    this.#picker = confirmation.kind === "edit" ? new HunkPicker(confirmation.path, confirmation.diff) : null;
   }
 
   view({ width, height }: PanelSpace): PanelView {
@@ -107,7 +105,8 @@ export class QuestionPanel extends Standing implements Panel {
     this.#isLow = false;
     this.#isLow = facts.length + this.#keyLines(width, 0).length + LEAST_ROWS > height;
     const content = [...this.#middle(width), ...(this.#isLow ? facts : [])];
-    const input = this.#state === "reason" ? promptView(this.#words, width, 4) : null;
+    const words = this.#state === "reason" ? this.#words : this.#state === "hunks" && this.#picker?.words;
+    const input = words ? promptView(words, width, 4) : null;
     const keys = this.#isFull
       ? wrapLine([{ text: say("question.full"), style: "dim" }], width)
       : [...(this.#isLow ? [] : facts), ...this.#keyLines(width, height - (this.#isLow ? 0 : facts.length))];
@@ -149,7 +148,7 @@ export class QuestionPanel extends Standing implements Panel {
   }
 
   #middle(width: number): Line[] {
-    if (this.#state === "hunks") return this.#hunkLines(width);
+    if (this.#state === "hunks") return this.#picker?.lines(width) ?? [];
     if (this.#listsRules) {
       const each = this.#view.subjects.map(subjectInWords);
       return each.flatMap((text) => wrapLine([{ text, style: "accent" }], width, "  "));
@@ -164,8 +163,22 @@ export class QuestionPanel extends Standing implements Panel {
     const { target, lines } = this.#view;
     if (confirmation.kind === "exec") return this.#commandLines(confirmation, width);
     const named = target.flatMap((text) => wrapLine([{ text: shownText(text), style: "strong" }], width));
-    if (confirmation.kind === "edit") return [...named, ...diffLines(confirmation.diff.fileDiff, width)];
+    if (confirmation.kind === "edit")
+      return [
+        ...this.#fileLines(confirmation, width),
+        ...diffLines(confirmation.diff.fileDiff, width, confirmation.path),
+      ];
     return [...named, ...lines.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  "))];
+  }
+
+  /** The file, from the folder of all work, and how much changes. */
+  #fileLines({ path, diff }: Extract<Confirmation, { kind: "edit" }>, width: number): Line[] {
+    const place = relative(this.#needs.root, path);
+    const [name = ""] = place.startsWith("..") || isAbsolute(place) ? this.#view.target : [place];
+    return wrapLine(
+      [{ text: shownText(name), style: "strong" }, { text: "  " }, ...diffSummary(diff)],
+      width,
+    );
   }
 
   /** The whole command; what its parts would do; where, if that is not the folder of all work. */
@@ -185,20 +198,6 @@ export class QuestionPanel extends Standing implements Panel {
       ...(this.#view.reach.length > 1 ? [[]] : []),
       ...reach,
     ];
-  }
-
-  #hunkLines(width: number): Line[] {
-    const rows: Line[] = [];
-    for (const [index, hunk] of this.#hunks.entries()) {
-      const mark = this.#taken.has(index) ? "[x] " : "[ ] ";
-      this.#hunkRows[index] = rows.length;
-      rows.push([
-        { text: index === this.#hunk ? "› " : "  ", style: "accent" },
-        { text: `${mark}${index + 1}/${this.#hunks.length}`, style: "strong" },
-      ]);
-      rows.push(...diffLines(hunk, width));
-    }
-    return rows;
   }
 
   /** What limits it, who asks, and why where what it does is not known. */
@@ -224,7 +223,7 @@ export class QuestionPanel extends Standing implements Panel {
 
   #keyLines(width: number, height: number): Line[] {
     if (this.#state === "reason") return wrapLine([{ text: say("question.reason"), style: "dim" }], width);
-    if (this.#state === "hunks") return wrapLine([{ text: say("question.hunkKeys"), style: "dim" }], width);
+    if (this.#state === "hunks") return this.#picker?.hintLines(width) ?? [];
     const above = this.#state === "scope" ? this.#widthLines(width) : [];
     return [...above, ...this.#answerLines(width, height - above.length)];
   }
@@ -291,7 +290,7 @@ export class QuestionPanel extends Standing implements Panel {
       ...this.#yesAnswers(),
       ["n", say("question.no"), go("reason")],
       rule !== "" && ["a", say("question.always", { rule: this.#isLow ? "…" : rule }), go("scope")],
-      this.#hunks.length > 1 && ["h", say("question.hunks"), () => this.#pickHunks()],
+      this.#canPick && ["h", say("question.hunks"), () => this.#pickHunks()],
       confirmation.kind === "edit" && ["e", say("question.editor"), () => edit(confirmation)],
       ["w", say("question.why"), () => void this.#explain()],
       end,
@@ -348,9 +347,15 @@ export class QuestionPanel extends Standing implements Panel {
     act?.();
   }
 
+  /** There is more than one part, or one that can be split. */
+  get #canPick(): boolean {
+    const [first] = this.#picker?.parts ?? [];
+    return first !== undefined && ((this.#picker?.count ?? 0) > 1 || splitHunk(first.hunk).length > 1);
+  }
+
   #pickHunks(): void {
     this.#state = "hunks";
-    this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
+    this.#scroll.from = this.#picker?.row ?? 0;
   }
 
   async #explain(): Promise<void> {
@@ -364,19 +369,18 @@ export class QuestionPanel extends Standing implements Panel {
     this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
   }
 
-  #hunkKey({ name, text }: Key): void {
-    const { confirmation } = this.#needs.question;
-    if (name === "escape") this.#state = "choose";
-    else if (name === "up" || name === "down") {
-      this.#hunk = (this.#hunk + (name === "up" ? -1 : 1) + this.#hunks.length) % this.#hunks.length;
-      this.#scroll.from = this.#hunkRows[this.#hunk] ?? 0;
-    } else if ([" ", "x"].includes(commandKey({ name, text }))) {
-      if (!this.#taken.delete(this.#hunk)) this.#taken.add(this.#hunk);
-    } else if (name === "enter" && confirmation.kind === "edit") {
-      if (this.#taken.size === 0) this.#state = "reason";
-      else if (this.#taken.size === this.#hunks.length) this.#needs.answer({ outcome: "once" });
-      else
-        this.#needs.answer({ outcome: "edited", content: contentWithHunks(confirmation.diff, this.#taken) });
+  #hunkKey(key: Key): void {
+    const picker = this.#picker;
+    if (picker === null) return;
+    const left = picker.key(key);
+    if (left === "back") this.#go("choose");
+    else if (left === "send") {
+      if (picker.parts.some(({ isTaken, note }) => isTaken || note !== ""))
+        this.#needs.takeParts(picker.parts);
+      else this.#go("reason");
+    } else if (key.name === "up" || key.name === "down") {
+      // The row is known when it has been drawn.
+      this.#scroll.from = picker.row;
     }
   }
 }

@@ -39,7 +39,7 @@ export function reviewPanel({ changes, takeBack, close }: ReviewNeeds): Panel {
       ];
       const what: Line = [{ text: shownText(change.call), style: "dim" }];
       const keys = keyHints(say("changes.keys"), width);
-      const shown = scroll.cut(diffLines(change.hunk, width), height - 2 - keys.length);
+      const shown = scroll.cut(diffLines(change.hunk, width, change.file), height - 2 - keys.length);
       return { title: say("changes.title"), lines: [head, what, ...shown, ...keys] };
     },
     key: (key) => {

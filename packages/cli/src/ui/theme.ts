@@ -1,5 +1,5 @@
 import type { Row } from "../terminal/screen.ts";
-import { type Line, LOOKS, lineWidth, type Style } from "../terminal/styled-line.ts";
+import { type Back, type Line, LOOKS, lineWidth, type Style } from "../terminal/styled-line.ts";
 
 export type ColorDepth = "none" | "16" | "256" | "full";
 
@@ -13,8 +13,22 @@ const OWN: Readonly<
   Record<Exclude<ThemeName, "auto">, Readonly<Partial<Record<Style, string | readonly string[]>>>>
 > = {
   // With more than sixteen colours, changed words get a background of their own.
-  dark: { addedWord: ["#befabe", "on", "#14501e"], removedWord: ["#ffc8c8", "on", "#6e191e"] },
-  light: { addedWord: ["on", "#aaebaa"], removedWord: ["on", "#ffbebe"] },
+  dark: {
+    addedWord: ["#befabe", "on", "#14501e"],
+    removedWord: ["#ffc8c8", "on", "#6e191e"],
+    addedLine: ["on", "#142a1a"],
+    removedLine: ["on", "#331a1d"],
+    addedPart: ["on", "#1f5c30"],
+    removedPart: ["on", "#7a2a31"],
+  },
+  light: {
+    addedWord: ["on", "#aaebaa"],
+    removedWord: ["on", "#ffbebe"],
+    addedLine: ["on", "#e3f9e5"],
+    removedLine: ["on", "#ffebe9"],
+    addedPart: ["on", "#a6e9b0"],
+    removedPart: ["on", "#ffbcb8"],
+  },
   contrast: {
     dim: "",
     comment: "",
@@ -35,6 +49,17 @@ const OWN: Readonly<
     addedWord: ["blue", "reverse"],
     removedWord: ["yellow", "reverse"],
     string: "blue",
+  },
+};
+
+/** With 256 colours there are no darker greens and reds than these. */
+const TINTS_OF_256: Readonly<Record<"dark" | "light", Readonly<Partial<Record<Style, string>>>>> = {
+  dark: { addedLine: "", removedLine: "", addedPart: "", removedPart: "" },
+  light: {
+    addedLine: "on #d7ffd7",
+    removedLine: "on #ffd7d7",
+    addedPart: "on #afffaf",
+    removedPart: "on #ffafaf",
   },
 };
 
@@ -79,7 +104,8 @@ export function mixTheme(
   if (depth === "none") return { theme: {}, faults: [] };
   const known = name === "auto" ? (isLight ? "light" : "dark") : name;
   const own = depth === "16" && (known === "light" || known === "dark") ? {} : OWN[known];
-  const words = Object.entries({ ...LOOKS, ...own });
+  const tints = depth === "256" && (known === "light" || known === "dark") ? TINTS_OF_256[known] : {};
+  const words = Object.entries({ ...LOOKS, ...own, ...tints });
   const theme = Object.fromEntries(
     words.map(([style, look]) => [style, lookOf([look].flat().join(" "), depth)]),
   );
@@ -129,13 +155,31 @@ function stepOf(part: number): number {
 /** What drives a terminal or turns the order of a line around. */
 const DRIVES = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
+/** The tint of each kind of text in a change. */
+const TINTS: Readonly<Record<Back, Style>> = {
+  added: "addedLine",
+  removed: "removedLine",
+  addedWord: "addedPart",
+  removedWord: "removedPart",
+};
+
 /** A line that fits, as bytes for the terminal; what was not made safe to show before is left out of it. */
 export function paint(line: Line, theme: Theme): Row {
   let bytes = "";
-  for (const { text: given, style } of line) {
+  const seen = withoutUntinted(line, theme);
+  for (const { text: given, style, back } of seen) {
     const text = given.replace(DRIVES, "");
-    const look = style && theme[style];
+    const tint = back && theme[TINTS[back]];
+    const role = back ?? style;
+    const look = tint ? [style && theme[style], tint].filter(Boolean).join(";") : role && theme[role];
     bytes += !look || text === "" ? text : `\u001b[${look}m${text}\u001b[m`;
   }
-  return { bytes, width: lineWidth(line) };
+  return { bytes, width: lineWidth(seen) };
+}
+
+/** A tint reaches to the end of a row; without it spaces there would only be copied along. */
+function withoutUntinted(line: Line, theme: Theme): Line {
+  const last = line.at(-1);
+  const isUnseen = last?.back !== undefined && !theme[TINTS[last.back]] && last.text.trim() === "";
+  return isUnseen ? line.slice(0, -1) : line;
 }

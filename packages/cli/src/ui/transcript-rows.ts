@@ -5,12 +5,18 @@ import type { Row } from "../terminal/screen.ts";
 import { cutLine, type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { callLines, duration } from "./displays/call-lines.ts";
 import { MarkdownStream } from "./markdown.ts";
+import { receiptLines } from "./receipt-lines.ts";
 import { paint, type Theme } from "./theme.ts";
 
 export const BLANK: Row = { bytes: "", width: 0 };
 /** Of a long prompt the beginning is enough: the user has it in the scrollback. */
 const MOST_PROMPT_ROWS = 12;
 const MOST_CALL_ROWS = 12;
+/** Of a thought that is being written, the end is shown. */
+const MOST_THOUGHT_ROWS = 3;
+const MOST_THOUGHT_CHARACTERS = 2000;
+/** After this long without a word, a reply that has begun is said to stand still. */
+const SILENT_MS = 10_000;
 const MOST_IMAGES = 4;
 /** In a long resumed session, earlier images are only mentioned. */
 const ITEMS_WITH_IMAGES = 50;
@@ -72,6 +78,20 @@ export class TranscriptRows {
   }
 }
 
+/** What the user waits for, where nothing else on the screen moves; none while a call or a question is open. */
+export function waitingLine({ items, heardAt, model }: Transcript, { width, now }: Frame): Line | null {
+  const last = items.at(-1);
+  const isOpen = items.some((item) => item.kind === "call" && !isAnswered(item.call));
+  const isWriting = (last?.kind === "text" || last?.kind === "thought") && !last.isWhole;
+  const silence = now - heardAt;
+  if (isOpen || heardAt === 0 || (isWriting && silence < SILENT_MS)) return null;
+  const words = say(isWriting ? "wait.silent" : "wait.model", {
+    model: shownText(model),
+    time: duration(silence),
+  });
+  return cutLine([{ text: words, style: "dim" }], width);
+}
+
 function streamFor({ theme }: Frame): MarkdownStream {
   return new MarkdownStream(Object.keys(theme).length === 0);
 }
@@ -101,7 +121,17 @@ function itemLines(item: Item, { width, now }: Frame): Line[] {
       return [];
     case "thought": {
       const words = say("thought.line", { time: duration(now - item.since) });
-      return item.isWhole ? [] : [cutLine([{ text: words, style: "dim" }], width)];
+      if (item.isWhole) return [];
+      const shown = item.text
+        .slice(-MOST_THOUGHT_CHARACTERS)
+        .trim()
+        .split("\n")
+        .flatMap((text) => wrapLine([{ text: shownText(text), style: "dim" }], Math.max(width - 2, 1)))
+        .slice(-MOST_THOUGHT_ROWS);
+      return [
+        cutLine([{ text: words, style: "dim" }], width),
+        ...shown.map((line) => [{ text: "  " }, ...line]),
+      ];
     }
     case "call": {
       const { since, milliseconds } = item;
@@ -112,6 +142,8 @@ function itemLines(item: Item, { width, now }: Frame): Line[] {
     }
     case "lines":
       return item.draw(width, item.isOpen).flatMap((line) => wrapLine(line, width));
+    case "receipt":
+      return receiptLines(item.receipt, width);
     case "notice":
       return item.text
         .split("\n")

@@ -92,10 +92,20 @@ function reachOf(question: Confirmation, show: (text: string) => string) {
   const { limits, reach = [] } = question;
   const parts = reach.map((part) => ({
     ...part,
-    text: show(part.text),
-    effects: part.effects.map((effect) => ({ ...effect, on: effect.on.map(show) })),
+    // The command itself is shown whole.
+    text: shortened(show(part.text), LONGEST_PART),
+    effects: part.effects.map((effect) => ({ ...effect, on: namesOf(effect.on, show) })),
   }));
   return { reach: parts, warning: warningOf(reach), ...(limits && { limits }) };
+}
+
+const LONGEST_PART = 160;
+const LONGEST_NAME = 80;
+const MOST_NAMES = 6;
+
+function namesOf(names: readonly string[], show: (text: string) => string): string[] {
+  const shown = names.slice(0, MOST_NAMES).map((name) => shortened(show(name), LONGEST_NAME));
+  return names.length > MOST_NAMES ? [...shown, `… +${names.length - MOST_NAMES}`] : shown;
 }
 
 const WARNED: Readonly<Partial<Record<EffectKind, ReachWarning["kind"]>>> = {

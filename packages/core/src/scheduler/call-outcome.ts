@@ -5,6 +5,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ToolCallState } from "@burin/contract/tool-call";
 import {
+  type Approval,
   type Confirmation,
   InvalidParams,
   type PartReach,
@@ -165,4 +166,10 @@ export async function runWithin(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Adds what the user said with an edited content. */
+export function withWords<State extends FinalState>(state: State, approval: Approval | null): State {
+  const words = approval?.outcome === "edited" ? approval.reason : undefined;
+  return words ? { ...state, llmContent: [state.llmContent, `\n\nThe user said: ${words}`].flat() } : state;
 }

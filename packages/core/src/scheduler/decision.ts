@@ -18,7 +18,7 @@ const DECISIONS =
   '{"outcome":"once"}, {"outcome":"always","scope":"session|project|everywhere"} (with a "width" that the question offers) or {"outcome":"cancel","reason":"..."}';
 const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
   exec: ` ("once" may have "network": true or false where the command needs it)`,
-  edit: `, {"outcome":"edited","content":"..."}`,
+  edit: `, {"outcome":"edited","content":"..."} (with a "reason" for the model)`,
   form: `, {"outcome":"filled","values":{...}}`,
   plan: `, {"outcome":"approved_plan","mode":"${FOLLOWERS.join("|")}"}`,
 };
@@ -42,7 +42,8 @@ export function readDecision(value: unknown, question: Answerable | Answerable["
     return width === undefined ? null : { outcome, scope, width };
   }
   if (outcome === "cancel") return typeof reason === "string" ? { outcome, reason } : { outcome };
-  if (outcome === "edited" && kind === "edit" && typeof content === "string") return { outcome, content };
+  if (outcome === "edited" && kind === "edit" && typeof content === "string")
+    return typeof reason === "string" ? { outcome, content, reason } : { outcome, content };
   if (outcome === "filled" && kind === "form" && isRecord(values)) return { outcome, values };
   if (outcome === "approved_plan" && kind === "plan" && mode !== undefined) return { outcome, mode };
   return null;

@@ -35,6 +35,7 @@ import {
   needsApproval,
   plainQuestion,
   runWithin,
+  withWords,
 } from "./call-outcome.ts";
 import type { AskedOfCall, Asker } from "./decision.ts";
 import type { Questions } from "./questions.ts";
@@ -258,7 +259,7 @@ export class Scheduler {
     const { id, args } = call;
     const started = () => ({ id, args, tool, reads: how.reads, description: tool.getDescription(args) });
     try {
-      return await (journal ? journal(started(), run) : run());
+      return withWords(await (journal ? journal(started(), run) : run()), approval);
     } finally {
       isOver = true;
     }

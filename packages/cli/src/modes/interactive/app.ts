@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import {
   burinHome,
   changeSettings,
@@ -21,7 +21,7 @@ import type { VimKeys } from "../../state/vim-keys.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import type { Key } from "../../terminal/keys.ts";
 import type { RawTerminal } from "../../terminal/raw-terminal.ts";
-import { type Line, shownText } from "../../terminal/styled-line.ts";
+import type { Line } from "../../terminal/styled-line.ts";
 import { look } from "../../ui/look.ts";
 import type { Panel } from "../../ui/panel.ts";
 import type { Status } from "../../ui/status-line.ts";
@@ -265,7 +265,7 @@ export class App implements Desk {
     if (look.isSpoken) this.note(say("start.folder", { folder: this.options.root }));
     if (look.isSpoken) this.note(`${this.#status().model} · ${this.#status().mode}`);
     void this.#suggest();
-    this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
+    this.work.retitle();
     this.view.soon();
     this.work.showPast(past);
     const isChoice = this.options.session.kind === "choose";
@@ -303,7 +303,7 @@ export class App implements Desk {
 
   async #useLook(ui: Settings["ui"]): Promise<void> {
     look.isSpoken = ui.screenReader === true;
-    look.isSideBySide = ui.sideBySide === true;
+    look.isSideBySide = ui.sideBySide ?? null;
     const isVim = ui.vim === true;
     this.vim = isVim ? new (await import("../../state/vim-keys.ts")).VimKeys() : null;
     const { bindings, faults } = await ownKeys(async () =>

@@ -5,8 +5,10 @@ import { EXIT } from "../../terminal/exit-code.ts";
 import { commandKey, type Key } from "../../terminal/keys.ts";
 import { choose } from "../../ui/choice-panel.ts";
 import { callsInFull } from "../../ui/displays/call-lines.ts";
+import { isBeside } from "../../ui/displays/file-diff.ts";
 import { editKey } from "../../ui/edit-keys.ts";
 import { look } from "../../ui/look.ts";
+import { markdownLines } from "../../ui/markdown.ts";
 import { textPanel } from "../../ui/panel.ts";
 import { placeBeside } from "../../ui/prompt-view.ts";
 import type { Completion } from "./completion.ts";
@@ -47,6 +49,7 @@ export class PromptKeys {
     this.#actions = {
       palette: () => this.#palette(),
       results: () => this.#showCalls(),
+      thoughts: () => this.#showThoughts(),
       search: () => this.#searchHistory(),
       editor: () => void this.#editOutside(),
       background: () => void this.#toBackground(),
@@ -209,6 +212,20 @@ export class PromptKeys {
     this.#desk.show(textPanel({ title: say("calls.title"), lines, close: () => this.#desk.show(null) }));
   }
 
+  /** What the model has thought, the latest last. */
+  #showThoughts(): void {
+    const { transcript } = this.#desk;
+    const open = transcript.items.flatMap((item) =>
+      item.kind === "thought" && !item.isWhole ? [item.text] : [],
+    );
+    const texts = [...transcript.thoughts, ...open];
+    const lines = (width: number) =>
+      texts.length === 0
+        ? [[{ text: say("thoughts.none"), style: "dim" as const }]]
+        : texts.flatMap((text) => [...markdownLines(text, width, false), []]);
+    this.#desk.show(textPanel({ title: say("thoughts.title"), lines, close: () => this.#desk.show(null) }));
+  }
+
   #palette(): void {
     // As in shells, where it moves up.
     if (this.#needs.completion.isOpen) return void this.#desk.shown.completions?.move(-1);
@@ -217,7 +234,7 @@ export class PromptKeys {
   }
 
   #besideOrBelow(): void {
-    look.isSideBySide = !look.isSideBySide;
+    look.isSideBySide = !isBeside(this.#desk.view.width - 2);
     this.#desk.flash(say(look.isSideBySide ? "beside.on" : "beside.off"));
   }
 

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import type { Confirmation, Decision, Question } from "@burin/core";
 import { reasonInWords } from "../../locales/reasons.ts";
 import { say } from "../../locales/say.ts";
+import type { ChosenParts } from "../../ui/hunk-picker.ts";
 import type { Panel } from "../../ui/panel.ts";
 import type { Explanation } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
@@ -25,6 +26,7 @@ export class QuestionDesk {
     const { questions, shown, view } = this.#desk;
     const [first] = questions.open;
     view.soon();
+    this.#work.retitle();
     if (first !== undefined && first.id === this.#asked) return;
     if (this.#panel !== null && shown.panel === this.#panel) shown.panel = null;
     this.#asked = first?.id ?? null;
@@ -69,6 +71,7 @@ export class QuestionDesk {
       answer: (decision) => this.#answer(question, decision),
       explain: () => this.#explain(question).catch(() => ({ rows: [], reasons: [] })),
       edit: (confirmation) => void this.#edit(question.id, confirmation),
+      takeParts: (parts) => void this.#takeParts(question, parts),
       stop: () => {
         this.#work.interrupt();
         session?.answer(question.id, { outcome: "cancel" });
@@ -90,6 +93,12 @@ export class QuestionDesk {
       rows: rowsOf({ ...verdict, parts }).slice(1, grants.length > 0 ? -1 : undefined),
       reasons: parts.length > 1 ? parts.map(({ reason }) => reason) : [],
     };
+  }
+
+  async #takeParts(question: Question, parts: ChosenParts): Promise<void> {
+    const { decisionFor } = await import("./chosen-parts.ts");
+    if (question.confirmation.kind === "edit")
+      this.#answer(question, decisionFor(question.confirmation.diff, parts));
   }
 
   async #edit(id: string, { path, diff }: Extract<Confirmation, { kind: "edit" }>): Promise<void> {

@@ -28,7 +28,7 @@ import {
   type ThemeName,
   type Wishes,
 } from "../../ui/theme.ts";
-import { BLANK, type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
+import { BLANK, type Frame, TranscriptRows, waitingLine } from "../../ui/transcript-rows.ts";
 
 /** Words that go with the next turn, or when the work is done. */
 export interface Waiting {
@@ -182,7 +182,9 @@ export class View {
     if (this.#rowCount < MANY_ROWS && this.#rowCount + final.length >= MANY_ROWS)
       setFlagsFromString("--optimize-for-size");
     this.#rowCount += final.length;
-    const live = look.isSpoken ? [] : this.#rows.live(this.#shown.transcript, frame);
+    const live = look.isSpoken
+      ? []
+      : [...this.#rows.live(this.#shown.transcript, frame), ...this.#waiting(frame)];
     const { lines, caret } = this.#bottom(columns, rows);
     const room = Math.max(rows - 1 - lines.length, 0);
     const above = live.length > room ? live.slice(live.length - room) : live;
@@ -195,6 +197,13 @@ export class View {
     clearTimeout(this.#clock);
     if (this.#shown.status().isWorking) this.#clock = setTimeout(() => this.later(), CLOCK_MS);
     this.#askWidths();
+  }
+
+  /** Who is waited for, while the model works and nothing else says so. */
+  #waiting(frame: Frame): Row[] {
+    const { panel, status, transcript } = this.#shown;
+    const line = panel === null && status().isModelAtWork ? waitingLine(transcript, frame) : null;
+    return line === null ? [] : [BLANK, paint(line, this.#theme)];
   }
 
   /** Draws what is final and removes everything else; nothing is drawn afterwards. */

@@ -1,6 +1,8 @@
+import { basename } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AgentEvent, PartListUnion, Session } from "@burin/core";
 import { grouped, say } from "../../locales/say.ts";
+import { shownText } from "../../terminal/styled-line.ts";
 import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
 import type { Waiting } from "./view.ts";
@@ -16,6 +18,8 @@ export class Work {
   #before = 0;
   /** When the open question appeared: the time until its answer is the user's, not working time. */
   #askedAt: number | null = null;
+  /** What the user asked for last. */
+  #task = "";
   /** What the user wants the model to see before the next prompt. */
   readonly forModel: string[] = [];
   /** Done when the texts so far are added to the running work. */
@@ -37,6 +41,19 @@ export class Work {
   /** Working time of all runs together. */
   get milliseconds(): number {
     return this.#before + (this.isWorking ? (this.#askedAt ?? performance.now()) - this.#since : 0);
+  }
+
+  /** Says in the title of the window what goes on, so that a user who looks elsewhere sees it. */
+  retitle(): void {
+    const { options, questions, terminal, transcript } = this.#desk;
+    const isAsked = questions.open.length > 0;
+    const task = shownText((transcript.name || this.#task).replace(/\s+/g, " ")).trim();
+    const name = this.isWorking && task !== "" ? task : shownText(basename(options.root));
+    const words = isAsked
+      ? `? ${say("title.asks")}: ${name}`
+      : `${this.isWorking && !look.isSpoken ? "● " : ""}burin: ${name}`;
+    terminal.title = cutTitle(words);
+    terminal.progress = isAsked ? "paused" : this.isWorking ? "busy" : "none";
   }
 
   /** Sends a prompt, and resolves at its end; or text for the running work, with `isLast` for after the model's turn. */
@@ -118,6 +135,7 @@ export class Work {
   }
 
   #run(text: string): Promise<void> {
+    this.#task = text;
     return this.#during(async (session, signal) => {
       for await (const _event of session.run(await this.#withFiles(text, signal), signal)) {
         // The events arrive through `hear`, together with those outside a run.
@@ -132,6 +150,7 @@ export class Work {
     this.#abort = abort;
     this.#isCutOff = false;
     this.#since = performance.now();
+    this.retitle();
     if (look.isSpoken) transcript.note(say("spoken.begin"));
     view.soon();
     try {
@@ -144,6 +163,7 @@ export class Work {
     const took = performance.now() - this.#since;
     this.#before += took;
     this.#abort = null;
+    this.retitle();
     if (look.isSpoken && !abort.signal.aborted) transcript.note(say("spoken.end"));
     if (took > LONG_MS) this.call(say("spoken.end"));
     this.#goOnWithWaiting(abort.signal.aborted);
@@ -197,6 +217,13 @@ export class Work {
 function endsOpen(past: readonly AgentEvent[]): boolean {
   const lastPrompt = past.findLastIndex((event) => event.type === "text" && event.role === "user");
   return lastPrompt > past.findLastIndex(({ type }) => type === "done");
+}
+
+const MOST_TITLE = 60;
+
+function cutTitle(words: string): string {
+  const letters = [...words];
+  return letters.length > MOST_TITLE ? `${letters.slice(0, MOST_TITLE - 1).join("")}…` : words;
 }
 
 function textIn(words: PartListUnion): string {

@@ -1,4 +1,5 @@
 import type { PartListUnion, ToolCall, ToolDisplay, ToolError } from "@burin/core";
+import type { TextKey } from "../../locales/en.ts";
 import { say } from "../../locales/say.ts";
 import type { ShownCall } from "../../state/transcript.ts";
 import {
@@ -20,6 +21,8 @@ import { diffLines, diffSummary } from "./file-diff.ts";
 const MOST_DIFF_ROWS = 24;
 const MOST_LIVE_ROWS = 3;
 const MOST_ERROR_ROWS = 4;
+/** All of the output of most commands that fail. */
+const MOST_FAULT_ROWS = 12;
 const LONGEST_NEWS = 60;
 /** Cells reserved for the description before anything follows it. */
 const LEAST_HEAD = 20;
@@ -109,7 +112,7 @@ function displayLines(display: ToolDisplay, width: number): readonly Line[] {
   if (typeof display === "string") return display.trim() === "" ? [] : linesOf(display.trimEnd());
   switch (display.kind) {
     case "file_diff":
-      return diffLines(display.fileDiff, width);
+      return diffLines(display.fileDiff, width, display.fileName);
     case "todo_list":
       return display.todos.map(({ status, content }) => todoLine(status, content));
     case "progress":
@@ -184,12 +187,12 @@ function detailOf(call: ShownCall, width: number): readonly Line[] {
     case "executing":
       return liveLines(call.display, width);
     case "error":
-      return errorLines(faultOf(call), "bad", width);
+      return errorLines(faultInWords(call), "bad", width);
     case "cancelled":
-      return errorLines(faultOf(call), "dim", width);
+      return errorLines(faultInWords(call), "dim", width);
     case "success":
       return typeof call.returnDisplay === "string" && !call.isPlan
-        ? [...faultLines(call.returnDisplay), ...noteLines(call.returnDisplay, width)]
+        ? [...outputLines(call.returnDisplay, width), ...noteLines(call.returnDisplay, width)]
         : shortened(resultLines(call, width), MOST_DIFF_ROWS);
     default:
       return [];
@@ -204,8 +207,32 @@ function liveLines(display: ToolDisplay | undefined, width: number): readonly Li
     : lines.slice(-MOST_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
 }
 
-/** What went wrong, without the tool's own name, which is only useful to a model. */
-function faultOf({ name, error: { message } }: ToolCall & { readonly error: ToolError }): string {
+/** Failures whose message only helps the model. */
+const FOR_THE_MODEL: Readonly<Record<string, TextKey>> = {
+  no_occurrence: "call.notFound",
+  wrong_count: "call.wrongCount",
+  invalid_arguments: "call.badArguments",
+};
+const REFUSED = /was not completed: cancelled by user(?:: ([\s\S]*?))?(\. Plan mode stays on)?\.$/;
+const STOPPED = /was not completed: interrupted before it was done\.$/;
+
+type Failed = ToolCall & { readonly error: ToolError };
+
+/** What went wrong, in the user's words: a message that is meant for the model is never shown as it is. */
+function faultInWords({ name, error: { type, message } }: Failed): string {
+  const refused = REFUSED.exec(message);
+  if (refused !== null && (type === "cancelled" || type === "plan_declined")) {
+    const [, why, isPlan] = refused;
+    if (why === undefined) return say("call.saidNo");
+    return say(isPlan === undefined ? "call.saidNoWhy" : "call.askedForChanges", { why });
+  }
+  if (type === "cancelled" && STOPPED.test(message)) return say("call.stopped");
+  const key = Object.hasOwn(FOR_THE_MODEL, type) ? FOR_THE_MODEL[type] : undefined;
+  return key === undefined ? withoutName(name, message) : say(key);
+}
+
+/** Without the tool's own name, which only a model needs. */
+function withoutName(name: string, message: string): string {
   if (!message.startsWith(`${name} `)) return message;
   const rest = message.slice(name.length + 1);
   return rest.charAt(0).toUpperCase() + rest.slice(1);
@@ -216,11 +243,14 @@ function errorLines(message: string, style: Style, width: number): readonly Line
   return shortened(lines, MOST_ERROR_ROWS);
 }
 
-/** The last lines of a failure. */
-function faultLines(display: string): readonly Line[] {
+/** The last lines of an output, and more of one that failed; a single line stands beside the description. */
+function outputLines(display: string, width: number): readonly Line[] {
   const { lines, fault } = partsOf(display);
-  if (fault === "" || lines.length < 2) return [];
-  return lines.slice(-MOST_LIVE_ROWS).map((line) => [span(line, "dim")]);
+  if (lines.length < 2) return [];
+  const most = fault === "" ? MOST_LIVE_ROWS : MOST_FAULT_ROWS;
+  const shown = lines.slice(-most).map((line): Line => cutLine([span(line, "dim")], width));
+  if (fault === "" || lines.length <= most) return shown;
+  return [[{ text: say("call.more", { count: lines.length - most }), style: "dim" }], ...shown];
 }
 
 /** What the sandbox did to the command, which its own words seldom say. */

@@ -1,13 +1,14 @@
 import type { FileDiff } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import {
+  type Back,
   type Line,
   lineWidth,
   type Span,
-  type Style,
   shownText,
   wrapLine,
 } from "../../terminal/styled-line.ts";
+import { highlighted } from "../highlight.ts";
 import { look } from "../look.ts";
 
 /** A line of a unified diff, with its number in the file that has it. */
@@ -23,26 +24,55 @@ interface DiffLine {
 const LONGEST_COMPARED = 400;
 /** In a narrower window, two columns would be wrapped too much. */
 const LEAST_BESIDE = 90;
+/** From this width on they are beside each other unless the user wants it otherwise. */
+const BESIDE_BY_ITSELF = 138;
 const BAR = { text: " │ ", style: "dim" as const };
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
 
 /** Shared by sessions: rows by all that they are made of. A large change is drawn again with each key. */
 let last = { key: "", rows: [] as readonly Line[] };
 
-/** A change of a file, or some of its hunks, with the differing words marked. */
-export function diffLines(fileDiff: string, width: number): readonly Line[] {
-  const isBeside = look.isSideBySide && !look.isSpoken && width >= LEAST_BESIDE;
-  const key = `${width} ${isBeside} ${fileDiff}`;
-  if (last.key !== key) last = { key, rows: hunksLines(hunksIn(fileDiff), width, isBeside) };
+/** Whether a change is drawn in two columns in a window of that width. */
+export function isBeside(width: number): boolean {
+  return width >= LEAST_BESIDE && !look.isSpoken && (look.isSideBySide ?? width >= BESIDE_BY_ITSELF);
+}
+
+/** A change of a file, or some of its hunks, in the colours of its language, with the differing words marked. */
+export function diffLines(fileDiff: string, width: number, fileName = ""): readonly Line[] {
+  const hunks = hunksIn(fileDiff);
+  // Beside nothing, half of the window would be empty.
+  const isTwoSided = ["+", "-"].every((sign) =>
+    hunks.some((hunk) => hunk.some((line) => line.sign === sign)),
+  );
+  const isWide = isBeside(width) && isTwoSided;
+  const key = `${width} ${isWide} ${fileName} ${fileDiff}`;
+  if (last.key !== key)
+    last = { key, rows: hunksLines(hunks, { width, isWide, language: languageOf(fileName) }) };
   return last.rows;
 }
 
-function hunksLines(hunks: readonly DiffLine[][], width: number, isBeside: boolean): Line[] {
+/** The name of a fence for that file, which is most often its ending. */
+function languageOf(fileName: string): string {
+  const name = fileName.split(/[/\\]/).at(-1) ?? "";
+  const ending = /\.([^.]+)$/.exec(name)?.[1] ?? name;
+  return ending === "" ? "text" : ending.toLowerCase();
+}
+
+function hunksLines(
+  hunks: readonly DiffLine[][],
+  { width, isWide, language }: { width: number; isWide: boolean; language: string },
+): Line[] {
   const rows: Line[] = [];
   const gutter = Math.max(1, ...hunks.map((hunk) => String(hunk.at(-1)?.number ?? 0).length));
+  let next = 0;
   for (const [index, hunk] of hunks.entries()) {
-    if (index > 0) rows.push([{ text: `${" ".repeat(gutter)} ⋯`, style: "dim" }]);
-    rows.push(...(isBeside ? hunkBeside : hunkLines)(hunk, { gutter, width }));
+    const folded = (hunk[0]?.number ?? 0) - next;
+    if (index > 0) {
+      const words = folded > 0 ? ` ${say("diff.folded", { count: folded })}` : "";
+      rows.push([{ text: `${" ".repeat(gutter)} ⋯${words}`, style: "dim" }]);
+    }
+    rows.push(...(isWide ? hunkBeside : hunkLines)(hunk, { gutter, width, language }));
+    next = (hunk.findLast(({ sign }) => sign !== "-")?.number ?? 0) + 1;
   }
   return rows;
 }
@@ -82,6 +112,7 @@ interface Room {
   /** Of the numbers. */
   readonly gutter: number;
   readonly width: number;
+  readonly language: string;
 }
 
 /** Lines that belong together: unchanged ones, or removed lines and their replacement, with the differing words. */
@@ -118,13 +149,13 @@ function hunkLines(hunk: readonly DiffLine[], room: Room): Line[] {
 }
 
 /** The old text on the left, the new text on the right. */
-function hunkBeside(hunk: readonly DiffLine[], { gutter, width }: Room): Line[] {
+function hunkBeside(hunk: readonly DiffLine[], { gutter, width, language }: Room): Line[] {
   const column = Math.floor((width - BAR.text.length) / 2);
   const rows: Line[] = [];
   for (const { removed, added, pairs } of blocksOf(hunk)) {
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
       const side = (line: DiffLine | undefined, changed?: readonly boolean[]): Line[] =>
-        line === undefined ? [] : drawn(line, changed, { gutter, width: column });
+        line === undefined ? [] : drawn(line, changed, { gutter, width: column, language });
       const left = side(removed[index], pairs[index]?.[0]);
       const right = side(added[index], pairs[index]?.[1]);
       for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
@@ -143,27 +174,56 @@ function runOf(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): DiffLi
   return hunk.slice(from, end);
 }
 
+/** One line; a tint reaches from its number to the end of its column. */
 function drawn(
   { sign, number, text }: DiffLine,
   changed: readonly boolean[] = [],
-  { gutter, width }: Room,
+  { gutter, width, language }: Room,
 ): Line[] {
   const head = `${String(number).padStart(gutter)} ${sign} `;
-  const style: Style | undefined = sign === "+" ? "added" : sign === "-" ? "removed" : undefined;
-  const word: Style = sign === "+" ? "addedWord" : "removedWord";
+  const back = BACKS[sign];
   const clean = text.endsWith("\r") ? text.slice(0, -1) : text;
-  const spans: Span[] =
-    changed.length === 0
-      ? [{ text: shownText(clean), style }]
-      : wordsIn(clean).map((piece, index) => ({
-          text: shownText(piece),
-          style: changed[index] ? word : style,
-        }));
-  const lead: Line = [{ text: head, style: style ?? "dim" }];
+  const spans = withWords(highlighted(clean, language), changed, back);
+  const lead: Line = [{ text: head, style: back?.line === undefined ? "dim" : undefined, back: back?.line }];
   const room = Math.max(width - head.length, 8);
-  return wrapLine(spans, room).map((row, index) =>
-    index === 0 ? [...lead, ...row] : [{ text: " ".repeat(head.length) }, ...row],
+  return wrapLine(spans, room).map((row, index) => {
+    const line: Line = [
+      ...(index === 0 ? lead : [{ text: " ".repeat(head.length), back: back?.line }]),
+      ...row,
+    ];
+    const rest = head.length + room - lineWidth(line);
+    return back === undefined || rest <= 0 ? line : [...line, { text: " ".repeat(rest), back: back.line }];
+  });
+}
+
+const BACKS: Readonly<Partial<Record<DiffLine["sign"], { readonly line: Back; readonly word: Back }>>> = {
+  "+": { line: "added", word: "addedWord" },
+  "-": { line: "removed", word: "removedWord" },
+};
+
+/** The spans of a line, split where a changed word begins or ends. */
+function withWords(
+  spans: readonly Span[],
+  changed: readonly boolean[],
+  back: (typeof BACKS)[DiffLine["sign"]],
+): Span[] {
+  if (back === undefined) return spans.map((one) => ({ ...one, text: shownText(one.text) }));
+  const marks = wordsIn(spans.map(({ text }) => text).join("")).flatMap((word, at) =>
+    Array<boolean>(word.length).fill(changed[at] === true),
   );
+  let from = 0;
+  return spans.flatMap(({ text, style }) => {
+    const pieces: Span[] = [];
+    for (let at = 0; at < text.length; ) {
+      const isWord = marks[from + at] === true;
+      let end = at;
+      while (end < text.length && (marks[from + end] === true) === isWord) end += 1;
+      pieces.push({ text: shownText(text.slice(at, end)), style, back: isWord ? back.word : back.line });
+      at = end;
+    }
+    from += text.length;
+    return pieces;
+  });
 }
 
 function wordsIn(text: string): string[] {

@@ -1,0 +1,55 @@
+import type { AgentEvent, RunEnd } from "@burin/core";
+
+export type WorkProof = NonNullable<RunEnd["proof"]>;
+
+/** What a run has changed, and what is known of it: the end of a task in a few lines. */
+export interface Receipt {
+  readonly proof: WorkProof;
+  readonly addedLines: number;
+  readonly removedLines: number;
+  /** Edits that the user refused, and edits of which they made something else. */
+  readonly refused: number;
+  readonly edited: number;
+}
+
+/** Counts what a run does, as a fold over its events. */
+export class ReceiptCounter {
+  #addedLines = 0;
+  #removedLines = 0;
+  #refused = 0;
+  #edited = 0;
+  readonly #edits = new Set<string>();
+
+  /** The receipt at the end of a run that changed something; null at any other event. */
+  hear(event: AgentEvent): Receipt | null {
+    if (event.type === "tool_call") this.#hearCall(event);
+    else if (event.type === "question" && event.confirmation.kind === "edit") this.#edits.add(event.id);
+    else if (event.type === "question_answered" && this.#edits.delete(event.id)) {
+      if (event.decision?.outcome === "cancel") this.#refused += 1;
+      if (event.decision?.outcome === "edited") this.#edited += 1;
+    } else if (event.type === "done") return this.#end(event);
+    return null;
+  }
+
+  #hearCall({ call }: Extract<AgentEvent, { type: "tool_call" }>): void {
+    if (call.status !== "success" || typeof call.returnDisplay === "string") return;
+    if (call.returnDisplay.kind !== "file_diff") return;
+    this.#addedLines += call.returnDisplay.addedLines;
+    this.#removedLines += call.returnDisplay.removedLines;
+  }
+
+  #end({ proof }: RunEnd): Receipt | null {
+    const counts = {
+      addedLines: this.#addedLines,
+      removedLines: this.#removedLines,
+      refused: this.#refused,
+      edited: this.#edited,
+    };
+    this.#addedLines = 0;
+    this.#removedLines = 0;
+    this.#refused = 0;
+    this.#edited = 0;
+    this.#edits.clear();
+    return proof === undefined || proof.changed.length === 0 ? null : { proof, ...counts };
+  }
+}

@@ -1,0 +1,111 @@
+import { type FileDiff, hunksOf, splitHunk } from "@burin/core";
+import { say } from "../locales/say.ts";
+import { TextBuffer } from "../state/text-buffer.ts";
+import { commandKey, type Key } from "../terminal/keys.ts";
+import { type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { diffLines } from "./displays/file-diff.ts";
+import { editKey } from "./edit-keys.ts";
+
+interface Part {
+  readonly hunk: string;
+  isTaken: boolean;
+  /** What the user says to it. */
+  note: string;
+}
+
+/** What the user took of a change, what they left, and what they said to each part. */
+export type ChosenParts = readonly Readonly<Part>[];
+
+/** The parts of a change, to be taken one by one. */
+export class HunkPicker {
+  readonly #path: string;
+  #parts: Part[];
+  #at = 0;
+  /** The words to a part while they are written. */
+  words: TextBuffer | null = null;
+  /** Where each part starts in the last drawing. */
+  #rows: number[] = [];
+  #message = "";
+
+  constructor(path: string, diff: FileDiff) {
+    this.#path = path;
+    this.#parts = hunksOf(diff).map((hunk) => ({ hunk, isTaken: true, note: "" }));
+  }
+
+  get count(): number {
+    return this.#parts.length;
+  }
+
+  get parts(): ChosenParts {
+    return this.#parts;
+  }
+
+  /** The row of the part that is chosen. */
+  get row(): number {
+    return this.#rows[this.#at] ?? 0;
+  }
+
+  lines(width: number): Line[] {
+    const rows: Line[] = [];
+    this.#rows = this.#parts.map(({ hunk, isTaken, note }, index) => {
+      if (index > 0) rows.push([]);
+      const row = rows.length;
+      rows.push([
+        { text: index === this.#at ? "› " : "  ", style: "accent" },
+        { text: `[${isTaken ? "x" : " "}] ${index + 1}/${this.#parts.length}`, style: "strong" },
+      ]);
+      if (note !== "") {
+        const words: Line = [{ text: `      └ "${shownText(note)}"`, style: "warning" }];
+        rows.push(...wrapLine(words, width, "         "));
+      }
+      rows.push(...diffLines(hunk, width, this.#path));
+      return row;
+    });
+    return rows;
+  }
+
+  hintLines(width: number): Line[] {
+    const text = this.words !== null ? say("question.hunkNote") : this.#message || say("question.hunkKeys");
+    return wrapLine([{ text, style: "dim" }], width);
+  }
+
+  /** Whether the user leaves the parts, or sends them. */
+  key(key: Key): "back" | "send" | null {
+    this.#message = "";
+    if (this.words !== null) this.#writeWords(this.words, key);
+    else if (key.name === "escape") return "back";
+    else if (key.name === "enter") return "send";
+    else if (key.name === "up" || key.name === "down") this.#move(key.name === "up" ? -1 : 1);
+    else this.#change(commandKey(key));
+    return null;
+  }
+
+  #move(step: number): void {
+    this.#at = (this.#at + step + this.#parts.length) % this.#parts.length;
+  }
+
+  #change(command: string): void {
+    const part = this.#parts[this.#at];
+    if (part === undefined) return;
+    if (command === " " || command === "x") part.isTaken = !part.isTaken;
+    else if (command === "n") {
+      this.words = new TextBuffer();
+      this.words.set(part.note);
+    } else if (command === "s") {
+      const pieces = splitHunk(part.hunk).map((hunk) => ({ ...part, hunk }));
+      if (pieces.length < 2) this.#message = say("question.hunkWhole");
+      else this.#parts.splice(this.#at, 1, ...pieces);
+    }
+  }
+
+  /** What is commented on is left, unless the user takes it all the same. */
+  #writeWords(words: TextBuffer, key: Key): void {
+    if (key.name !== "enter" && key.name !== "escape") return void editKey(words, key);
+    const part = this.#parts[this.#at];
+    if (key.name === "enter" && part !== undefined) {
+      part.note = words.content.trim();
+      if (part.note !== "") part.isTaken = false;
+    }
+    this.words = null;
+  }
+}
