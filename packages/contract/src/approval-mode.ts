@@ -1,5 +1,5 @@
 /** How much runs without asking, from nothing that has an effect to everything. */
-export const APPROVAL_MODES = ["plan", "default", "auto-edit", "yolo"] as const;
+export const APPROVAL_MODES = ["plan", "default", "auto-edit", "auto", "yolo"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
 export function stricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMode {

@@ -122,7 +122,18 @@ function judgeAnyText(command: SimpleCommand, { reach }: Judging): Judged {
   const finding = unknownFinding(command.problems[0] ?? `${known} is known only when it runs`);
   const texts = command.words.map(({ value, text }) => value ?? text);
   const deletes = deletedPaths(texts);
-  return { findings: [deletes === null ? finding : { ...finding, deletes }, ...homeFindings(texts, reach)] };
+  const found = deletes === null ? [finding, ...lossesOf(command.words, reach)] : [{ ...finding, deletes }];
+  return { findings: [...found, ...homeFindings(texts, reach)], reach };
+}
+
+/** What is lost for good by the words that are known, whatever the others are. */
+function lossesOf(words: readonly ShellWord[], reach: CommandReach): Finding[] {
+  const known = words.map(({ value, isGlob }) => ({ value: value ?? "", isGlob }));
+  const found = readProgram(known, reach);
+  const lost = found.filter(({ nature, isKept, deletes }) =>
+    deletes === undefined ? nature === "destructive" && !isKept : true,
+  );
+  return lost.map(({ what }) => ({ nature: "destructive", what, upTo: BEYOND_RULES }));
 }
 
 /** Every home folder is outside. */

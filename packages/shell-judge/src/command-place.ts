@@ -26,6 +26,8 @@ export interface CommandPlace {
   readonly pathsInGit?: (folder: string, words: readonly string[]) => readonly string[] | null;
   /** The project's folder in which the program would be found if it is nowhere else, or null. */
   readonly projectFolderOf?: (program: string) => string | null;
+  /** Whether undo can give back everything at and below an absolute path that nothing can make again. */
+  readonly canRestore?: (path: string) => boolean;
   /** The command is for cmd or PowerShell, whose grammar is not parsed here. */
   readonly isOtherShell?: boolean;
   /** The shell is not bash, and understands no more than every POSIX shell. */
@@ -182,6 +184,18 @@ export class CommandReach implements Reach {
     if (!/^[-*?[]/.test(pattern)) return false;
     const look = this.#place?.realPaths;
     return look === undefined || this.#current.some((folder) => look(spelled(folder, "-*"), true).length > 0);
+  }
+
+  /** Whether undo can give back everything at and below a path, as it is written. */
+  canRestore(path: string): boolean {
+    const look = this.#place?.canRestore;
+    const isPattern = /[*?[]/.test(path);
+    // A variable is known only when it runs.
+    if (look === undefined || /[$`]/.test(path) || this.outside(path, isPattern) !== null) return false;
+    return this.#current.every((folder) => {
+      const paths = isPattern ? this.#realPaths(folder, path, true) : [resolved(folder, path)];
+      return paths.every(look);
+    });
   }
 
   hasAbove(pattern: string): boolean {

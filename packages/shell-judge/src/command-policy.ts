@@ -1,4 +1,5 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
+import { hiddenCharacter } from "@burin/contract/text/visible-text";
 import type { Effect } from "@burin/contract/tools";
 import { judgeParts } from "./command-part.ts";
 import { type CommandPlace, CommandReach } from "./command-place.ts";
@@ -49,7 +50,9 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   if (denied !== null) return askedByRule("deny", denied);
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
   const judged = judgedByParts(line, allowingRules(rules), place);
-  return judged.verdict === "ask" ? withNetwork(judged, command, place) : judged;
+  if (judged.verdict !== "ask") return judged;
+  const verdict = withNetwork(judged, command, place);
+  return mode === "auto" ? judgeContained(verdict, line, command) : verdict;
 }
 
 /** The user who is asked learns what goes over the network, too. */
@@ -70,6 +73,21 @@ function effectOf({ hosts, sources, isSending, isCertain }: NetworkUse): Effect 
   const on = [...hosts, ...remotes];
   if (isSending) return { kind: "sends", on, isOutside: true };
   return { kind: isCertain ? "network" : "may_network", on: hosts, isOutside: false };
+}
+
+/** What stays in the sandbox, without the network, and can be taken back runs unasked. */
+function judgeContained(verdict: Verdict, line: ShellCommand, command: string): Verdict {
+  const { parts = [] } = verdict;
+  const open = parts.filter((part) => part.verdict === "ask");
+  if (!line.isWhole || hiddenCharacter(command) !== null || !open.every(({ isContained }) => isContained))
+    return verdict;
+  const asked = new Set(open.map(({ text }) => text));
+  const use = networkNeeds(command).uses.find(({ isCertain, text }) => isCertain && asked.has(text));
+  if (use !== undefined) {
+    const reason = `\`${use.text}\` needs an approval: ${use.why}`;
+    return { ...verdict, reason, part: use.text };
+  }
+  return { verdict: "allow", reason: "it stays in the sandbox, and undo can take it back", parts };
 }
 
 /** With an unknown grammar nothing runs without a question, and a deny rule counts wherever its program is named. */

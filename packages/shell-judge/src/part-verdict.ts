@@ -6,8 +6,10 @@ import { SOME_COMMIT } from "./grammar/literal-word.ts";
 import { effectsOf } from "./part-effects.ts";
 import { isBareLauncher } from "./programs/bare-launchers.ts";
 import type { Argument, Finding } from "./programs/finding.ts";
+import { baseName } from "./programs/launches.ts";
 import { wideWords } from "./programs/wide-rules.ts";
 import { ruleText } from "./rules.ts";
+import { setOf } from "./tables.ts";
 import type { Grants, PartVerdict } from "./verdict.ts";
 
 /** What is left to ask about one command, and what covers the rest. */
@@ -37,13 +39,39 @@ export function partVerdict(command: SimpleCommand, judged: Judged): PartVerdict
     return { text, verdict: "allow", reason, isOnlyReading: false, rule: rule.text, effects: [] };
   }
   const isOnlyReading = findings.every(({ nature }) => nature === "outside");
+  const contained = isContained(command, judged) ? { isContained: true as const } : {};
   const effects = effectsOf(findings, reach);
-  const asked = { text, verdict: "ask", reason: first.what, isOnlyReading, effects } as const;
+  const asked = { text, verdict: "ask", reason: first.what, isOnlyReading, effects, ...contained } as const;
   const isGrantable = (finding: Finding) =>
     !isAlwaysAsked(finding) && (finding.writes !== undefined || finding.upTo < command.words.length);
   if (words === null || !findings.every(isGrantable)) return asked;
   const grants = grantsFor(words, judged);
   return grants === null ? asked : { ...asked, grants };
+}
+
+/** What these change is not in files of the project: another user's, a service's, another machine's. */
+const REACH_BEYOND = setOf(
+  "sudo doas su pkexec runuser docker podman nerdctl kubectl helm systemctl service crontab at batch mount umount shutdown reboot poweroff halt",
+);
+
+/** Whether it stays inside the roots, as far as its words say it, and destroys nothing that undo cannot give back. */
+function isContained({ words, redirections }: SimpleCommand, { findings, reach }: Judged): boolean {
+  if (reach === undefined || REACH_BEYOND.has(baseName(words[0]?.value ?? ""))) return false;
+  const targets = redirections.map(({ text, target }) => ({ text, value: target }));
+  const places = [...words.slice(1), ...targets].flatMap(({ text, value }) => getPaths(text, value));
+  if (places.some((path) => reach.outside(path, false) !== null)) return false;
+  return findings.every(({ nature, isKept, deletes }) => {
+    if (nature === "outside" || nature === "protected") return false;
+    if (deletes === undefined) return nature !== "destructive" || isKept === true;
+    return deletes.length > 0 && deletes.every((path) => reach.canRestore(path));
+  });
+}
+
+/** What may be an absolute path, or one above the folder; `/x/d` may be a text, and then the user is asked. */
+function getPaths(text: string, value: string | null): string[] {
+  // The shell alone knows which folder that is.
+  if (value === null) return /(?:^|[\s"'=])(?:~|\$\{?(?:HOME|OLDPWD|TMPDIR)\b)/.test(text) ? ["~"] : [];
+  return [value, value.replace(/^[^/~=]*=/, "")].filter((path) => /^(?:\/|~|\.\.(?:\/|$))/.test(path));
 }
 
 /** What would cover the findings from now on; null when no rule can. */

@@ -23,6 +23,8 @@ export interface PartVerdict {
   readonly isOnlyReading: boolean;
   /** What it would do that a user should know, worst first. */
   readonly effects: readonly Effect[];
+  /** It asks, but all that it can do stays inside the roots, and undo can give it back. */
+  readonly isContained?: true;
 }
 
 /** What was decided about a call, and why. */

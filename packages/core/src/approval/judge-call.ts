@@ -44,8 +44,8 @@ export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: R
   if (granted) return decided("allow", granted, `the grant ${granted.text} covers it`);
   if (confirmation === false) return { verdict: "allow", reason: `${request.tool} needs no approval` };
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
-  if (mode === "auto-edit" && request.kind === "edit") {
-    return { verdict: "allow", reason: "the approval mode is auto-edit" };
+  if ((mode === "auto-edit" || mode === "auto") && request.kind === "edit") {
+    return { verdict: "allow", reason: `the approval mode is ${mode}` };
   }
   const reason = `${request.tool} asks before it acts, and no rule allows this call`;
   const widths = editWidths(request, confirmation);

@@ -37,6 +37,8 @@ export interface Finding {
   readonly path?: string;
   /** The paths that it would delete, as written. */
   readonly deletes?: readonly string[];
+  /** It destroys only what git knows or could know, which undo gives back. */
+  readonly isKept?: boolean;
 }
 
 /** For what no words of a rule can cover: only a rule for every command does. */

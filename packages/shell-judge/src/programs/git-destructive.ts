@@ -8,27 +8,34 @@ interface Destruction {
   readonly actions?: readonly string[];
   /** The subcommand is destructive whatever its words. */
   readonly always?: boolean;
+  /** A copy of git's folder and of all files that are not ignored gives back what it destroys. */
+  readonly isRestorable?: boolean;
 }
 
 const DESTRUCTION: Readonly<Record<string, Destruction>> = {
-  ...alike("clean restore prune filter-branch", { always: true }),
-  reset: { long: "--hard --merge" },
-  checkout: { letters: "fBp", long: "--force --patch --ours --theirs --pathspec-from-file" },
-  switch: { letters: "fC", long: "--force --discard-changes --force-create" },
+  ...alike("prune filter-branch", { always: true }),
+  ...alike("clean restore", { always: true, isRestorable: true }),
+  reset: { long: "--hard --merge", isRestorable: true },
+  checkout: {
+    letters: "fBp",
+    long: "--force --patch --ours --theirs --pathspec-from-file",
+    isRestorable: true,
+  },
+  switch: { letters: "fC", long: "--force --discard-changes --force-create", isRestorable: true },
   push: {
     letters: "fd",
     long: "--force --force-with-lease --force-if-includes --mirror --delete --prune",
   },
-  branch: { letters: "DMCf", long: "--force" },
-  tag: { letters: "df", long: "--delete --force" },
-  stash: { actions: ["drop", "clear"] },
+  branch: { letters: "DMCf", long: "--force", isRestorable: true },
+  tag: { letters: "df", long: "--delete --force", isRestorable: true },
+  stash: { actions: ["drop", "clear"], isRestorable: true },
   reflog: { actions: ["expire", "delete"] },
-  rm: { letters: "fr", long: "--force" },
+  rm: { letters: "fr", long: "--force", isRestorable: true },
   gc: { long: "--prune --aggressive" },
   worktree: { letters: "f", long: "--force", actions: ["remove", "prune"] },
-  "update-ref": { letters: "d", long: "--stdin" },
-  "checkout-index": { letters: "f", long: "--force" },
-  "read-tree": { letters: "u", long: "--reset" },
+  "update-ref": { letters: "d", long: "--stdin", isRestorable: true },
+  "checkout-index": { letters: "f", long: "--force", isRestorable: true },
+  "read-tree": { letters: "u", long: "--reset", isRestorable: true },
   submodule: { letters: "f", long: "--force", actions: ["deinit"] },
 };
 
@@ -44,6 +51,14 @@ export function destructiveWord(words: readonly string[]): number {
   if (subcommand === "checkout") return overwritingCheckout(rest);
   const forced = subcommand === "push" ? rest.findIndex((word) => /^[+:]/.test(word)) : -1;
   return forced === -1 ? -1 : forced + 1;
+}
+
+/** Whether a copy of git's folder and of all files that are not ignored gives back what the command destroys. */
+export function isRestorable([subcommand = "", ...rest]: readonly string[]): boolean {
+  const letters = rest.filter((word) => /^-[a-z]/i.test(word)).join("");
+  // With `-x` it deletes ignored files; with a second `-f`, repositories inside this one.
+  if (subcommand === "clean" && /x|f.*f/i.test(letters)) return false;
+  return rowOf(DESTRUCTION, subcommand)?.isRestorable === true;
 }
 
 function onlyUnstages([subcommand, ...rest]: readonly string[]): boolean {

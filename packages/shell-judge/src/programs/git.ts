@@ -10,7 +10,7 @@ import {
   type Reach,
   unknownFinding,
 } from "./finding.ts";
-import { destructiveWord } from "./git-destructive.ts";
+import { destructiveWord, isRestorable } from "./git-destructive.ts";
 import { GIT_READING, type GitReading } from "./git-reading.ts";
 import { isOneOf, type Options, readOptions } from "./options.ts";
 import { attachedValue, givesPattern } from "./simple-programs.ts";
@@ -82,7 +82,8 @@ export const git: ProgramReader = (words, reach) => {
   if (destructive !== -1 && !(isReading && reading.mostlyChanges)) {
     const text = rest.slice(0, destructive + 1).map(({ value }) => value);
     const what = `\`git ${text.join(" ")}\` can destroy work that is not committed or not pushed`;
-    findings.push({ nature: "destructive", what, upTo: at + destructive });
+    const isKept = isRestorable(rest.map(({ value }) => value));
+    findings.push({ nature: "destructive", what, upTo: at + destructive, isKept });
   }
   const own = isReading ? readingFindings(rest, reading, reach) : changing(rest, reach);
   const changes = own.some(({ nature }) => nature !== "outside");

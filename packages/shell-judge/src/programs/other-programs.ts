@@ -291,7 +291,8 @@ export const other: ProgramReader = (words, reach) => {
   const deleting = name === "rm" ? words.findIndex(({ value }) => /^-(?:[a-zA-Z]*[rR]|-r)/.test(value)) : -1;
   // Nothing of the folder is left to check afterwards.
   if (deleting !== -1) {
-    findings.push({ nature: "destructive", what: "`rm -r` deletes whole folders", upTo: deleting });
+    const what = "`rm -r` deletes whole folders";
+    findings.push({ nature: "destructive", what, upTo: deleting, ...(deletes && { deletes }) });
   }
   return [...findings, ...taskFindings(words, reach)];
 };
