@@ -141,7 +141,7 @@ describe("burin", () => {
 
   it.each([
     ["an unknown option", ["--colour"], "--colour"],
-    ["an unknown mode", ["--approval-mode", "wild", "-p", "x"], "plan, default, auto-edit, yolo"],
+    ["an unknown mode", ["--approval-mode", "wild", "-p", "x"], "plan, default, auto-edit, auto, yolo"],
     ["an unknown format", ["--output-format", "xml", "-p", "x"], "text, json, stream-json"],
     ["a number that is none", ["--max-turns", "many", "-p", "x"], "whole number"],
     ["a rule that is none", ["--allow", "edit(", "tools"], "tool(pattern)"],

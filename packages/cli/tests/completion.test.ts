@@ -31,7 +31,7 @@ describe("burin completion", () => {
     expect(await offered(["burin", "fleet", "q"])).toEqual(["questions"]);
     expect(await offered(["burin", "plugins", ""])).toEqual(["add", "update", "list", "remove"]);
     expect(await offered(["burin", "--appr"])).toEqual(["--approval-mode"]);
-    expect(await offered(["burin", "--approval-mode", "au"])).toEqual(["auto-edit"]);
+    expect(await offered(["burin", "--approval-mode", "au"])).toEqual(["auto-edit", "auto"]);
     expect(await offered(["burin", "-p", "--lang", ""])).toEqual(["en", "zh", "ja", "fr", "ru"]);
     expect(await offered(["burin", "--model", ""])).toEqual([]);
     expect(await offered(["burin", "--confirm", ""])).toEqual([]);

@@ -154,6 +154,7 @@ export const en = {
   "mode.plan": "nothing that changes anything; first a plan",
   "mode.default": "what only reads",
   "mode.auto-edit": "edits of files too",
+  "mode.auto": "what stays in the project and can be undone",
   "mode.yolo": "everything",
   "theme.title": "Which colours?",
   "theme.auto": "by the background of the terminal",

@@ -17,7 +17,7 @@ const ROWS: readonly Row[] = [
   ["--output-format FORMAT", "text (default), json (one document) or stream-json (one event a line)"],
   ["--json", "the same as --output-format json"],
   ["-m, --model NAME", "the model to ask"],
-  ["--approval-mode MODE", "plan, default, auto-edit or yolo"],
+  ["--approval-mode MODE", "plan, default, auto-edit, auto or yolo"],
   ["-y, --yes", "the same as --approval-mode yolo"],
   ["--sandbox MODE", "off, read-only or workspace-write (default): what commands can reach"],
   ["--allow RULE", "run matching calls unasked, e.g. read_file or edit(src/**)", "may be repeated"],

@@ -115,8 +115,9 @@ function outputFormat(values: OptionValues): OutputFormat {
   return oneOf(values, "output-format", OUTPUT_FORMATS) ?? (values.json ? "json" : "text");
 }
 
-function approvalMode(values: OptionValues): ApprovalMode {
-  const mode = oneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : "default");
+/** Undefined: as the settings say. */
+function approvalMode(values: OptionValues): ApprovalMode | undefined {
+  const mode = oneOf(values, "approval-mode", APPROVAL_MODES) ?? (values.yes ? "yolo" : undefined);
   if (values.yes && mode !== "yolo")
     throw new UsageError(`--yes means --approval-mode yolo, so it cannot be combined with ${mode}.`);
   return mode;
@@ -146,9 +147,17 @@ export async function readSettings(
 ): Promise<Opened & Pick<LoadedSettings, "variables">> {
   const { root, settingsFile: file } = options;
   const loaded = await loadSettings({ home: burinHome(process.env), root, file });
-  const { model, permissions, sandbox, ui } = loaded.settings;
+  const { model, permissions, sandbox, ui, managed } = loaded.settings;
+  const approvalMode = options.approvalMode ?? loaded.settings.approvalMode;
+  if (approvalMode !== undefined && managed?.approvalModes?.includes(approvalMode) === false) {
+    const allowed = managed.approvalModes.join(", ");
+    throw new UsageError(
+      `${managed.file} allows the approval modes ${allowed} on this machine, not ${approvalMode}.`,
+    );
+  }
   const settings: Settings = {
     ...loaded.settings,
+    ...(approvalMode && { approvalMode }),
     model: options.model === undefined ? model : { ...model, name: options.model },
     ui: options.language === undefined ? ui : { ...ui, language: options.language },
     sandbox: options.sandbox === undefined ? sandbox : { ...sandbox, mode: options.sandbox },

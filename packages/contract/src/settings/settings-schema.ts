@@ -1,3 +1,4 @@
+import { APPROVAL_MODES } from "../approval-mode.ts";
 import type { JsonSchema } from "../messages/message.ts";
 import {
   choice,
@@ -327,6 +328,10 @@ const CHECK = text(
   "A command that must pass before a run ends well. Its failures go back to the model.",
   NOT_EMPTY,
 );
+const APPROVAL_MODE = choice(
+  APPROVAL_MODES,
+  "How much runs without asking at each start. Only works in your own settings, not in a project's.",
+);
 const HOOKS = list(HOOK, "Commands that are run at certain events and can influence what happens next.");
 
 /** The schema of a settings file. The build writes it next to the package, for editors. Unknown keys are allowed. */
@@ -339,6 +344,7 @@ export const SETTINGS_SCHEMA: JsonSchema = {
     ...SECTIONS,
     tools: { ...SECTIONS.tools, properties: { ...SECTIONS.tools.properties, ...OLD_TOOL_COMMANDS } },
     check: CHECK,
+    approvalMode: APPROVAL_MODE,
     hooks: HOOKS,
     ...TOOL_SOURCES,
   },

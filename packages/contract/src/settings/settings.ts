@@ -1,3 +1,4 @@
+import type { ApprovalMode } from "../approval-mode.ts";
 import { isRecord } from "../messages/untrusted-json.ts";
 import { DEFAULT_SETTINGS } from "./default-settings.ts";
 import type { HookSettings, ProjectScripts, SectionSettings, ToolSourceKeys } from "./settings-schema.ts";
@@ -9,12 +10,26 @@ export type * from "./settings-schema.ts";
 export interface Settings extends SectionSettings {
   /** A command that must pass before a run ends with success. */
   readonly check?: string;
+  /** The mode of each start that names none. */
+  readonly approvalMode?: ApprovalMode;
+  /** What the administrator of this machine has decided. */
+  readonly managed?: ManagedSettings;
   /** Commands that run at certain events and can influence what happens next. */
   readonly hooks: readonly HookSettings[];
   /** MCP servers by their alias. */
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
   /** Of each command that a trusted project brings: compared before each start. */
   readonly trustedScripts?: Readonly<Record<string, ProjectScripts>>;
+}
+
+/** Restrictions that no settings of a user or project can loosen. */
+export interface ManagedSettings {
+  /** Where they are written, to be named in messages. */
+  readonly file: string;
+  /** The approval modes that may be used; all when absent. */
+  readonly approvalModes?: readonly ApprovalMode[];
+  /** The hosts of the model services that may be asked; all when absent. */
+  readonly modelHosts?: readonly string[];
 }
 
 /** Settings from a program; each may be left out. */

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Machine } from "@burin/commands/machine";
 import { nodeMachine } from "@burin/commands/node-machine";
 import type { EnvironmentRules } from "@burin/commands/processes/child-environment";
+import { type ApprovalMode, startMode } from "@burin/contract/approval-mode";
 import { once } from "@burin/contract/async/once";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
 import { realDirectory } from "@burin/files/workspace/node-workspace";
@@ -102,4 +103,12 @@ function keyVariables({ model, models, web: { search } }: Settings): string[] {
   const named = [model, ...Object.values(models), ...(model.fallbacks ?? [])];
   const keys = named.flatMap((one) => (typeof one === "string" ? [] : (variableOf(one) ?? [])));
   return search?.apiKeyEnv === undefined ? keys : [...keys, search.apiKeyEnv];
+}
+
+/** How much runs without asking at the start of a session or toolbox. */
+export function chooseMode(
+  { approvalMode }: Pick<ToolboxOptions, "approvalMode">,
+  settings: Pick<Settings, "approvalMode" | "managed">,
+): ApprovalMode {
+  return approvalMode ?? settings.approvalMode ?? startMode(settings.managed?.approvalModes);
 }

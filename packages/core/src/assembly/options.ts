@@ -23,7 +23,7 @@ export interface ToolboxOptions {
   readonly awaitsAnswers?: boolean;
   /** Called with each question of a toolbox when it is asked. A session has events. */
   readonly onQuestion?: (question: Question) => void;
-  readonly approvalMode?: ApprovalMode;
+  readonly approvalMode?: ApprovalMode | undefined;
   /** For calls that a user wrote: write_file may overwrite files that were not read before. Without it, it refuses. */
   readonly overwriteUnread?: boolean;
   /** The root's own definitions of subagents are used, because its user trusts the folder. */

@@ -1,4 +1,5 @@
 import type { AgentEvent, ContextFill, UsagePurpose } from "@burin/contract/agent-event";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { defaultContextWindow } from "@burin/models/choice/context-window";
@@ -155,9 +156,9 @@ function soundModel(model: ChatModel): ChatModel {
 /** The first event of a session. */
 export function announcementOf(
   { id: sessionId }: { readonly id: string },
-  place: { readonly model: string; readonly root: string },
-  { approvalMode: mode = "default", resume }: SessionOptions,
+  place: { readonly model: string; readonly root: string; readonly mode: ApprovalMode },
+  resume: SessionOptions["resume"],
 ): AgentEvent {
-  const announcement = { type: "session" as const, sessionId, ...place, mode };
+  const announcement = { type: "session" as const, sessionId, ...place };
   return resume?.forkOf === undefined ? announcement : { ...announcement, forkOf: resume.forkOf };
 }

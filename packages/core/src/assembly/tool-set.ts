@@ -28,7 +28,7 @@ import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
 import { GitNews } from "./environment-facts.ts";
 import { guardedTool } from "./guarded-tool.ts";
-import type { Home } from "./home.ts";
+import { chooseMode, type Home } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import { type JoinedHooks, joinHooks } from "./join-hooks.ts";
 import type { JoinedJournal } from "./join-journal.ts";
@@ -129,7 +129,8 @@ export class ToolSet {
     if (parts.tellsGit) this.gitNews = new GitNews({ ...home, roots });
     // With a user at the screen, there is time before the first request, once the screen is drawn.
     if (parts.awaitsAnswers) setTimeout(this.onRequestSent, IDLE_MS).unref();
-    this.current = new CurrentMode(options.approvalMode ?? "default", parts.onMode);
+    const modes = settings.managed?.approvalModes;
+    this.current = new CurrentMode(chooseMode(options, settings), parts.onMode, modes);
     this.commands = this.#openCommands();
     this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
     const nobody = parts.awaitsAnswers ? undefined : async () => null;

@@ -13,6 +13,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { readNamedText, readText } from "@burin/files/disk/regular-file";
 import { parseRule } from "@burin/shell-judge";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
+import type { ManagedLayer } from "./managed-settings.ts";
 import { SHARED_SKILLS } from "./shared-skills.ts";
 import type { TrustStore } from "./trust.ts";
 
@@ -29,6 +30,8 @@ export interface SettingsPlaces {
   readonly file?: string | undefined;
   /** Replaces the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
+  /** Replaces the file of whoever administers this machine. */
+  readonly managed?: string;
 }
 
 export interface LoadedSettings {
@@ -52,7 +55,10 @@ function accountHome(): string {
   return isAbsolute(home) ? home : userInfo().homedir;
 }
 
-/** Reads the user's, the project's and the named settings; later ones win. Throws SettingsError. */
+/**
+ * Reads the user's, the project's and the named settings; later ones win, except over the machine's own, which only
+ * restrict. Throws SettingsError.
+ */
 export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettings> {
   const layers: object[] = [];
   const notices: string[] = [];
@@ -77,8 +83,13 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
     if (text === null) throw new SettingsError(`The settings file ${file} does not exist.`);
     layers.push(await parsed(file, text, notices));
   }
+  const { rules, managed } = await readManaged(places);
+  layers.push(rules);
   const isTrusted = project?.state === "trusted";
-  return { settings: mergeSettings(layers), notices, variables, isTrusted };
+  // Only the machine's own file can say it, whatever other layers call so.
+  const { managed: _other, ...merged } = mergeSettings(layers);
+  const settings: Settings = managed === null ? merged : { ...merged, managed };
+  return { settings, notices, variables, isTrusted };
 }
 
 /** What the folder's settings would do, and the user's decision about them; null without settings. Runs nothing. */
@@ -108,6 +119,23 @@ async function userLayer(home: string, notices: string[] = []): Promise<object> 
   const file = join(home, "settings.json");
   const text = textOf(file, readText);
   return text === null ? {} : parsed(file, text, notices);
+}
+
+/** Most machines have no such file and need not load the code for it. */
+async function readManaged({ managed, environment = process.env }: SettingsPlaces): Promise<ManagedLayer> {
+  const file = managed ?? managedFile(environment);
+  const text = textOf(file, readText);
+  if (text === null) return { rules: {}, managed: null };
+  const { parseManaged } = await import("./managed-settings.ts");
+  const layer = parseManaged(file, text);
+  assertRules(layer.rules, file);
+  return layer;
+}
+
+/** The file of whoever administers this machine. */
+function managedFile({ ProgramData }: NodeJS.ProcessEnv): string {
+  if (process.platform !== "win32") return "/etc/burin/settings.json";
+  return join(ProgramData || "C:\\ProgramData", "burin", "settings.json");
 }
 
 /** Also true without an `.env` that could name one. */

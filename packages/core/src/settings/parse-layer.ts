@@ -18,7 +18,7 @@ import { errorWords, placeOf } from "./json-fault.ts";
 const MOST_LEVELS = 100;
 
 /** Comments and trailing commas are allowed; a fault is reported with line and column. Throws SettingsError. */
-export function parseLayer(file: string, source: string): object {
+export function parseLayer(file: string, source: string, schema = SETTINGS_SCHEMA): object {
   const text = source.replace(/^\uFEFF/, "");
   assertReadable(file, text);
   const errors: ParseError[] = [];
@@ -33,11 +33,11 @@ export function parseLayer(file: string, source: string): object {
   }
   if (tree === undefined) return {};
   const value: unknown = getNodeValue(tree);
-  const faults = schemaFaults(SETTINGS_SCHEMA, value);
+  const faults = schemaFaults(schema, value);
   const [fault] = faults;
   if (fault === undefined) return value as object;
   const place = placeOf(text, nodeAt(tree, fault.path).offset);
-  const unknown = unknownKeysIn(value, SETTINGS_SCHEMA, "");
+  const unknown = unknownKeysIn(value, schema, "");
   const told = faults.map((one) => faultOfSetting(one, unknown));
   const words = describeFaults(told, "settings");
   const end = words.endsWith("?") ? "" : ".";

@@ -37,7 +37,7 @@ const KEYS: Readonly<Record<Exclude<Place, "acts">, readonly string[]>> = {
   ],
   tightens: ["permissions.ask", "permissions.deny", "files.ignore", "files.ignoreFileNames"],
   loosens: [
-    ...["permissions.allow", "sandbox.hide", "shell.passEnvironment", "web.allowedHosts"],
+    ...["approvalMode", "permissions.allow", "sandbox.hide", "shell.passEnvironment", "web.allowedHosts"],
     // These decide who gets the conversation and the user's keys.
     ...["models", "model.provider", "model.baseUrl", "model.apiKeyEnv", "model.fallbacks", "model.key"],
     ...["model.certificate", "model.headers", "model.body", "model.bearer"],

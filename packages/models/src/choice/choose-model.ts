@@ -1,9 +1,11 @@
-import type {
-  ModelEntry,
-  ModelProvider,
-  ModelSettings,
-  NamedModel,
-  ServiceName,
+import {
+  type ManagedSettings,
+  type ModelEntry,
+  type ModelProvider,
+  type ModelSettings,
+  type NamedModel,
+  type ServiceName,
+  SettingsError,
 } from "@burin/contract/settings/settings";
 import { variableOf } from "../keys/key-variable.ts";
 import { knownModel } from "./known-model.ts";
@@ -14,6 +16,7 @@ type Environment = NodeJS.ProcessEnv;
 export interface ModelNames {
   readonly model: ModelSettings;
   readonly models?: Readonly<Record<string, ModelEntry>>;
+  readonly managed?: ManagedSettings;
 }
 
 interface Service {
@@ -130,7 +133,7 @@ export function namesModel(environment: Environment): boolean {
 
 /** The model that settings and environment name; null when they name none, or no service for it. */
 export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
-  return chosen(entryOf(names.model, names), environment);
+  return assertAllowed(chosen(entryOf(names.model, names), environment), names);
 }
 
 /** The same for another model: by an alias, or with its own service. */
@@ -140,7 +143,17 @@ export function chooseOther(
   environment: Environment,
 ): ModelChoice | null {
   const { timeoutSeconds, callsInText, prices } = names.model;
-  return chosen({ ...entryOf(named, names), ...given({ timeoutSeconds, callsInText, prices }) }, environment);
+  const entry = { ...entryOf(named, names), ...given({ timeoutSeconds, callsInText, prices }) };
+  return assertAllowed(chosen(entry, environment), names);
+}
+
+/** Throws SettingsError for a service that the administrator of this machine has not allowed. */
+function assertAllowed(choice: ModelChoice | null, { managed }: ModelNames): ModelChoice | null {
+  if (choice === null || managed?.modelHosts === undefined) return choice;
+  const host = URL.canParse(choice.baseUrl) ? new URL(choice.baseUrl).hostname : choice.baseUrl;
+  if (managed.modelHosts.includes(host)) return choice;
+  const allowed = managed.modelHosts.join(", ");
+  throw new SettingsError(`${managed.file} allows models of ${allowed} on this machine, not of ${host}.`);
 }
 
 export function keyVariable({ service }: ModelChoice, named: NamedModel): string {

@@ -35,6 +35,7 @@ const MODE_TEXTS: Readonly<Record<ApprovalMode, string>> = {
   plan: "Looks and plans; changes nothing.",
   default: "Asks before it changes files or runs commands.",
   "auto-edit": "Changes files without asking.",
+  auto: "Asks only for what leaves the project or cannot be undone.",
   yolo: "Runs everything without asking.",
 };
 const OWN_COMMANDS: readonly AvailableCommand[] = [

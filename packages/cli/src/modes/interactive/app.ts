@@ -385,7 +385,7 @@ export class App implements Desk {
     const { spent, model, fill } = this.transcript;
     return {
       model: model || (this.host.modelName ?? ""),
-      mode: (this.session ?? this.options).approvalMode,
+      mode: (this.session ?? this.options).approvalMode ?? "default",
       filled: fill && Math.min(fill.tokens / fill.window, 1),
       money: spent.money,
       milliseconds: this.work.milliseconds,

@@ -35,7 +35,7 @@ export class Front {
       completions: null,
       waiting: [],
       running: () => [],
-      status: () => ({ model: "", mode: approvalMode }),
+      status: () => ({ model: "", mode: approvalMode ?? "default" }),
     };
     this.terminal = new RawTerminal(
       {
