@@ -208,6 +208,8 @@ export interface CallContext {
    * "partly" when git only reads in addition to what a rule allows.
    */
   readonly reads?: "wholly" | "partly";
+  /** For a command that no user approved: absolute paths that it must not change, since undo could not give them back. */
+  readonly readOnly?: readonly string[];
   /** Asks the user something more while the call runs; null when nobody answers. */
   readonly ask?: (confirmation: Confirmation, reason: string) => Promise<Decision | null>;
 }

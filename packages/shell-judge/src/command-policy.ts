@@ -87,7 +87,8 @@ function judgeContained(verdict: Verdict, line: ShellCommand, command: string): 
     const reason = `\`${use.text}\` needs an approval: ${use.why}`;
     return { ...verdict, reason, part: use.text };
   }
-  return { verdict: "allow", reason: "it stays in the sandbox, and undo can take it back", parts };
+  const reason = "it stays in the sandbox, and undo can take it back";
+  return { verdict: "allow", reason, isContained: true, parts };
 }
 
 /** With an unknown grammar nothing runs without a question, and a deny rule counts wherever its program is named. */

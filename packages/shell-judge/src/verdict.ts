@@ -42,6 +42,10 @@ export interface Verdict {
   readonly widths?: Grants;
   /** For a command line that runs without a question: how much of it only reads, and is limited to that. */
   readonly reads?: CallContext["reads"];
+  /** Only the mode `auto` lets it run without a question. */
+  readonly isContained?: true;
+  /** For a command line that runs without a question: what it must not change. */
+  readonly readOnly?: CallContext["readOnly"];
   /** For a command line: every simple command in it. */
   readonly parts?: readonly PartVerdict[];
 }

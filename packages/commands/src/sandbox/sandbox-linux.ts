@@ -184,7 +184,7 @@ function places(
   { roots, home, hide = [], temporary, mode }: SandboxLimits,
   { before, opened: settings, isRoot, hidden, caches, repositories, hasFilter, view }: Around,
 ): string[] {
-  const { network, writes = [], git = "in the roots" } = command;
+  const { network, readOnly = [], writes = [], git = "in the roots" } = command;
   const gitFolders = repositories.map(({ folder }) => folder);
   const opened = before !== null && git === "everywhere" ? gitFolders : [];
   const all = before
@@ -222,7 +222,7 @@ function places(
     ...alike("--bind", opened),
     // Another program may remove one of them at this moment.
     ...alike("--bind-try", layout.pinned),
-    ...alike("--ro-bind-try", layout.readOnly),
+    ...alike("--ro-bind-try", [...layout.readOnly, ...readOnly]),
     ...sockets.flatMap((path) => ["--ro-bind", "/dev/null", path]),
     ...alike("--ro-bind", network ? nameServers() : []),
     ...hidden,

@@ -18,21 +18,26 @@ export function macSandbox(limits: SandboxLimits): Sandbox & { probe(): [program
   return {
     mode,
     probe: () => [SANDBOX_EXEC, ["-p", macProfile(writing, false, null), "/usr/bin/true"]],
-    async plan({ argv, network, writes }) {
+    async plan({ argv, network, writes, readOnly = [] }) {
       makeFolders(temporary);
       const guard = await begin(writes ? { writes } : {});
-      const args = ["-p", macProfile(writing, network, guard.before), ...argv];
+      const args = ["-p", macProfile(writing, network, guard.before && { ...guard.before, readOnly }), ...argv];
       const own = { env: { TMPDIR: temporary }, channels: 0, visit: null };
       return { program: SANDBOX_EXEC, args, ...own, ...guard };
     },
   };
 }
 
+interface Protected extends Pick<Survey, "places"> {
+  readonly writes?: readonly string[];
+  readonly readOnly?: readonly string[];
+}
+
 /** Later rules win. Paths that do not exist can be denied too. */
 export function macProfile(
   { mode, roots, home, hide = [], temporary }: SandboxLimits,
   network: boolean,
-  survey: (Pick<Survey, "places"> & { readonly writes?: readonly string[] }) | null,
+  survey: Protected | null,
 ): string {
   const writable = mode === "workspace-write" ? [...roots, temporary] : [temporary];
   return [
@@ -57,13 +62,14 @@ export function macProfile(
 
 /** New repositories and packages are checked afterwards. */
 function protecting(
-  { writes = [], ...survey }: Pick<Survey, "places"> & { readonly writes?: readonly string[] },
+  { writes = [], readOnly: kept = [], ...survey }: Protected,
   roots: readonly string[],
 ): string[] {
   const { denied, allowed } = protectedPaths();
   const patterns = roots.map((root) => root.replace(/[\\^$.*+?()[\]{}|"]/g, "\\$&"));
   const below = `^(${patterns.join("|")})(/.*)?`;
-  const { pinned, readOnly } = protectedLayout(survey, { roots, writes });
+  const { pinned, readOnly: own } = protectedLayout(survey, { roots, writes });
+  const readOnly = [...own, ...kept];
   return [
     `(deny file-write* (regex #"${below}${denied}"))`,
     `(allow file-write* (regex #"${below}${allowed}") (regex #"${below}/node_modules/"))`,

@@ -45,6 +45,8 @@ export interface SandboxedCommand extends AllowedWrites {
   readonly within?: readonly string[];
   /** Work trees around the roots in which the user lets git write any file. */
   readonly trees?: readonly string[];
+  /** Absolute paths in the roots that it must not change. */
+  readonly readOnly?: readonly string[];
   /** It shares nothing with the commands of its session, and all that it started ends with it. */
   readonly isAlone?: boolean;
   /** It has its own terminal, which it must keep. */

@@ -41,6 +41,8 @@ export interface CommandRequest {
   readonly needsWholeNetwork?: boolean;
   /** It was allowed because the command, or git in it, only reads: so it gets no chance to do more. */
   readonly reads?: "wholly" | "partly";
+  /** Absolute paths in the roots that it must not change. */
+  readonly readOnly?: readonly string[];
 }
 
 /** A protected file, or a folder that holds some, that a command would write. */

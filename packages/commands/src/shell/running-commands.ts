@@ -226,7 +226,7 @@ export class RunningCommands {
   }
 
   async #limitsOf(request: CommandRequest, argv: SandboxedCommand["argv"]): Promise<Limited> {
-    const { directory, exception, terminal: hasTerminal = false } = request;
+    const { directory, exception, readOnly = [], terminal: hasTerminal = false } = request;
     if (exception === "unlimited") return { sandbox: null, egress: null };
     const isReadOnly = this.#isReadOnly(request);
     const egress = await this.#lease(request, isReadOnly);
@@ -235,7 +235,7 @@ export class RunningCommands {
     const within = egress === null ? {} : { within: egress.within };
     const { allowedWrites } = await import("./protected-writes.ts");
     const writes = allowedWrites(request, this.#options.roots);
-    const wrapped = { argv, cwd: directory, network, ...writes, ...within, hasTerminal };
+    const wrapped = { argv, cwd: directory, network, readOnly, ...writes, ...within, hasTerminal };
     try {
       const sandbox = await this.#limits.plan(wrapped, isReadOnly);
       if (egress === null || sandbox === null) return { sandbox, egress };

@@ -17,11 +17,24 @@ interface ApprovalGround {
   readonly grants: Grants;
   readonly roots: readonly string[];
   readonly shell: Pick<ShellProgram, "kind">;
+  /** What holds for commands in the mode `auto`; a text says why it does not work here. */
+  readonly containment: () => Promise<Containment | string>;
+  /** For the user. */
+  readonly report: (message: string) => void;
+}
+
+/** What commands cannot do, and what undo can give back. */
+export interface Containment {
+  readonly canRestore: (path: string) => boolean;
+  /** What undo could not give back, and nobody can make again; null when that is too much to keep commands from it. */
+  readonly readOnly: readonly string[] | null;
 }
 
 /** The approval policy with its facts about this place. The grammar of commands is loaded with the first call. */
-export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGround) {
+export function lazyApproval(needs: ApprovalGround) {
+  const { current, home, grants, roots, shell, containment, report } = needs;
   const { machine, rules, environment, variables } = home;
+  let isTold = false;
   /** Only for a command does it matter what exists where it runs. */
   const commandJudge = async () => {
     const [{ judge }, facts] = await Promise.all([
@@ -34,8 +47,18 @@ export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGr
       isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
       isPosixShell: shell.kind === "sh",
     };
-    return (request: ApprovalRequest, ...given: [ApprovalMode, Rules]) =>
-      knowing(facts, (known) => judge({ ...request, place: { ...ground, ...known } }, ...given));
+    const contained = current.mode === "auto" ? await containment() : null;
+    if (typeof contained === "string" && !isTold) report(`The mode auto works as auto-edit here: ${contained}.`);
+    isTold ||= typeof contained === "string";
+    const isAuto = contained !== null && typeof contained !== "string";
+    const canRestore = isAuto ? { canRestore: contained.canRestore } : {};
+    return async (request: ApprovalRequest, mode: ApprovalMode, given: Rules) => {
+      const now = mode === "auto" && !isAuto ? "auto-edit" : mode;
+      const verdict = await knowing(facts, (known) =>
+        judge({ ...request, place: { ...ground, ...known, ...canRestore } }, now, given),
+      );
+      return isAuto ? limitContained(verdict, contained.readOnly) : verdict;
+    };
   };
   const callJudge = once(async () => (await import("../approval/judge-call.ts")).judgeCall);
   return async (request: ApprovalRequest): Promise<Verdict> => {
@@ -49,6 +72,14 @@ export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGr
     if (stored.fault !== undefined) return { ...verdict, reason: `${verdict.reason}; ${stored.fault}` };
     return stored.rules.length === 0 ? verdict : judged(stored.rules);
   };
+}
+
+/** What runs unasked in the mode `auto` gets no chance to change what undo could not give back. */
+function limitContained(verdict: Verdict, readOnly: Containment["readOnly"]): Verdict {
+  if (verdict.verdict !== "allow" || verdict.isContained !== true) return verdict;
+  if (readOnly !== null) return { ...verdict, readOnly };
+  const reason = "there are more ignored files here than undo keeps";
+  return { ...verdict, verdict: "ask", reason, grants: [] };
 }
 
 /** The facts as long as they are unknown: then the user is asked. */

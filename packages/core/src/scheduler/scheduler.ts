@@ -329,14 +329,14 @@ interface Prepared {
   readonly prepared: SoundCall;
 }
 
-interface Approved extends Pick<RunContext, "reads" | "confirmation"> {
+interface Approved extends Pick<RunContext, "reads" | "readOnly" | "confirmation"> {
   /** The user's approval; null when no question was needed. */
   readonly approval: Approval | null;
   readonly notice?: string;
 }
 
-function allowedBy({ reads }: Verdict): Approved {
-  return reads === undefined ? { approval: null } : { approval: null, reads };
+function allowedBy({ reads, readOnly }: Verdict): Approved {
+  return { approval: null, ...(reads && { reads }), ...(readOnly && { readOnly }) };
 }
 
 /** What comes after would overflow the stack. */

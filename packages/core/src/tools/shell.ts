@@ -74,6 +74,8 @@ const WITH_TERMINAL = {
 export type ShellParams = Written<Omit<typeof PARAMETERS, "action"> & typeof WITH_TERMINAL>;
 
 /** What the question of a command named. */
+type Limits = { readonly [Key in "reads" | "readOnly"]: RunContext[Key] | undefined };
+
 interface Named {
   /** Protected files that it may write. */
   readonly writes: readonly string[];
@@ -172,11 +174,11 @@ export class Shell extends PreparingTool<ShellParams> {
   async #run(
     params: ShellParams,
     { writes, hosts, network }: Named,
-    { signal, onUpdate, reads, ask }: RunContext & { readonly signal: AbortSignal },
+    { signal, onUpdate, reads, readOnly, ask }: RunContext & { readonly signal: AbortSignal },
   ): Promise<ToolResult> {
     if (params.command === undefined) return this.#onBackground(params, ask);
     signal.throwIfAborted();
-    const request = await this.#request(params.command, params, { writes, hosts, network, reads });
+    const request = await this.#request(params.command, params, { writes, hosts, network, reads, readOnly });
     let run = await this.#start(request, onUpdate);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
@@ -209,7 +211,7 @@ export class Shell extends PreparingTool<ShellParams> {
   async #request(
     command: string,
     params: ShellParams,
-    { writes, hosts, network, reads }: Named & { readonly reads: RunContext["reads"] | undefined },
+    { writes, hosts, network, reads, readOnly }: Named & Limits,
   ) {
     const request: CommandRequest = {
       command,
@@ -219,6 +221,7 @@ export class Shell extends PreparingTool<ShellParams> {
       terminal: params.terminal ?? false,
       isBackground: params.is_background ?? false,
       ...(reads === undefined ? {} : { reads }),
+      ...(readOnly === undefined ? {} : { readOnly }),
       // What only reads runs without a chance to write.
       ...(reads === "wholly" ? {} : { writes }),
     };
