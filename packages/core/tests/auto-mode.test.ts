@@ -1,0 +1,111 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { visibleFolder } from "@burin/testing/made-files";
+import { needs } from "@burin/testing/needs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Question, Toolbox } from "../src/index.ts";
+import { createToolbox } from "../src/index.ts";
+
+let home: string;
+let root: string;
+let toolbox: Toolbox;
+let questions: Question[];
+
+const git = (...words: string[]) => execFileSync("git", ["-C", root, ...words], { encoding: "utf8" });
+
+beforeEach(() => {
+  const base = visibleFolder();
+  home = join(base, "home");
+  root = join(base, "project");
+  for (const folder of [home, join(root, "data"), join(root, "node_modules")])
+    mkdirSync(folder, { recursive: true });
+  execFileSync("git", ["init", "-q", root]);
+  writeFileSync(join(root, ".gitignore"), "data/\nnode_modules/\n*.big\n");
+  writeFileSync(join(root, "a.txt"), "a\n");
+  writeFileSync(join(root, "node_modules", "made.js"), "1\n");
+  // Undo keeps no copy of so large a file that git ignores.
+  writeFileSync(join(root, "data", "table.db"), Buffer.alloc(3_000_000));
+  git("add", "-A");
+  git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one");
+  toolbox = openToolbox();
+});
+
+afterEach(() => toolbox.close());
+
+function openToolbox(settings = {}): Toolbox {
+  questions = [];
+  return createToolbox({
+    root,
+    settings,
+    record: true,
+    approvalMode: "auto",
+    environment: { PATH: process.env.PATH, HOME: home, BURIN_HOME: join(home, ".burin") },
+    confirm: async (question) => {
+      questions.push(question);
+      return { outcome: "cancel" };
+    },
+  });
+}
+
+const run = (command: string) => toolbox.run("run_shell_command", { command });
+
+describe("R50 P22 the mode auto", needs("bwrap"), () => {
+  it.each([
+    "echo new > b.txt && sed -i s/a/b/ a.txt",
+    "git checkout -q -b other && git rm -q a.txt",
+    "rm -rf node_modules",
+    "git reset -q --hard; git clean -fdq",
+    "for i in 1 2 3; do echo $i > $i.txt; done",
+  ])("runs unasked: %s", async (command) => {
+    expect(await run(command)).toMatchObject({ status: "success" });
+    expect(questions).toEqual([]);
+  });
+
+  it.each([
+    "rm -rf data",
+    "rm -rf .",
+    "git clean -fdxq",
+    "find . -name '*.db' -delete",
+    "echo x > ../outside.txt",
+    "git push",
+    "echo x > .envrc",
+  ])("asks, and does nothing after a no: %s", async (command) => {
+    await run(command);
+    expect(questions).toHaveLength(1);
+    expect(existsSync(join(root, "data", "table.db"))).toBe(true);
+    expect(git("status", "--porcelain")).toBe("");
+  });
+
+  it("keeps a script from what undo could not give back", async () => {
+    writeFileSync(join(root, "s.sh"), "rm -rf data\necho over > data/table.db\necho done > c.txt\n");
+    await run("sh s.sh");
+    expect(questions).toEqual([]);
+    expect(readFileSync(join(root, "data", "table.db")).length).toBe(3_000_000);
+    expect(readFileSync(join(root, "c.txt"), "utf8")).toBe("done\n");
+  });
+
+  it("works as auto-edit without a sandbox, and says so once", async () => {
+    await toolbox.close();
+    toolbox = openToolbox({ sandbox: { mode: "off" } });
+    await run("echo x > b.txt");
+    await run("echo y > c.txt");
+    expect(questions).toHaveLength(2);
+    expect(await toolbox.run("write_file", { file_path: join(root, "d.txt"), content: "x" })).toMatchObject({
+      status: "success",
+    });
+  });
+
+  it("works as auto-edit where nothing is kept for undo", async () => {
+    await toolbox.close();
+    const environment = { PATH: process.env.PATH, HOME: home, BURIN_HOME: join(home, ".burin") };
+    questions = [];
+    const confirm = async (question: Question) => {
+      questions.push(question);
+      return { outcome: "cancel" } as const;
+    };
+    toolbox = createToolbox({ root, approvalMode: "auto", environment, confirm });
+    await run("echo x > b.txt");
+    expect(questions).toHaveLength(1);
+  });
+});
