@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { visibleFolder } from "@burin/testing/made-files";
 import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Question, Toolbox } from "../src/index.ts";
+import type { Confirmation, Question, Toolbox } from "../src/index.ts";
 import { createToolbox } from "../src/index.ts";
 
 let home: string;
@@ -41,7 +41,7 @@ function openToolbox(settings = {}): Toolbox {
     record: true,
     approvalMode: "auto",
     environment: { PATH: process.env.PATH, HOME: home, BURIN_HOME: join(home, ".burin") },
-    confirm: async (question) => {
+    confirm: async (_confirmation, _signal, question) => {
       questions.push(question);
       return { outcome: "cancel" };
     },
@@ -100,7 +100,7 @@ describe("R50 P22 the mode auto", needs("bwrap"), () => {
     await toolbox.close();
     const environment = { PATH: process.env.PATH, HOME: home, BURIN_HOME: join(home, ".burin") };
     questions = [];
-    const confirm = async (question: Question) => {
+    const confirm = async (_confirmation: Confirmation, _signal: AbortSignal, question: Question) => {
       questions.push(question);
       return { outcome: "cancel" } as const;
     };

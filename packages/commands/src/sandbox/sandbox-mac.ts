@@ -21,7 +21,11 @@ export function macSandbox(limits: SandboxLimits): Sandbox & { probe(): [program
     async plan({ argv, network, writes, readOnly = [] }) {
       makeFolders(temporary);
       const guard = await begin(writes ? { writes } : {});
-      const args = ["-p", macProfile(writing, network, guard.before && { ...guard.before, readOnly }), ...argv];
+      const args = [
+        "-p",
+        macProfile(writing, network, guard.before && { ...guard.before, readOnly }),
+        ...argv,
+      ];
       const own = { env: { TMPDIR: temporary }, channels: 0, visit: null };
       return { program: SANDBOX_EXEC, args, ...own, ...guard };
     },

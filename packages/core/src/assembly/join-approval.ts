@@ -8,6 +8,7 @@ import { parseRule, type Rule, type Rules, type Verdict } from "@burin/shell-jud
 import type { ApprovalRequest } from "../approval/judge-call.ts";
 import type { QuestionNeeds, Questions } from "../scheduler/questions.ts";
 import type { GrantStore } from "../settings/grants.ts";
+import type { Containment } from "./containment.ts";
 import type { Home } from "./home.ts";
 import type { SessionGrants } from "./options.ts";
 
@@ -21,13 +22,6 @@ interface ApprovalGround {
   readonly containment: () => Promise<Containment | string>;
   /** For the user. */
   readonly report: (message: string) => void;
-}
-
-/** What commands cannot do, and what undo can give back. */
-export interface Containment {
-  readonly canRestore: (path: string) => boolean;
-  /** What undo could not give back, and nobody can make again; null when that is too much to keep commands from it. */
-  readonly readOnly: readonly string[] | null;
 }
 
 /** The approval policy with its facts about this place. The grammar of commands is loaded with the first call. */
@@ -48,7 +42,8 @@ export function lazyApproval(needs: ApprovalGround) {
       isPosixShell: shell.kind === "sh",
     };
     const contained = current.mode === "auto" ? await containment() : null;
-    if (typeof contained === "string" && !isTold) report(`The mode auto works as auto-edit here: ${contained}.`);
+    if (typeof contained === "string" && !isTold)
+      report(`The mode auto works as auto-edit here: ${contained}.`);
     isTold ||= typeof contained === "string";
     const isAuto = contained !== null && typeof contained !== "string";
     const canRestore = isAuto ? { canRestore: contained.canRestore } : {};

@@ -4,6 +4,7 @@ import { HARMLESS } from "@burin/contract/tools";
 import type { TreeLook } from "@burin/files/tree";
 import type { CallJournal } from "../scheduler/call-journal.ts";
 import { BUILT_IN, type ToolRegistry } from "../tools/tool-registry.ts";
+import type { Containment, ContainmentNeeds } from "./containment.ts";
 import type { Home } from "./home.ts";
 
 interface JournalGround {
@@ -22,6 +23,8 @@ export interface JoinedJournal {
   readonly ofCommand: <T>(maker: "hook" | "check", command: string, work: () => Promise<T>) => Promise<T>;
   /** The files that are not ignored; null on another machine, whose files cannot be looked at in this way. */
   readonly look: () => Promise<TreeLook | null>;
+  /** What holds for a command that runs unasked; or why none may. */
+  readonly findContainment: (sandbox: ContainmentNeeds["sandbox"]) => Promise<Containment | string>;
 }
 
 /** The journal of what calls change by other ways than the file tools, which note their changes themselves. */
@@ -50,6 +53,11 @@ export function joinJournal({ home, roots, registry, writer, report, signal }: J
       if (!isHere) return null;
       const { lookAtTree } = await import("@burin/files/tree");
       return lookAtTree(request, signal);
+    },
+    findContainment: async (sandbox) => {
+      const { findContainment } = await import("./containment.ts");
+      const isKept = isHere && writer !== undefined;
+      return findContainment({ request: isKept ? request : null, sandbox, signal });
     },
   };
 }

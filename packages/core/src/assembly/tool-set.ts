@@ -104,6 +104,7 @@ export class ToolSet {
   readonly #home: Home;
   readonly #grants: Grants;
   readonly #openWorkspace: (own: Pick<SessionParts, "reads">) => Workspace;
+  readonly #report = (message: string) => void this.notes.push(message);
   readonly #toolsIn: (workspace: Workspace, said?: Said) => Tool[];
   readonly #flow: Pick<
     SchedulerNeeds,
@@ -131,6 +132,7 @@ export class ToolSet {
     if (parts.awaitsAnswers) setTimeout(this.onRequestSent, IDLE_MS).unref();
     const modes = settings.managed?.approvalModes;
     this.current = new CurrentMode(chooseMode(options, settings), parts.onMode, modes);
+    const report = this.#report;
     this.commands = this.#openCommands();
     this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
     const nobody = parts.awaitsAnswers ? undefined : async () => null;
@@ -139,10 +141,9 @@ export class ToolSet {
     const { registry, commands, workspace } = this;
     const { forServers = {}, sessionId } = parts;
     this.discovery = discoveryOf({ home, roots, commands, registry, forServers, questions });
-    const report = (message: string) => void this.notes.push(message);
     const noted = { home, roots, registry, report, writer: undoWriter, signal: this.#closing.signal };
     const loadJournal = once(async () => (await import("./join-journal.ts")).joinJournal(noted));
-    this.journal = lazily(loadJournal, ["ofCalls", "ofCommand", "look"]);
+    this.journal = lazily(loadJournal, ["ofCalls", "ofCommand", "look", "findContainment"]);
     this.hooks = joinHooks({ home, commands, report, sessionId, journal: this.journal });
     this.#grants = new Grants(home.folder, home.root);
     this.judge = this.#judgeIn(this.current);
@@ -232,7 +233,9 @@ export class ToolSet {
   #judgeIn(current: { readonly mode: ApprovalMode }): SchedulerNeeds["judge"] {
     const { roots } = this.workspace;
     const { shell } = this.commands;
-    return lazyApproval({ current, home: this.#home, grants: this.#grants, roots, shell });
+    const containment = () => this.journal.findContainment(() => this.commands.sandbox());
+    const ground = { home: this.#home, grants: this.#grants, roots, shell };
+    return lazyApproval({ ...ground, current, containment, report: this.#report });
   }
 
   #toolMaker(

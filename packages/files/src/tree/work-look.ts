@@ -16,6 +16,10 @@ export interface WorkLook {
   readonly isWhole: boolean;
   /** There was too much to look at. */
   readonly isCut: boolean;
+  /** There are more ignored files than are looked at. */
+  readonly hasMoreIgnored: boolean;
+  /** Ignored files and folders that may hold work, and that are too large or too deep to be looked at. */
+  readonly missed: readonly string[];
 }
 
 /** Made by programs: dependencies, products and caches. */
@@ -59,7 +63,9 @@ export async function lookAtWork(request: TreeRequest, signal: AbortSignal): Pro
     signal,
   );
   const stamps = new Map([...folders, ...look.stamps, ...ignored.stamps]);
-  return { stamps, ignored: ignored.stamps, repositories, isWhole: look.isWhole, isCut: look.isCut };
+  const { isWhole, isCut } = look;
+  const { isFull: hasMoreIgnored, missed } = ignored;
+  return { stamps, ignored: ignored.stamps, repositories, isWhole, isCut, hasMoreIgnored, missed };
 }
 
 /** Not its times, which change with what is in it. */
@@ -92,19 +98,21 @@ export function stampNow(path: string): string | null {
 /** Ignored files that are small and that no program has made, as far as names tell. */
 class IgnoredWork {
   readonly stamps = new Map<string, string>();
+  readonly missed: string[] = [];
   isFull = false;
 
   lookAt(path: string): void {
     if (MADE_FILES.test(path)) return;
     const stats = orElse(null, () => lstatSync(path));
-    if (stats === null || !(stats.isFile() || stats.isSymbolicLink()) || stats.size > MOST_IGNORED_BYTES)
-      return;
+    if (stats === null || !(stats.isFile() || stats.isSymbolicLink())) return;
+    if (stats.size > MOST_IGNORED_BYTES) return void this.missed.push(path);
     if (this.stamps.size >= MOST_IGNORED) this.isFull = true;
     else this.stamps.set(path, stampOf(stats));
   }
 
   lookBelow(folder: string, depth: number): void {
-    if (this.isFull || MADE_FOLDERS.has(basename(folder)) || depth > DEEPEST_IGNORED) return;
+    if (this.isFull || MADE_FOLDERS.has(basename(folder))) return;
+    if (depth > DEEPEST_IGNORED) return void this.missed.push(folder);
     const stats = lstatOf(folder);
     if (stats?.isDirectory()) this.stamps.set(folder, folderStamp(stats));
     for (const entry of entriesOf(folder)) {

@@ -1,0 +1,40 @@
+import type { SandboxFact } from "@burin/commands/machine";
+import { isWithin } from "@burin/files/paths/paths";
+import { lookAtWork, readStamp, type TreeRequest } from "@burin/files/tree";
+
+/** What commands cannot do, and what undo can give back. */
+export interface Containment {
+  readonly canRestore: (path: string) => boolean;
+  /** What undo could not give back, and nobody can make again; null when that is too much to keep commands from it. */
+  readonly readOnly: readonly string[] | null;
+}
+
+export interface ContainmentNeeds {
+  /** null where nothing is kept for undo. */
+  readonly request: TreeRequest | null;
+  readonly sandbox: () => Promise<SandboxFact>;
+  readonly signal: AbortSignal;
+}
+
+/** A larger file is not kept. */
+const MOST_KEPT_BYTES = 64 * 1024 * 1024;
+/** Each is a mount of its own. */
+const MOST_MOUNTS = 200;
+
+/** What holds for a command that runs unasked now; or why none may, a clause for the user. */
+export async function findContainment(needs: ContainmentNeeds): Promise<Containment | string> {
+  const { request, sandbox, signal } = needs;
+  if (request === null) return "nothing is kept here for undo";
+  const fact = await sandbox();
+  if (fact.sandbox === null) return `commands run without a sandbox (${fact.reason})`;
+  const { stamps, missed, isCut, hasMoreIgnored } = await lookAtWork(request, signal);
+  if (isCut) return "this folder is too large for undo";
+  const large = [...stamps].flatMap(([path, stamp]) =>
+    readStamp(stamp).bytes > MOST_KEPT_BYTES ? [path] : [],
+  );
+  const lost = [...missed, ...large];
+  return {
+    canRestore: (path) => !hasMoreIgnored && !lost.some((one) => isWithin(one, path)),
+    readOnly: hasMoreIgnored || lost.length > MOST_MOUNTS ? null : lost,
+  };
+}
