@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 const { createToolbox } = await import(new URL("../../packages/core/dist/index.js", import.meta.url).href);
 
 /**
- * @typedef {{ code: number | null, output: string, refused?: string }} Done
+ * @typedef {{ code: number | null, output: string, refused?: string, reason?: string | undefined }} Done `reason`: of its first question.
  * @typedef {{ run(command: string, how: { background: boolean, network: boolean }): Promise<Done>, close(): Promise<{ questions: number }> }} Hands
  */
 
@@ -47,16 +47,30 @@ export async function openShell({ root, env }) {
 
 /**
  * @param {import("./project.mjs").Project} project
- * @param {{ record?: boolean }} [more] `record`: keeps what undo needs
+ * @param {{ record?: boolean, mode?: string }} [more] `record`: keeps what undo needs, which the mode `auto` goes by
  * @returns {Promise<Hands>}
  */
-export async function openBurin({ root, env }, { record = false } = {}) {
+export async function openBurin({ root, env }, { mode = "default", record = mode === "auto" } = {}) {
   let questions = 0;
-  const confirm = async () => {
+  /** @type {string | undefined} */
+  let reason;
+  const confirm = async (
+    /** @type {unknown} */ _confirmation,
+    /** @type {AbortSignal} */ _signal,
+    /** @type {{ reason: string }} */ question,
+  ) => {
     questions += 1;
+    reason ??= question.reason;
     return { outcome: "once" };
   };
-  const toolbox = createToolbox({ root, environment: env, confirm, isTrusted: true, record });
+  const toolbox = createToolbox({
+    root,
+    environment: env,
+    confirm,
+    isTrusted: true,
+    record,
+    approvalMode: mode,
+  });
   return {
     async run(command, { background, network }) {
       const args = {
@@ -64,9 +78,11 @@ export async function openBurin({ root, env }, { record = false } = {}) {
         ...(background ? { is_background: true } : {}),
         ...(network ? { sandbox_exception: "network" } : {}),
       };
+      reason = undefined;
       const { llmContent, error } = await toolbox.call("run_shell_command", args);
       const text = typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent);
-      if (background) return error ? { code: null, output: text, refused: text } : { code: 0, output: "" };
+      if (background)
+        return error ? { code: null, output: text, refused: text } : { code: 0, output: "", reason };
       const code = /^Exit code: (\d+)/m.exec(text)?.[1];
       const signal = /^Signal: (SIG\w+)/m.exec(text)?.[1];
       const output = /^Output:\n([\s\S]*)$/m.exec(text)?.[1] ?? "";
@@ -74,6 +90,7 @@ export async function openBurin({ root, env }, { record = false } = {}) {
       return {
         code: code === undefined ? codeOf(signal) : Number(code),
         output: output === "(no output)" ? "" : output,
+        reason,
       };
     },
     async close() {

@@ -1,6 +1,7 @@
-// npm run workflows [-- --place plain|subfolder|linked|tmp] [--only WORDS] [--json FILE] [--undo]: ordinary work, all approved,
-// through Burin and through plain bash. A row holds when exit codes, files, the state of git and outputs are the same,
-// or when Burin refused before anything changed. With --undo: whether burin undo takes each back exactly.
+// npm run workflows [-- --place plain|subfolder|linked|tmp] [--only WORDS] [--mode MODE] [--json FILE] [--undo]:
+// ordinary work, all approved, through Burin and through plain bash. A row holds when exit codes, files, the state of git
+// and outputs are the same, or when Burin refused before anything changed. With --mode: which steps asked in that
+// approval mode. With --undo: whether burin undo takes each back exactly.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -27,6 +28,7 @@ const PLACES = ["plain", "subfolder", "linked", "tmp"];
 const options = /** @type {const} */ ({
   place: { type: "string", default: "plain" },
   only: { type: "string", default: "" },
+  mode: { type: "string", default: "default" },
   json: { type: "string" },
   undo: { type: "boolean", default: false },
 });
@@ -40,10 +42,12 @@ const rows = [...GIT, ...REMOTES, ...FILES, ...BUILD, ...SCRIPTS].filter(
   (row) =>
     row.name.includes(values.only) && !(row.whole && values.place !== "plain" && values.place !== "tmp"),
 );
+/** @type {{ questions: number, steps: number, asked: { run: string, reason?: string | undefined }[] }} */
+const NOT_ASKED = { questions: 0, steps: 0, asked: [] };
 const results = [];
 for (const row of rows) {
   const result = values.undo
-    ? { ...(await (await import("./undo.mjs")).takeBack(row, values.place)), questions: 0 }
+    ? { ...(await (await import("./undo.mjs")).takeBack(row, values.place)), ...NOT_ASKED }
     : await compare(row, values.place);
   results.push({ name: row.name, ...result });
   if (!["same", "taken back", "unchanged"].includes(result.verdict)) {
@@ -55,6 +59,13 @@ for (const row of rows) {
 const counts = {};
 for (const { verdict } of results) counts[verdict] = (counts[verdict] ?? 0) + 1;
 const summary = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
+if (values.mode !== "default") {
+  for (const { name, asked } of results)
+    for (const { run, reason } of asked) console.log(`ASKED  ${name}: ${run}\n    ${reason}`);
+  const asking = results.flatMap(({ asked }) => asked).length;
+  const all = results.reduce((sum, { steps }) => sum + steps, 0);
+  console.log(`${values.mode}: ${asking} of ${all} steps asked`);
+}
 const questions = results.reduce((sum, { questions: n }) => sum + n, 0);
 console.log(`${values.place}: ${results.length} workflows: ${summary.join(", ")}; ${questions} questions`);
 if (values.json) writeFileSync(values.json, JSON.stringify(results, null, 1));
@@ -82,13 +93,14 @@ async function compare(row, place) {
     }
     const [bash, burin] = sides;
     if (bash === undefined || burin === undefined) throw new Error("unreachable");
-    if (bash.missing) return { verdict: "skipped", faults: [], questions: 0 };
+    if (bash.missing) return { verdict: "skipped", faults: [], ...NOT_ASKED };
     const faults = findFaults(bash, burin);
     const isRefused =
       faults.length > 0 && burin.refusals.length > 0 && burin.refusals.every((one) => !one.hasChanged);
     const verdict = faults.length === 0 ? "same" : isRefused ? "refused" : "different";
     if (isRefused) faults.push(...burin.refusals.map(({ text }) => text.slice(0, 300)));
-    return { verdict, faults, questions: burin.questions };
+    const asked = burin.steps.filter(({ reason }) => reason !== undefined);
+    return { verdict, faults, questions: burin.questions, asked, steps: burin.steps.length };
   } finally {
     for (const made of [top, homes]) rmSync(made, { recursive: true, force: true });
   }
@@ -106,7 +118,7 @@ async function workThrough(row, place, { folder, home, open }) {
   const missing =
     row.needs !== undefined &&
     (await sh(row.needs.includes(" ") ? row.needs : `command -v ${row.needs}`, root, env)).code !== 0;
-  const hands = missing ? null : await open(project);
+  const hands = missing ? null : await open(project, { mode: values.mode });
   const steps = [];
   const refusals = [];
   for (const step of missing ? [] : row.steps) {
@@ -114,7 +126,7 @@ async function workThrough(row, place, { folder, home, open }) {
     const earlier = treeState(root, row.ignore);
     const done = await hands?.run(run, { background, network: row.network ?? false });
     if (done === undefined) break;
-    steps.push({ run, code: done.code, output: normalText(done.output, project) });
+    steps.push({ run, code: done.code, output: normalText(done.output, project), reason: done.reason });
     if (done.refused === undefined) continue;
     refusals.push({ text: done.refused, hasChanged: !isSame(earlier, treeState(root, row.ignore)) });
     break;

@@ -20,7 +20,9 @@ export async function run({ words, options }: SubcommandRequest, { output }: Io)
 
 export async function explained(command: string, options: CommonOptions) {
   const { settings, isTrusted, notices } = await openSettings(options);
-  const toolbox = createToolbox({ ...sessionOptions(options, { settings, isTrusted }), root: options.root });
+  // Whether a call could be taken back decides in the mode `auto`.
+  const record = options.session.kind !== "unrecorded";
+  const toolbox = createToolbox({ ...sessionOptions(options, { settings, isTrusted }), record });
   const verdict = await toolbox.explain(command);
   await toolbox.close();
   return { verdict, notices };

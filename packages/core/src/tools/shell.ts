@@ -74,7 +74,7 @@ const WITH_TERMINAL = {
 export type ShellParams = Written<Omit<typeof PARAMETERS, "action"> & typeof WITH_TERMINAL>;
 
 /** What the question of a command named. */
-type Limits = { readonly [Key in "reads" | "readOnly"]: RunContext[Key] | undefined };
+interface Limits extends Named, Pick<RunContext, "reads" | "readOnly"> {}
 
 interface Named {
   /** Protected files that it may write. */
@@ -174,11 +174,11 @@ export class Shell extends PreparingTool<ShellParams> {
   async #run(
     params: ShellParams,
     { writes, hosts, network }: Named,
-    { signal, onUpdate, reads, readOnly, ask }: RunContext & { readonly signal: AbortSignal },
+    { signal, onUpdate, ask, ...limits }: RunContext & { readonly signal: AbortSignal },
   ): Promise<ToolResult> {
     if (params.command === undefined) return this.#onBackground(params, ask);
     signal.throwIfAborted();
-    const request = await this.#request(params.command, params, { writes, hosts, network, reads, readOnly });
+    const request = await this.#request(params.command, params, { writes, hosts, network, ...limits });
     let run = await this.#start(request, onUpdate);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
@@ -208,24 +208,20 @@ export class Shell extends PreparingTool<ShellParams> {
     return this.#stopped(run, request, { type: end, message: `Timed out after ${limit} ms; ${stopped}` });
   }
 
-  async #request(
-    command: string,
-    params: ShellParams,
-    { writes, hosts, network, reads, readOnly }: Named & Limits,
-  ) {
-    const request: CommandRequest = {
+  async #request(command: string, params: ShellParams, limits: Limits): Promise<CommandRequest> {
+    const { writes, hosts, network, reads, readOnly } = limits;
+    return {
       command,
       directory: await this.#workspace.resolve(params.directory ?? "."),
       ...(network === false ? {} : await this.#network(command, hosts)),
       exception: network === false ? "none" : (params.sandbox_exception ?? (network ? "network" : "none")),
       terminal: params.terminal ?? false,
       isBackground: params.is_background ?? false,
-      ...(reads === undefined ? {} : { reads }),
-      ...(readOnly === undefined ? {} : { readOnly }),
+      ...(reads && { reads }),
+      ...(readOnly && { readOnly }),
       // What only reads runs without a chance to write.
       ...(reads === "wholly" ? {} : { writes }),
     };
-    return request;
   }
 
   /** In a project of very many folders the check around each command takes time, and the next one waits for it. */
