@@ -37,13 +37,13 @@ const MOMENTS = Object.entries({
   ],
   judging: ["approval/approval-policy", "commands/src/git/git-repository", "processes/command-surroundings"],
   // What only some starts, some services and some calls need.
-  settings: ["settings/(?:parse-layer|json-fault)", "mcp/src/tool-names"],
+  settings: ["settings/(?:parse-layer|json-fault|managed-settings)", "mcp/src/tool-names"],
   questions: [
     "scheduler/(?:decision|questions|unknown-tool)",
     "approval/question-view",
     "terminal/question-text",
   ],
-  proof: ["session/(?:work-proof|ask-until)", "assembly/join-journal"],
+  proof: ["session/(?:work-proof|ask-until)", "assembly/(?:join-journal|containment)"],
   protocols: [
     "models/src/protocols/(?:anthropic|gemini|openai-responses)",
     "models/src/request/(?:tool-schema|tuning)",

@@ -4,20 +4,20 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 4080, // a third is the linear pattern matcher
+  contract: 4120, // a third is the linear pattern matcher
   "edit-match": 2630,
-  "shell-judge": 6870, // two fifths are tables of programs
+  "shell-judge": 6960, // two fifths are tables of programs
   net: 800,
-  files: 6640, // a fifth is search
-  commands: 9120, // sandbox and git are the half
+  files: 6650, // a fifth is search
+  commands: 9130, // sandbox and git are the half
   models: 6560, // protocols and requests 2,380, failures and replies 1,500
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
-  core: 18450, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 18600, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2360,
   fleet: 4810,
-  cli: 16470, // the app is more than half
+  cli: 16480, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

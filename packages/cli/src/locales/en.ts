@@ -363,6 +363,7 @@ export const en = {
   "mode.short.plan": "plans first, changes nothing",
   "mode.short.default": "asks before changes",
   "mode.short.auto-edit": "edits without asking",
+  "mode.short.auto": "asks only what leaves or cannot be undone",
   "mode.short.yolo": "asks nothing",
   "ask.title": "The model asks",
   "ask.words": "In your own words:",

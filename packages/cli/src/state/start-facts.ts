@@ -38,14 +38,15 @@ interface Told {
 
 /** What is known without asking git: of the settings, and of the project's own files. Nothing is run. */
 export function knownFacts({ options, settings, modelName }: Told): Omit<StartFacts, "version"> {
-  const { root, approvalMode } = options;
+  const { root } = options;
+  const mode = options.approvalMode ?? settings?.approvalMode ?? "default";
   const names = contextFileNames(settings?.context.fileNames ?? [], root);
   return {
     folder: shortFolder(root),
     tests: testCommand(root),
     context: names.find((name) => existsSync(join(root, name))) ?? null,
     model: modelName ?? undefined,
-    mode: modelName === null ? undefined : say(`mode.short.${approvalMode}`),
+    mode: modelName === null ? undefined : say(`mode.short.${mode}`),
   };
 }
 

@@ -5,7 +5,7 @@ import { lookAtWork, readStamp, type TreeRequest } from "@burin/files/tree";
 /** What commands cannot do, and what undo can give back. */
 export interface Containment {
   readonly canRestore: (path: string) => boolean;
-  /** What undo could not give back, and nobody can make again; null when that is too much to keep commands from it. */
+  /** What undo could not give back, and nobody can make again; null when these are more than can be mounted. */
   readonly readOnly: readonly string[] | null;
 }
 

@@ -1,5 +1,4 @@
 import type { AgentEvent, ContextFill, UsagePurpose } from "@burin/contract/agent-event";
-import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { defaultContextWindow } from "@burin/models/choice/context-window";
@@ -8,7 +7,7 @@ import { pageAnswerer, samplingOf, spendingModel } from "../agent/ask-once.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import type { Conversation } from "../agent/conversation.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
-import type { Home } from "./home.ts";
+import { chooseMode, type Home } from "./home.ts";
 import type { SessionOptions } from "./options.ts";
 import type { Said } from "./tool-set.ts";
 
@@ -156,9 +155,11 @@ function soundModel(model: ChatModel): ChatModel {
 /** The first event of a session. */
 export function announcementOf(
   { id: sessionId }: { readonly id: string },
-  place: { readonly model: string; readonly root: string; readonly mode: ApprovalMode },
-  resume: SessionOptions["resume"],
+  { model, home }: { readonly model: string; readonly home: Pick<Home, "root" | "settings"> },
+  options: SessionOptions,
 ): AgentEvent {
+  const { resume } = options;
+  const place = { model, root: home.root, mode: chooseMode(options, home.settings) };
   const announcement = { type: "session" as const, sessionId, ...place };
   return resume?.forkOf === undefined ? announcement : { ...announcement, forkOf: resume.forkOf };
 }

@@ -32,7 +32,7 @@ import { Recording } from "../session/recording.ts";
 import type { ProofOfWork } from "../session/work-proof.ts";
 import type { Subagents } from "../tools/task.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
-import { chooseMode, type Home, resolveHome } from "./home.ts";
+import { type Home, resolveHome } from "./home.ts";
 import { agentOf, briefingOf } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import type { ReadyOptions, SessionGrants, SessionOptions } from "./options.ts";
@@ -90,8 +90,7 @@ export class Session {
     const budget = this.#models.budgetOf(given);
     this.#budget = budget;
     const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
-    const announced = { model: model.name, root: home.root, mode: chooseMode(options, home.settings) };
-    this.#announcement = announcementOf(this, announced, resume);
+    this.#announcement = announcementOf(this, { model: model.name, home }, options);
     const place = { id: this.id, root: home.root, home: home.folder, secrets: home.secrets };
     const recorded = { ...place, settings: home.settings, isRecorded, resumed: resume, keep: keepLog };
     this.#recording = new Recording(recorded, this.#announcement);

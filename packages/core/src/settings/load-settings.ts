@@ -30,7 +30,7 @@ export interface SettingsPlaces {
   readonly file?: string | undefined;
   /** Replaces the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
-  /** Replaces the file of whoever administers this machine. */
+  /** Replaces the file of the administrator of this machine. */
   readonly managed?: string;
 }
 
@@ -132,7 +132,7 @@ async function readManaged({ managed, environment = process.env }: SettingsPlace
   return layer;
 }
 
-/** The file of whoever administers this machine. */
+/** the file of the administrator of this machine. */
 function managedFile({ ProgramData }: NodeJS.ProcessEnv): string {
   if (process.platform !== "win32") return "/etc/burin/settings.json";
   return join(ProgramData || "C:\\ProgramData", "burin", "settings.json");

@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { chooseModel, createToolbox } from "../index.ts";
-import { loadSettings } from "./load-settings.ts";
+import { chooseModel, createToolbox, loadSettings } from "../src/index.ts";
 
 let home: string;
 let root: string;
