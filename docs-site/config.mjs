@@ -1,6 +1,7 @@
 // What the generator is told. The pages themselves are in docs/ and in pages/ beside this file.
 const SIDEBAR = {
   Use: [
+    "first-session",
     "terminal",
     "command-line",
     "models",
