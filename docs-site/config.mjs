@@ -4,6 +4,9 @@ const SIDEBAR = {
     "first-session",
     "terminal",
     "command-line",
+    "settings",
+    "permissions",
+    "sandbox",
     "models",
     "sessions",
     "agent-loop",
@@ -116,7 +119,7 @@ function titleOf(name) {
     mcp: "MCP servers",
     "serve-mcp": "Serve MCP",
     "serve-acp": "Editors",
-    "command-line": "Scripts and settings",
+    "command-line": "Command line and scripts",
     questions: "Questions and answers",
   };
   const spoken = name.replaceAll("-", " ");
