@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, { right: readonly Step[]; wrong?: Step }>> 
       ["/approval plan", "fake-model · plan"],
       ["/ask what is made here?", /> what is made here\?\s+Made\./],
     ],
-    wrong: ["/approval nope", "nope is not one of: plan, default, auto-edit, yolo"],
+    wrong: ["/approval nope", "nope is not one of: plan, default, auto-edit, auto, yolo"],
   },
   compact: { right: [["/compact what a.txt has", /not shorter|nothing to compact|tokens/i]] },
   effort: {

@@ -75,6 +75,7 @@ describe("a command", () => {
     await terminal.enter("/appr", "› /approval [mode]  how much runs without asking");
     await terminal.enter("\r", "What may run without asking?");
     await terminal.enter("auto\r", "fake-model · auto-edit");
+    await terminal.enter("\u001b[Z", "fake-model · auto");
     await terminal.enter("\u001b[Z", "fake-model · plan");
   });
 

@@ -139,7 +139,7 @@ async function reviewAndPlan(): Promise<void> {
   terminal.type("\u001b");
   await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
   await terminal.shows("taken back: rows.txt");
-  await terminal.enter("\u001b[Z\u001b[Z", "fake-model · plan");
+  await terminal.enter("\u001b[Z\u001b[Z\u001b[Z", "fake-model · plan");
   await ask("plan it", "Carry out this plan?");
   await keep("a plan");
   await answer("a");

@@ -42,7 +42,10 @@ describe("burin serve acp", () => {
       { says: () => "once" },
     );
     const { sessionId, modes, configOptions } = await room.newSession(opened);
-    expect(modes).toMatchObject({ currentModeId: "default", availableModes: [{ id: "plan" }, {}, {}, {}] });
+    expect(modes).toMatchObject({
+      currentModeId: "default",
+      availableModes: [{ id: "plan" }, {}, {}, {}, { id: "yolo" }],
+    });
     expect(configOptions).toMatchObject([{ id: "model", currentValue: "fake" }]);
     expect(await prompt(opened, sessionId, "Change two to three.")).toBe("end_turn");
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("one\nthree\n");

@@ -168,7 +168,7 @@ describe("burin fleet serve", needs("PostgreSQL"), () => {
     expect(stale).toEqual({ status: 409, answer: { error: "This question has already been answered." } });
     expect(await page.post(path, { question: question.id, yes: true })).toEqual({
       status: 200,
-      answer: { told: "first.ask is in the queue again" },
+      answer: { told: "no worker runs; to continue: burin fleet worker, or the same with --follow" },
     });
     expect((await page.post(path, { question: question.id, yes: true })).status).toBe(409);
     const { tokens, state } = await page.get("/api/tasks/first.ask?from=0");

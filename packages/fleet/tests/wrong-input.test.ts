@@ -26,12 +26,14 @@ async function saidBy(...args: string[]): Promise<string> {
 describe("burin fleet, asked wrongly,", needs("PostgreSQL"), () => {
   it("says what is wrong before it starts a database", async () => {
     expect(await saidBy()).toMatch(
-      /^burin: say what to do: burin fleet run, worker, .*serve; see burin help fleet$/,
+      /^burin: say what to do: burin fleet run, worker, .*serve, remove; see burin help fleet$/,
     );
     expect(await saidBy("statu")).toBe(
       "burin: there is no burin fleet statu; did you mean burin fleet status?",
     );
-    expect(await saidBy("plugh")).toMatch(/^burin: there is no burin fleet plugh; there are run, .*serve$/);
+    expect(await saidBy("plugh")).toMatch(
+      /^burin: there is no burin fleet plugh; there are run, .*serve, remove$/,
+    );
     expect(await saidBy("worker", "two")).toBe('burin: burin fleet worker does not take "two"');
     expect(await saidBy("status", "one", "two")).toBe('burin: burin fleet status does not take "two"');
     expect(await saidBy("serve", "--port", "65536")).toBe(

@@ -41,12 +41,15 @@ export async function callAll(
   { signal, onCall, onUpdate }: CallAllOptions = {},
 ): Promise<AnsweredCall[]> {
   const calls = requests.map(({ id = callIds.next(), ...call }) => ({ id, ...call }));
-  const listen = (state: ToolCall) => {
-    onCall?.(state);
-    if (state.status === "executing" && state.display !== undefined) onUpdate?.(state.display, state.callId);
-  };
+  const update = (state: ToolCall) =>
+    state.status === "executing" && state.display !== undefined && onUpdate?.(state.display, state.callId);
   const isHeard = onCall !== undefined || onUpdate !== undefined;
-  const tell = isHeard ? (await soundTools()).soundListener(listen) : () => {};
+  const wrap = isHeard ? (await soundTools()).soundListener : null;
+  // Each failure of a listener is its own, one that comes late too.
+  const listeners = wrap ? [wrap((state: ToolCall) => onCall?.(state)), wrap(update)] : [];
+  const tell = (state: ToolCall) => {
+    for (const listen of listeners) listen(state);
+  };
   const answers = await runCalls(calls, { signal: signal ?? new AbortController().signal, onCall: tell });
   if (answers.length !== calls.length || !answers.every(isAnswered))
     throw new Error("The scheduler left a call unanswered.");

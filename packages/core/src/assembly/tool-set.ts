@@ -141,7 +141,9 @@ export class ToolSet {
     const { registry, commands, workspace } = this;
     const { forServers = {}, sessionId } = parts;
     this.discovery = discoveryOf({ home, roots, commands, registry, forServers, questions });
-    const noted = { home, roots, registry, report, writer: undoWriter, signal: this.#closing.signal };
+    // Where a program keeps the log, as a fleet does, it has the changes of a task as a patch.
+    const writer = recordsReads ? undefined : undoWriter;
+    const noted = { home, roots, registry, report, writer, signal: this.#closing.signal };
     const loadJournal = once(async () => (await import("./join-journal.ts")).joinJournal(noted));
     this.journal = lazily(loadJournal, ["ofCalls", "ofCommand", "look", "findContainment"]);
     this.hooks = joinHooks({ home, commands, report, sessionId, journal: this.journal });
