@@ -164,7 +164,7 @@ async function clone(
  * With the worker's variables in place of `${BURIN_GIT_NAME}`. Others than these are not for tasks: the address of a task
  * says where they are sent.
  */
-export function urlWithSecrets(url: string): string {
+function urlWithSecrets(url: string): string {
   return url.replace(/\$\{(BURIN_GIT_\w+)\}/g, (_, name: string) => {
     const value = process.env[name];
     if (value === undefined)

@@ -77,7 +77,7 @@ type ReadBlock = (
 ) => { readonly html: string; readonly end: number } | null;
 
 /** The blocks of Markdown that models write; what is in a line is drawn as on the screen. */
-export function markdownHtml(text: string): string {
+function markdownHtml(text: string): string {
   const lines = text.replace(/\r\n/g, "\n").split("\n");
   const html: string[] = [];
   for (let at = 0; at < lines.length; ) {
