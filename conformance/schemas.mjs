@@ -144,7 +144,7 @@ async function session() {
   const fs = { readTextFile: true, writeTextFile: true };
   await ask("initialize", {
     protocolVersion: 1,
-    clientCapabilities: { fs, terminal: true, _meta: { terminal_output: true } },
+    clientCapabilities: { fs, session: {}, terminal: true, _meta: { terminal_output: true } },
   });
   const folders = { cwd: project, mcpServers: [] };
   const { sessionId, modes, configOptions } = await ask("session/new", folders);

@@ -15,7 +15,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
   core: 18610, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
-  serve: 2360,
+  serve: 2370,
   fleet: 4810,
   cli: 16480, // the app is more than half
 };

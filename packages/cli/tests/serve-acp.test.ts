@@ -39,7 +39,7 @@ describe("burin serve acp", () => {
         call("edit", change),
         { text: "Done." },
       ],
-      { says: () => "once" },
+      { says: () => "once", capabilities: { session: {} } },
     );
     const { sessionId, modes, configOptions } = await room.newSession(opened);
     expect(modes).toMatchObject({
@@ -246,6 +246,52 @@ describe("burin serve acp", () => {
     expect(room.model.requests.map(({ body }) => body.model)).toEqual(["other", "other"]);
     expect(await prompt(opened, sessionId, "/greet Ann")).toBe("end_turn");
     expect(JSON.stringify(room.model.requests.at(-1)?.body)).toContain("Say hello to Ann.");
+  });
+
+  it("P14 tells of a change of mode once, when it is made, and at once when a call makes it", async () => {
+    const plan = call("exit_plan_mode", { plan: "1. Look." });
+    const opened = await room.editor([{ text: "One." }, plan, { text: "Two." }], { says: () => "default" });
+    const { sessionId } = await room.newSession(opened);
+    const told = () =>
+      opened.updates.flatMap((update) =>
+        update.sessionUpdate === "current_mode_update" ? [update.currentModeId] : [],
+      );
+    const enter = (modeId: string) => opened.agent.request(session.setMode, { sessionId, modeId });
+    await enter("auto-edit");
+    await enter("auto-edit");
+    await until(() => told().length > 0);
+    await prompt(opened, sessionId, "Begin.");
+    expect(told()).toEqual(["auto-edit"]);
+    await enter("plan");
+    await prompt(opened, sessionId, "Plan it.");
+    await until(() => told().includes("default"));
+    expect(told()).toEqual(["auto-edit", "plan", "default"]);
+  });
+
+  it("P13 says the mode that applies when it loads a session whose mode was changed", async () => {
+    const first = await room.editor([{ text: "One." }, { text: "Two." }]);
+    const { sessionId } = await room.newSession(first);
+    await prompt(first, sessionId, "Begin.");
+    await first.agent.request(session.setMode, { sessionId, modeId: "yolo" });
+    await prompt(first, sessionId, "Go on.");
+    await first.close();
+    const second = await room.again({ args: ["--approval-mode", "plan"] });
+    const loaded = await second.agent.request(session.load, { sessionId, cwd: root, mcpServers: [] });
+    expect(loaded?.modes?.currentModeId).toBe("plan");
+    expect(second.text("agent_message_chunk")).toBe("One.Two.");
+    expect(second.updates.filter((update) => update.sessionUpdate === "current_mode_update")).toEqual([]);
+  });
+
+  it("P5 tells how full the window is only an editor whose capabilities are of a protocol that has it", async () => {
+    const opened = await room.editor([{ text: "Hello." }, { text: "Hello." }]);
+    const fills = async (editor: typeof opened) => {
+      const { sessionId } = await room.newSession(editor);
+      await prompt(editor, sessionId, "Hello?");
+      await prompt(editor, sessionId, "/compact").catch(() => {});
+      return editor.updates.filter((update) => update.sessionUpdate === "usage_update").length;
+    };
+    expect(await fills(opened)).toBe(0);
+    expect(await fills(await room.again({ capabilities: { session: {} } }))).toBeGreaterThan(0);
   });
 
   it("gives the model links, attached texts and images", async () => {

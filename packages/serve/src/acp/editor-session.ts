@@ -79,8 +79,10 @@ export class EditorSession {
     const toolOf = (name: string) => session.registry.getTool(name);
     const showsNotices = editor.capabilities.session?.notices !== undefined;
     const showsTerminals = editor.capabilities._meta?.terminal_output === true;
-    this.#updates = new SessionUpdates({ root: editor.root, toolOf, showsNotices, showsTerminals });
-    void this.#followQuestions();
+    const showsUsage = Boolean(editor.capabilities.session);
+    const shows = { showsNotices, showsTerminals, showsUsage };
+    this.#updates = new SessionUpdates({ root: editor.root, toolOf, ...shows });
+    void this.#followSession();
   }
 
   /** What the editor shows beside the conversation, and lets its user change. */
@@ -104,7 +106,6 @@ export class EditorSession {
     const mode = APPROVAL_MODES.find((one) => one === modeId);
     if (mode === undefined) throw invalid(`the modes are ${APPROVAL_MODES.join(", ")}`);
     this.#session.approvalMode = mode;
-    void this.#tell({ sessionUpdate: "current_mode_update", currentModeId: mode });
   }
 
   setModel(name: string | boolean): void {
@@ -127,9 +128,9 @@ export class EditorSession {
     await this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  /** Sends the earlier events in order. */
+  /** Sends the earlier events in order, without the modes of earlier processes: this one has its own. */
   async replay(events: Iterable<AgentEvent>): Promise<void> {
-    for (const event of events) for (const update of this.#updates.of(event)) await this.#tell(update);
+    for (const event of events) if (event.type !== "mode") await this.#send(event);
   }
 
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
@@ -150,10 +151,9 @@ export class EditorSession {
     let end: RunEnd | null = null;
     for await (const event of this.#session.run(prompt, signal)) {
       if (event.type === "done") end = event;
-      // The editor has already shown what its user wrote.
-      else if (event.type !== "text" || event.role !== "user") {
-        for (const update of this.#updates.of(event)) await this.#tell(update);
-      }
+      // The editor has already shown what its user wrote, and modes also change between prompts.
+      else if (event.type !== "mode" && (event.type !== "text" || event.role !== "user"))
+        await this.#send(event);
     }
     return this.#stopReason(end);
   }
@@ -170,7 +170,7 @@ export class EditorSession {
     try {
       const { tokens, window, isSummarized } = await this.#session.compact(signal, wish);
       if (!isSummarized && !signal.aborted) await this.#tell(said("agent_message_chunk", NOT_SHORTER));
-      await this.#tell({ sessionUpdate: "usage_update", used: tokens, size: window });
+      await this.#send({ type: "context_fill", tokens, window });
       return "end_turn";
     } catch (error) {
       if (signal.aborted) return "cancelled";
@@ -187,10 +187,11 @@ export class EditorSession {
     await this.#session.close();
   }
 
-  /** Any agent may ask a question, even between prompts; each is answered by its id. */
-  async #followQuestions(): Promise<void> {
+  /** Modes change and questions come up between prompts, too. Each question is answered by its id. */
+  async #followSession(): Promise<void> {
     const open = new Map<string, AbortController>();
     for await (const { event } of this.#session.events()) {
+      if (event.type === "mode") await this.#send(event);
       if (event.type === "question_answered") open.get(event.id)?.abort();
       if (event.type !== "question") continue;
       const withdrawn = new AbortController();
@@ -230,6 +231,10 @@ export class EditorSession {
     const answer = await client.request(create, asked, { cancellationSignal: signal });
     if (answer.action !== "accept") return { outcome: "cancel" };
     return { outcome: "filled", values: (answer as { content?: Record<string, unknown> }).content ?? {} };
+  }
+
+  async #send(event: AgentEvent): Promise<void> {
+    for (const update of this.#updates.of(event)) await this.#tell(update);
   }
 
   /** Ignores a closed connection, which also ends the session. */

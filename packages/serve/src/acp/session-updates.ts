@@ -22,6 +22,8 @@ export interface UpdateGround {
   readonly showsNotices: boolean;
   /** The editor shows a command's output in a terminal of its own. */
   readonly showsTerminals: boolean;
+  /** The editor knows updates of how full the window is; the first version of the protocol had none. */
+  readonly showsUsage: boolean;
 }
 
 const KINDS: Readonly<Record<BurinKind, ToolKind>> = {
@@ -70,7 +72,9 @@ export class SessionUpdates {
       case "mode":
         return [{ sessionUpdate: "current_mode_update", currentModeId: event.mode }];
       case "context_fill":
-        return [{ sessionUpdate: "usage_update", used: event.tokens, size: event.window }];
+        return this.#ground.showsUsage
+          ? [{ sessionUpdate: "usage_update", used: event.tokens, size: event.window }]
+          : [];
       case "notice":
         return [this.notice(event.message)];
       default:
