@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { lstatOf, realOf } from "../disk/disk-looks.ts";
-import { isWithinAny } from "../paths/paths.ts";
+import { isWithin, isWithinAny } from "../paths/paths.ts";
 import { IgnoreRules, type IgnoreSettings } from "./ignore.ts";
 import { Slices, Walk, type WalkWatch } from "./walk.ts";
 
@@ -44,11 +44,13 @@ export async function lookAtTree(request: TreeRequest, signal: AbortSignal): Pro
   const slices = new Slices(signal, performance.now() + MOST_MS);
   const rules = new IgnoreRules(roots, settings);
   const stamps = new Map<string, string>();
-  const left = [except, ...cachesOf(settings.environment ?? {})].map((path) => realOf(path) ?? path);
+  const places = [except, ...cachesOf(settings.environment ?? {})].map((path) => realOf(path) ?? path);
   let isCut = false;
   let unreadable = 0;
   let seen = 0;
   for (const root of roots) {
+    // A root inside of such a folder, like the folder of a fleet's task, was named: it is looked at.
+    const left = places.filter((place) => root === place || !isWithin(root, place));
     const walk = new Walk({
       folder: root,
       rules: rules.namedFolder(root),

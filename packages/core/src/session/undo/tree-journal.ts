@@ -152,7 +152,7 @@ export class TreeJournal {
   }
 
   #tellOfGaps(changes: readonly FileChange[]): void {
-    const gaps = changes.filter(({ before }) => before !== null && !isLost(before));
+    const gaps = changes.filter(({ before }) => before !== null && isLost(before));
     if (gaps.length === 0) return;
     const named = gaps.slice(0, MOST_NAMED).map(({ file }) => `${file} (${this.#states.reasonFor(file)})`);
     const more = gaps.length > MOST_NAMED ? ` and ${gaps.length - MOST_NAMED} more` : "";

@@ -1,0 +1,62 @@
+import { chmodSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { expect, it } from "vitest";
+import { TreeJournal } from "./tree-journal.ts";
+import { undo } from "./undo.ts";
+
+const MIB = 1024 * 1024;
+const environment = { PATH: process.env.PATH };
+
+/** A journal of `root`, and what it tells the user. */
+function openJournal(home: string, root: string) {
+  const notices: string[] = [];
+  const journal = new TreeJournal({
+    home,
+    root,
+    writer: "one",
+    request: { roots: [root], settings: { ignoreFileNames: [], ignore: [], environment }, except: home },
+    environment,
+    signal: new AbortController().signal,
+    report: (message) => notices.push(message),
+  });
+  const change = (work: () => void) => journal.around({ maker: "hook", what: "test" }, async () => work());
+  return { notices, change };
+}
+
+it("P1 names a file only when its old content is not kept", async () => {
+  const top = temporaryFolder();
+  const [home, root] = [join(top, "home"), join(top, "project")];
+  mkdirSync(join(root, "folder"), { recursive: true });
+  const [small, large] = [join(root, "small.txt"), join(root, "large.bin")];
+  writeFileSync(small, "old\n");
+  writeFileSync(large, "");
+  truncateSync(large, 65 * MIB);
+  const { notices, change } = openJournal(home, root);
+  await change(() => {
+    writeFileSync(small, "new\n");
+    chmodSync(join(root, "folder"), 0o700);
+  });
+  expect(notices).toEqual([]);
+  await change(() => truncateSync(large, 66 * MIB));
+  expect(notices).toEqual([
+    `The old content of ${large} (it is larger than 64 MB) cannot be taken back with burin undo.`,
+  ]);
+});
+
+it("P1 takes back what changed in a project inside of Burin's own folder, and says nothing of it", async () => {
+  const home = join(temporaryFolder(), "home");
+  const root = join(home, "fleet", "task");
+  const names = ["top.txt", "src/deep/below.txt"];
+  const paths = names.map((name) => join(root, name));
+  mkdirSync(join(root, "src/deep"), { recursive: true });
+  for (const path of paths) writeFileSync(path, "old\n");
+  const { notices, change } = openJournal(home, root);
+  await change(() => {
+    for (const path of paths) writeFileSync(path, "new and longer\n");
+  });
+  expect(notices).toEqual([]);
+  const { files } = await undo({ home, root, environment });
+  expect(files.map(({ what }) => what)).toEqual(["restored", "restored"]);
+  expect(paths.map((path) => readFileSync(path, "utf8"))).toEqual(["old\n", "old\n"]);
+});
