@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { portOf } from "@burin/testing/fake-model-server";
@@ -98,7 +99,7 @@ describe("burin doctor", () => {
     const { ok, findings, about } = await doctor();
     expect(ok).toBe(true);
     expect(findings.map(({ name }) => name).join(", ")).toBe(
-      "Node, home, settings, shell, ripgrep, sandbox, terminals, keychain, model, proxy, web search, MCP, trust, local servers",
+      "Node, home, settings, shell, ripgrep, sandbox, terminals, keychain, model, proxy, web search, MCP, trust, undo, local servers",
     );
     expect(about("model")).toEqual([
       "ok tiny (openai) at http://127.0.0.1:9/v1, key from OPENAI_API_KEY; not contacted (--online contacts it).",
@@ -107,6 +108,22 @@ describe("burin doctor", () => {
     const { stdout } = await burin(["doctor"], { cwd: root, env: { BURIN_HOME: home } });
     expect(stdout.trimEnd().split("\n")).toHaveLength(findings.length);
     expect(stdout).toMatch(/^ok +Node +v\d+/);
+  });
+
+  it("P1 says what undo covers in this folder, and names what it does not", async () => {
+    const [covered] = (await doctor()).about("undo");
+    expect(covered).toMatch(/^ok What .* can be taken back, without git\. Not covered: .* above 64 MB\.$/);
+    execFileSync("git", ["init", "-q"], { cwd: root });
+    await writeFile(join(root, ".gitignore"), "work.db\nnode_modules/\n");
+    await mkdir(join(root, "node_modules"));
+    const large = { "disk.img": 65, "work.db": 2, "node_modules/data": 80 };
+    for (const [name, megabytes] of Object.entries(large)) {
+      await writeFile(join(root, name), "");
+      await truncate(join(root, name), megabytes * 1024 * 1024);
+    }
+    const { ok, about } = await doctor();
+    expect(ok).toBe(true);
+    expect(about("undo")).toEqual([expect.stringMatching(/^warn .* here: work\.db, disk\.img\.$/)]);
   });
 
   it("fails without a model, and says what to set", async () => {

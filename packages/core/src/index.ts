@@ -151,6 +151,7 @@ export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
 export type { SessionGrants } from "./assembly/options.ts";
 export { projectFiles } from "./assembly/project-files.ts";
 export { type RepositoryState, repositoryState } from "./assembly/repository-state.ts";
+export { findUndoGaps, type UndoGaps } from "./assembly/undo-gaps.ts";
 export { createSession } from "./configured-session.ts";
 export {
   type CallAllOptions,

@@ -1,6 +1,6 @@
 import type { SandboxFact } from "@burin/commands/machine";
 import { isWithin } from "@burin/files/paths/paths";
-import { lookAtWork, readStamp, type TreeRequest } from "@burin/files/tree";
+import { lookAtWork, readStamp, type TreeRequest, type WorkLook } from "@burin/files/tree";
 
 /** What commands cannot do, and what undo can give back. */
 export interface Containment {
@@ -27,14 +27,20 @@ export async function findContainment(needs: ContainmentNeeds): Promise<Containm
   if (request === null) return "nothing is kept here for undo";
   const fact = await sandbox();
   if (fact.sandbox === null) return `commands run without a sandbox (${fact.reason})`;
-  const { stamps, missed, isCut, hasMoreIgnored } = await lookAtWork(request, signal);
+  const look = await lookAtWork(request, signal);
+  const { isCut, hasMoreIgnored } = look;
   if (isCut) return "this folder is too large for undo";
-  const large = [...stamps].flatMap(([path, stamp]) =>
-    readStamp(stamp).bytes > MOST_KEPT_BYTES ? [path] : [],
-  );
-  const lost = [...missed, ...large];
+  const lost = findUnkept(look);
   return {
     canRestore: (path) => !hasMoreIgnored && !lost.some((one) => isWithin(one, path)),
     readOnly: hasMoreIgnored || lost.length > MOST_MOUNTS ? null : lost,
   };
+}
+
+/** The files and folders that undo could not give back. */
+export function findUnkept({ stamps, missed }: WorkLook): string[] {
+  const large = [...stamps].flatMap(([path, stamp]) =>
+    readStamp(stamp).bytes > MOST_KEPT_BYTES ? [path] : [],
+  );
+  return [...missed, ...large];
 }

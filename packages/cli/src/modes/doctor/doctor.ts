@@ -17,6 +17,7 @@ import {
   examineHome,
   examineLocalServers,
   examineModel,
+  examineUndo,
   type Finding,
   findings,
   withoutLogin,
@@ -83,6 +84,7 @@ async function settled(ground: Ground, signal: AbortSignal): Promise<Finding[]> 
     searchFinding(settings, facts),
     ...(await mcpFindings(ground, signal)),
     await trustFinding(root),
+    await examineUndo(root, settings, signal),
   ];
 }
 

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import {
   chooseModel,
   findLocalServers,
+  findUndoGaps,
   keyVariable,
   type ModelChoice,
   messageOf,
@@ -12,6 +13,7 @@ import {
   reachModel,
   type Settings,
 } from "@burin/core";
+import { visible } from "../../terminal/output.ts";
 
 export interface Finding {
   readonly name: string;
@@ -125,6 +127,36 @@ export async function examineLocalServers(signal: AbortSignal): Promise<Finding>
     ({ name, baseUrl, models }) => `${name} at ${baseUrl} (${models.join(", ") || "no models"})`,
   );
   return findings("local servers").ok(shown.join("; ") || "No server is listening on the usual ports.");
+}
+
+const MOST_NAMED = 3;
+
+/** What undo covers in this folder, and what it does not. */
+export async function examineUndo(root: string, settings: Settings, signal: AbortSignal): Promise<Finding> {
+  const { ok, warn } = findings("undo");
+  try {
+    const gaps = await findUndoGaps({ root, settings, environment: process.env }, signal);
+    if (gaps.isTooLarge)
+      return warn(
+        "This folder is too large to be looked at before each call: edits can be taken back, but not what commands, MCP tools, hooks and checks change.",
+      );
+    const { paths, hasMoreIgnored, hasUnreadable } = gaps;
+    const more = paths.length > MOST_NAMED ? [`${paths.length - MOST_NAMED} more`] : [];
+    const here = [
+      ...paths.slice(0, MOST_NAMED).map(visible),
+      ...more,
+      ...(hasMoreIgnored ? ["some of the ignored files, which are too many"] : []),
+      ...(hasUnreadable ? ["folders that cannot be read"] : []),
+    ];
+    const covered =
+      "What edits, commands, MCP tools, hooks and checks change here can be taken back, without git";
+    const general = "dependencies, products and caches that git ignores, and files above 64 MB";
+    return here.length === 0
+      ? ok(`${covered}. Not covered: ${general}.`)
+      : warn(`${covered}. Not covered: ${general}; here: ${here.join(", ")}.`);
+  } catch (error) {
+    return warn(`It is not known what can be taken back here: ${messageOf(error)}`);
+  }
 }
 
 function isAddress(baseUrl: string): boolean {
