@@ -38,6 +38,8 @@ const MOST_START_MS = 120_000;
 export interface CallManner {
   readonly signal: AbortSignal;
   readonly onProgress: (message: string) => void;
+  /** The call is allowed, and begins. */
+  readonly onStart?: () => void;
   readonly canAsk: boolean;
   readonly answers: Answers;
 }
@@ -117,7 +119,9 @@ export class ServedTools {
     const { signal, canAsk, answers } = manner;
     const callId = randomUUID();
     const onCall: OnCall = (call) => {
-      if (call.status !== "executing" || call.display === undefined) return;
+      if (call.status !== "executing") return;
+      manner.onStart?.();
+      if (call.display === undefined) return;
       const message = lastWords(call.display);
       if (message !== "") manner.onProgress(message);
     };

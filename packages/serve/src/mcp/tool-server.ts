@@ -2,8 +2,10 @@ import { fileURLToPath } from "node:url";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  isInputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestId,
   type Result,
   Server,
   type ServerContext,
@@ -15,7 +17,7 @@ import { callTool, canFillForms, type PlainCalls } from "./plain-calls.ts";
 
 const INSTRUCTIONS = [
   "Tools to read, search and change files, run commands and read the web.",
-  "A file must be read before it is changed, and a call may need its user's approval.",
+  "Read a file before you change it; a call may need its user's approval.",
 ].join(" ");
 const MOST_ROOTS_MS = 10_000;
 const MOST_FAULT_CHARACTERS = 500;
@@ -29,8 +31,34 @@ export interface ToolServerNeeds {
   readonly calls?: Pick<PlainCalls, "takeQuestion">;
 }
 
+/** The questions of one client: one is open at a time, as some clients show only the last. */
+class QuestionTurns {
+  /** The calls whose turn has not ended, by the ids of their requests. */
+  readonly #ends = new Map<RequestId, () => void>();
+  #last: Promise<void> = Promise.resolve();
+
+  /** Resolves when the call may ask: true if another was asked meanwhile, whose answer may decide this one, too. */
+  async take(id: RequestId, signal: AbortSignal): Promise<boolean> {
+    if (this.#ends.has(id)) return false;
+    const hasToWait = this.#ends.size > 0;
+    const before = this.#last;
+    const turn = new Promise<void>((resolve) => this.#ends.set(id, resolve));
+    this.#last = before.then(() => turn);
+    await before;
+    signal.throwIfAborted();
+    return hasToWait;
+  }
+
+  end(id: RequestId): void {
+    this.#ends.get(id)?.();
+    this.#ends.delete(id);
+  }
+}
+
 /** Says in words which params are wrong: the SDK calls that an internal error, with a list of its checks. */
 class WordedServer extends Server {
+  readonly turns = new QuestionTurns();
+
   protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>) {
     const wrapped = super._wrapHandler(method, handler);
     return async (...asked: Parameters<typeof handler>) => {
@@ -40,6 +68,9 @@ class WordedServer extends Server {
         const faults = faultsIn(error instanceof Error ? error.message : "");
         if (faults === null) throw error;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${faults}.`);
+      } finally {
+        // Whatever became of its question, another may be asked.
+        this.turns.end(asked[1].mcpReq.id);
       }
     };
   }
@@ -76,11 +107,15 @@ export function toolServer({ version, place, followsRoots, calls }: ToolServerNe
     },
   );
   server.setRequestHandler("tools/list", async () => ({ tools: (await place.tools()).tools }));
-  server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
-    const { signal, notify } = mcpReq;
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    const { id, signal, notify } = mcpReq;
     const answers = { state: mcpReq.requestState<string>(), responses: mcpReq.inputResponses };
     const canAsk = canFillForms(capabilitiesOf(server, mcpReq.envelope));
-    return calls?.takeQuestion(mcpReq.id) ?? callTool(place, params, { signal, notify, canAsk, answers });
+    const onStart = () => server.turns.end(id);
+    const call = () => callTool(place, params, { signal, notify, canAsk, answers, onStart });
+    const answer = calls?.takeQuestion(id) ?? (await call());
+    const isOutdated = isInputRequiredResult(answer) && (await server.turns.take(id, signal));
+    return isOutdated ? call() : answer;
   });
   server.setRequestHandler("resources/list", async () => ({
     resources: (await place.tools()).resources.map(({ type: _, ...resource }) => resource),
