@@ -14,10 +14,10 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
-  core: 18660, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 18670, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2410,
   fleet: 4810,
-  cli: 16510, // the app is more than half
+  cli: 16570, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -226,7 +226,7 @@ async function undoLast(desk: CommandDesk, words: string): Promise<void> {
 
 export async function changeBack(
   desk: CommandDesk,
-  which: Pick<UndoOptions, "count" | "redo" | "afterTurn">,
+  which: Pick<UndoOptions, "call" | "count" | "redo" | "afterTurn">,
 ): Promise<void> {
   const place = sessionPlace(desk.options);
   const only = desk.session?.id ?? (await undoScope(place));

@@ -13,7 +13,8 @@ import {
 } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { sessionPlace } from "../request/options.ts";
-import { type Change, reviewPanel } from "../ui/review-panel.ts";
+import { type Change, type ChangedPlace, reviewPanel, type WholeCall } from "../ui/review-panel.ts";
+import { changeBack } from "./change-session.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -22,7 +23,7 @@ export const reviewCommands: readonly ScreenCommand[] = [
   { name: "changes", opensPanel: true, run: showChanges },
 ];
 
-/** Shows everything that the session's calls changed; each place can be undone separately. */
+/** Shows everything that the session's calls changed; each place of an edit can be undone separately. */
 async function showChanges(desk: CommandDesk): Promise<void> {
   const changes = await changesOf(desk);
   if (changes.length === 0) return void desk.note(say("changes.none"));
@@ -32,8 +33,8 @@ async function showChanges(desk: CommandDesk): Promise<void> {
 
 async function changesOf(desk: CommandDesk): Promise<Change[]> {
   const root = await realpath(desk.options.root);
-  const changes: Change[] = [];
-  for (const call of await callsOf(desk, root)) {
+  const changes: { readonly at: string; readonly change: Change }[] = await wholeCallsOf(desk);
+  for (const { at, call } of await callsOf(desk, root)) {
     if (call.status !== "success") continue;
     const { returnDisplay: diff, description } = call;
     if (typeof diff === "string" || diff.kind !== "file_diff") continue;
@@ -44,25 +45,55 @@ async function changesOf(desk: CommandDesk): Promise<Change[]> {
     for (const hunk of hunksOf(diff)) {
       const { before, after } = sidesOf(hunk);
       const isTakenBack = text !== "" && !text.includes(after) && text.includes(before);
-      changes.push({ file, call: description, hunk, isTakenBack });
+      changes.push({ at, change: { kind: "place", file, call: description, hunk, isTakenBack } });
     }
   }
-  return changes;
+  return changes
+    .sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)))
+    .map(({ change }) => change);
+}
+
+/** What the session's commands, MCP tools, hooks and checks changed. */
+async function wholeCallsOf({ session, options }: CommandDesk) {
+  const entries = await undoEntries(sessionPlace(options));
+  return entries.flatMap(({ id, at, kind, writer, maker, call, files, isInForce }) => {
+    if (kind !== "call" || writer !== session?.id || maker === undefined || call === undefined) return [];
+    const change: WholeCall = { kind: "call", id, maker, call, files, isTakenBack: !isInForce };
+    return [{ at, change }];
+  });
 }
 
 /** The calls in its log; without a log, the last ones, which the screen still has. */
 async function callsOf(
   { session, options, transcript }: CommandDesk,
   root: string,
-): Promise<readonly ToolCall[]> {
+): Promise<readonly { readonly at: string; readonly call: ToolCall }[]> {
   if (session === null || session.history.length === 0) return [];
-  if (options.session.kind === "unrecorded") return transcript.calls;
+  if (options.session.kind === "unrecorded") return transcript.calls.map((call) => ({ at: "", call }));
   const { path } = await findSession(burinHome(process.env), root, session.id);
-  return [...readLog(path)].flatMap(({ event }) => (event.type === "tool_call" ? [event.call] : []));
+  return [...readLog(path)].flatMap(({ event, at }) =>
+    event.type === "tool_call" ? [{ at, call: event.call }] : [],
+  );
+}
+
+/** Latest first, so that what a call changed after an edit is out of the way. */
+async function takeBack(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
+  for (const change of [...chosen].reverse()) {
+    if (change.isTakenBack) continue;
+    if (change.kind === "place") await takeBackPlaces(desk, [change]);
+    else await takeBackCall(desk, change);
+  }
+}
+
+async function takeBackCall(desk: CommandDesk, change: WholeCall): Promise<void> {
+  await changeBack(desk, { call: change.id });
+  const entries = await undoEntries(sessionPlace(desk.options));
+  change.isTakenBack = entries.some(({ id, isInForce }) => id === change.id && !isInForce);
+  desk.view.soon();
 }
 
 /** A separate edit for each place: one that has changed since is not found, and is left alone. */
-async function takeBack(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
+async function takeBackPlaces(desk: CommandDesk, chosen: readonly ChangedPlace[]): Promise<void> {
   const place = sessionPlace(desk.options);
   const [last] = await undoEntries(place);
   const files = new Set<string>();

@@ -16,7 +16,8 @@ it.each([
     for (const key of write(text)) panel.key(key);
   };
   for (const letter of ["f", "a", "t", "q"]) {
-    const changes = [{ file: "a.txt", call: "edit", hunk: "@@ -1 +1 @@\n-a\n+b", isTakenBack: false }];
+    const hunk = "@@ -1 +1 @@\n-a\n+b";
+    const changes = [{ kind: "place", file: "a.txt", call: "edit", hunk, isTakenBack: false } as const];
     const takeBack = () => void done.push(`review ${letter}`);
     press(reviewPanel({ changes, takeBack, close: () => void done.push("review closed") }), letter);
   }

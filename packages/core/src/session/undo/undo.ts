@@ -32,6 +32,8 @@ export interface UndoEntry {
   readonly isInForce: boolean;
   /** In words what changed them, if it was no file tool. */
   readonly call?: string;
+  /** Who that was: the name of a tool, `hook` or `check`. */
+  readonly maker?: string;
   /** Something else was at work too, so that a part may be its work. */
   readonly isShared?: boolean;
 }
@@ -46,7 +48,7 @@ function entryOf(operation: Operation, root: string): UndoEntry {
   const { id, at, writer, of, isInForce, changes, git, call, isShared = false } = operation;
   const paths = [...changes.map(({ file }) => file), ...git.map(({ repository }) => repository.gitDir)];
   const files = paths.map((path) => relative(root, path));
-  const more = { ...(call && { call: call.what }), ...(isShared && { isShared }) };
+  const more = { ...(call && { call: call.what, maker: call.maker }), ...(isShared && { isShared }) };
   return { id, at, kind: of === null ? "call" : "undo", writer, files, isInForce, ...more };
 }
 
