@@ -52,10 +52,17 @@ export const pages = {
         cpSync(join(places.repository, "examples", name), join(places.project, name.replace(/.*\//, "")));
     },
     as: { 8123: port() },
-    notRun: { "npm install @burin/core": INSTALLED },
+    notRun: {
+      "npm install @burin/core": INSTALLED,
+      "const store = openStore": "it lists what a store can do",
+    },
   },
   "docs/tool-contract.md": {
-    notRun: { "confirm: async": "it is one member", '{\n  "type": "question"': "it is an event" },
+    notRun: {
+      "confirm: async": "it is one member",
+      '{\n  "type": "question"': "it is an event",
+      "import { defineTool } from": "packages/core/tests/typed-tools.test.ts compiles and runs such tools",
+    },
   },
   "docs/hooks-skills-commands.md": {
     has: project,
@@ -106,7 +113,7 @@ export const pages = {
       writeFileSync(join(home, ".burin/settings.json"), JSON.stringify({ model }));
     },
   },
-  "docs/terminal.md": {},
+  "docs/terminal.md": { notRun: { '{ "ctrl+k"': "it is keybindings.json, which the app reads" } },
   "docs/automation.md": {
     has: project,
     as: { "http://localhost:4318": "http://127.0.0.1:9" },
