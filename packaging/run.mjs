@@ -2,7 +2,8 @@
 // empty folder and uses them there, also with clients that keep no protocol (tests of packages/cli), the MCP suite and
 // other clients (conformance/), and follows the pages with them; and the commands of README.md on a machine that lacks
 // what tests call (bare-machine.mjs). With --all also under other versions of Node, Bun and Deno, and with the optional
-// packages. A folder behind it is where others.mjs has installed what it needs.
+// packages. With --quick without the machine that lacks programs, which takes minutes. A folder behind it is where
+// others.mjs has installed what it needs.
 import { execFile, spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -35,7 +36,8 @@ const MOST_MB = { bare: 10, withOptional: 15 };
 /** More than there are cores, for some wait for the network. */
 const AT_ONCE = 3;
 const isWhole = process.argv.includes("--all");
-const given = process.argv.slice(2).find((word) => word !== "--all");
+const isQuick = process.argv.includes("--quick");
+const given = process.argv.slice(2).find((word) => !word.startsWith("--"));
 
 const place = mkdtempSync(join(tmpdir(), "burin-packaging-"));
 const env = { ...process.env, HOME: join(place, "home"), BURIN_HOME: join(place, "home/.burin") };
@@ -56,7 +58,7 @@ try {
     () => areThere.then(() => conform(["clients.mjs"], user, others.newerNode)),
     () => use("node", [process.execPath], user),
     () => lookAround(user, packed),
-    ...(process.platform === "linux" ? bareMachine(false) : []).map(
+    ...(process.platform === "linux" && !isQuick ? bareMachine(false) : []).map(
       ([what, work]) =>
         () =>
           check(what, work),
