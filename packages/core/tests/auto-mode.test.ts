@@ -85,6 +85,13 @@ describe("R50 P22 the mode auto", needs("bwrap"), () => {
     expect(readFileSync(join(root, "c.txt"), "utf8")).toBe("done\n");
   });
 
+  it("works as auto-edit where commands have the whole network", async () => {
+    await toolbox.close();
+    toolbox = openToolbox({ sandbox: { network: true } });
+    await run("echo x > b.txt");
+    expect(questions).toHaveLength(1);
+  });
+
   it("works as auto-edit without a sandbox, and says so once", async () => {
     await toolbox.close();
     toolbox = openToolbox({ sandbox: { mode: "off" } });

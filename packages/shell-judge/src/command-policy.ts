@@ -52,7 +52,8 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   const judged = judgedByParts(line, allowingRules(rules), place);
   if (judged.verdict !== "ask") return judged;
   const verdict = withNetwork(judged, command, place);
-  return mode === "auto" ? judgeContained(verdict, line, command) : verdict;
+  if (mode !== "auto" || !line.isWhole || hiddenCharacter(command) !== null) return verdict;
+  return judgeContained(verdict, networkNeeds(command, place?.isPosixShell !== true).uses);
 }
 
 /** The user who is asked learns what goes over the network, too. */
@@ -76,19 +77,22 @@ function effectOf({ hosts, sources, isSending, isCertain }: NetworkUse): Effect 
 }
 
 /** What stays in the sandbox, without the network, and can be taken back runs unasked. */
-function judgeContained(verdict: Verdict, line: ShellCommand, command: string): Verdict {
+function judgeContained(verdict: Verdict, uses: readonly NetworkUse[]): Verdict {
   const { parts = [] } = verdict;
-  const open = parts.filter((part) => part.verdict === "ask");
-  if (!line.isWhole || hiddenCharacter(command) !== null || !open.every(({ isContained }) => isContained))
-    return verdict;
-  const asked = new Set(open.map(({ text }) => text));
-  const use = networkNeeds(command).uses.find(({ isCertain, text }) => isCertain && asked.has(text));
+  if (parts.some((part) => part.verdict === "ask" && part.isContained !== true)) return verdict;
+  // What a rule allows, it allows with its network. Words in a text for a shell are part of nothing else.
+  const allowed = parts.filter((part) => part.verdict === "allow");
+  const isAllowed = (text: string) => allowed.some((part) => part.text.includes(text));
+  const use = uses.find(({ isCertain, text }) => isCertain && !isAllowed(text));
   if (use !== undefined) {
     const reason = `\`${use.text}\` needs an approval: ${use.why}`;
     return { ...verdict, reason, part: use.text };
   }
   const reason = "it stays in the sandbox, and undo can take it back";
-  return { verdict: "allow", reason, isContained: true, parts };
+  const judged = parts.map((part) =>
+    part.verdict === "ask" ? { ...part, verdict: "allow" as const, reason } : part,
+  );
+  return { verdict: "allow", reason, isContained: true, parts: judged };
 }
 
 /** With an unknown grammar nothing runs without a question, and a deny rule counts wherever its program is named. */

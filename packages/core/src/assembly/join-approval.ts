@@ -41,7 +41,9 @@ export function lazyApproval(needs: ApprovalGround) {
       isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
       isPosixShell: shell.kind === "sh",
     };
-    const contained = current.mode === "auto" ? await containment() : null;
+    const isOpen = home.settings.sandbox.network === true;
+    const find = async () => (isOpen ? "commands have the whole network (sandbox.network)" : containment());
+    const contained = current.mode === "auto" ? await find() : null;
     if (typeof contained === "string" && !isTold)
       report(`The mode auto works as auto-edit here: ${contained}.`);
     isTold ||= typeof contained === "string";
