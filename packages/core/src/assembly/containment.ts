@@ -1,6 +1,6 @@
 import type { SandboxFact } from "@burin/commands/machine";
 import { isWithin } from "@burin/files/paths/paths";
-import { lookAtWork, readStamp, type TreeRequest, type WorkLook } from "@burin/files/tree";
+import { lookAtWork, MOST_KEPT_BYTES, readStamp, type TreeRequest, type WorkLook } from "@burin/files/tree";
 
 /** What commands cannot do, and what undo can give back. */
 export interface Containment {
@@ -16,8 +16,6 @@ export interface ContainmentNeeds {
   readonly signal: AbortSignal;
 }
 
-/** A larger file is not kept. */
-const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 /** Each is a mount of its own. */
 const MOST_MOUNTS = 200;
 

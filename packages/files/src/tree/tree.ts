@@ -8,4 +8,4 @@ export {
   type RepositoryLook,
   RepositoryReader,
 } from "./repository.ts";
-export { lookAtWork, readStamp, stampNow, type WorkLook } from "./work-look.ts";
+export { lookAtWork, MOST_KEPT_BYTES, readStamp, stampNow, type WorkLook } from "./work-look.ts";

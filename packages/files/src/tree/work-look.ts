@@ -33,6 +33,8 @@ const MADE_FOLDERS = new Set(
 );
 const MADE_FILES =
   /(?:\/\.DS_Store|\.(?:o|a|so|obj|pyc|pyo|class|jar|log|pid|tsbuildinfo|map|tmp|swp|gz|zip|tgz))$/;
+/** A larger file is not kept for undo. */
+export const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 const MOST_IGNORED = 2000;
 const MOST_IGNORED_BYTES = 1024 * 1024;
 const DEEPEST_IGNORED = 6;

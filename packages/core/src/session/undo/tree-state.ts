@@ -10,6 +10,7 @@ import {
   findRepository,
   isAsInIndex,
   lookAtWork,
+  MOST_KEPT_BYTES,
   type RepositoryLook,
   RepositoryReader,
   readStamp,
@@ -18,8 +19,6 @@ import {
 import { type Content, contentOf, folderContent, linkContent } from "./content.ts";
 import type { KeptContents } from "./kept-contents.ts";
 
-/** A larger file is not kept. */
-const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 /** What copying may take for one look, of bytes and of time. */
 const MOST_COPIED_BYTES = 64 * 1024 * 1024;
 const LONGEST_COPYING_MS = 300;
