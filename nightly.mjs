@@ -4,6 +4,8 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const PROOFS = [
+  "build.mjs",
+  "packaging/run.mjs --all",
   "packaging/bare-machine.mjs --whole",
   "packaging/fleet-newcomer.mjs",
   "bench/faults/run.mjs fleet",

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FakeReply } from "@burin/core/testing";
+import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { answer, running, ScreenRoom } from "./screen-room.ts";
 
@@ -36,17 +37,21 @@ describe("a question", () => {
     await expect(readFile(join(room.root, "made.txt"), "utf8")).resolves.toBe("");
   });
 
-  it("P53 an approved command that fails for want of network says so, with what allows it", async () => {
-    const command = "echo asked for it; exec 3<>/dev/tcp/192.0.2.1/80";
-    const terminal = await room.open([running(command), { text: "Done." }]);
-    await terminal.enter("go\r", "Run this command?");
-    await answer(terminal, "y", "Run this command?");
-    await terminal.shows("Done.");
-    expect(terminal.text()).toContain("Network is unreachable");
-    expect(terminal.text()).toContain("The sandbox has no network.");
-    expect(terminal.text().replace(/\s+/g, " ")).toContain('To allow it always: "sandbox": { "network": [');
-    expect(lastAnswer()).toContain("The sandbox has no network.");
-  });
+  it(
+    "P53 an approved command that fails for want of network says so, with what allows it",
+    needs("bwrap"),
+    async () => {
+      const command = "echo asked for it; exec 3<>/dev/tcp/192.0.2.1/80";
+      const terminal = await room.open([running(command), { text: "Done." }]);
+      await terminal.enter("go\r", "Run this command?");
+      await answer(terminal, "y", "Run this command?");
+      await terminal.shows("Done.");
+      expect(terminal.text()).toContain("Network is unreachable");
+      expect(terminal.text()).toContain("The sandbox has no network.");
+      expect(terminal.text().replace(/\s+/g, " ")).toContain('To allow it always: "sandbox": { "network": [');
+      expect(lastAnswer()).toContain("The sandbox has no network.");
+    },
+  );
 
   it("P42 is answered without a change of the keyboard's layout or of an input method", async () => {
     const terminal = await room.open([running("touch one.txt"), running("touch two.txt"), { text: "Done." }]);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { answer, running, ScreenRoom } from "./screen-room.ts";
 
@@ -13,20 +14,28 @@ function lastAnswer(): string {
 }
 
 describe("a question that shows its reach", () => {
-  it("P22 says first what is worst, marked also without colour, and what the sandbox allows", async () => {
-    const command = "npm install left-pad && git push origin main && rm -rf ~/old-notes";
-    const terminal = await room.open([running(command)]);
-    await terminal.enter("go\r", "Run this command?");
-    const text = terminal.text();
-    expect(text).toContain("⚠ 2 of 3 parts: leaves the project");
-    const order = ["! ask  rm -rf ~/old-notes", "! ask  git push origin main", "  ask  npm install left-pad"];
-    expect(order.map((part) => text.indexOf(part))).toEqual(
-      order.map((part) => text.indexOf(part)).sort((a, b) => a - b),
-    );
-    for (const part of order) expect(text).toContain(part);
-    expect(text).toContain("deletes ~/old-notes, outside this project");
-    expect(text).toMatch(/Sandbox: writes only here · \S/);
-  });
+  it(
+    "P22 says first what is worst, marked also without colour, and what the sandbox allows",
+    needs("bwrap"),
+    async () => {
+      const command = "npm install left-pad && git push origin main && rm -rf ~/old-notes";
+      const terminal = await room.open([running(command)]);
+      await terminal.enter("go\r", "Run this command?");
+      const text = terminal.text();
+      expect(text).toContain("⚠ 2 of 3 parts: leaves the project");
+      const order = [
+        "! ask  rm -rf ~/old-notes",
+        "! ask  git push origin main",
+        "  ask  npm install left-pad",
+      ];
+      expect(order.map((part) => text.indexOf(part))).toEqual(
+        order.map((part) => text.indexOf(part)).sort((a, b) => a - b),
+      );
+      for (const part of order) expect(text).toContain(part);
+      expect(text).toContain("deletes ~/old-notes, outside this project");
+      expect(text).toMatch(/Sandbox: writes only here · \S/);
+    },
+  );
 
   it("P22 gives each answer a line of its own, which arrows and enter choose", async () => {
     const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
@@ -51,17 +60,21 @@ describe("a question that shows its reach", () => {
     await terminal.enter("\u001b[B\u001b[A\r", "Done.");
   });
 
-  it("P53 offers a command that needs the network to run with it and without it", async () => {
-    const command = "echo it ran; curl -sS -m 9 http://does-not-exist.invalid/";
-    const terminal = await room.open([running(command), { text: "Done." }]);
-    await terminal.enter("go\r", "Run this command?");
-    expect(terminal.text()).toContain("needs the network: does-not-exist.invalid");
-    expect(terminal.text()).toContain("y yes, with network");
-    await answer(terminal, "s", "y yes");
-    await terminal.shows("Done.");
-    expect(lastAnswer()).toContain("it ran");
-    expect(lastAnswer()).toContain("The sandbox has no network.");
-  });
+  it(
+    "P53 offers a command that needs the network to run with it and without it",
+    needs("bwrap"),
+    async () => {
+      const command = "echo it ran; curl -sS -m 9 http://does-not-exist.invalid/";
+      const terminal = await room.open([running(command), { text: "Done." }]);
+      await terminal.enter("go\r", "Run this command?");
+      expect(terminal.text()).toContain("needs the network: does-not-exist.invalid");
+      expect(terminal.text()).toContain("y yes, with network");
+      await answer(terminal, "s", "y yes");
+      await terminal.shows("Done.");
+      expect(lastAnswer()).toContain("it ran");
+      expect(lastAnswer()).toContain("The sandbox has no network.");
+    },
+  );
 
   it("P22 keeps what an always is about in view while its duration is chosen", async () => {
     const terminal = await room.open([running("npm test")]);

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeReply } from "@burin/core/testing";
+import { needs } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import { running, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
@@ -182,7 +183,7 @@ async function killAndResume(): Promise<void> {
 }
 
 describe("a whole session", () => {
-  it("goes from the first start to a resume after kill -9, as its screens show", async () => {
+  it("goes from the first start to a resume after kill -9, as its screens show", needs("bwrap"), async () => {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;

@@ -180,13 +180,7 @@ describe("the engine keeps what the fleet relies on:", needs("PostgreSQL"), () =
       await hear(`down:${way} begins ${id} 1`);
       const place = join(home, "fleet/database");
       const end = async () => {
-        if (way === "immediate") await stopDatabase(place);
-        else
-          execFileSync(
-            "runuser",
-            ["-u", "postgres", "--", "pg_ctl", "-D", dataOf(place), "-m", "fast", "-w", "stop"],
-            { cwd: "/" },
-          );
+        await stopDatabase(place, way === "immediate" ? "SIGQUIT" : "SIGINT");
         await release(id, 1, 2);
         await pause(DOWN_MS);
       };

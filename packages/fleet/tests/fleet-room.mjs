@@ -255,12 +255,15 @@ export function dataOf(folder) {
   return process.getuid?.() === 0 ? `/var/lib/postgresql/burin-fleet-${name}` : join(folder, "data");
 }
 
-/** @param {string} folder */
-export async function stopDatabase(folder) {
+/**
+ * @param {string} folder
+ * @param {"SIGQUIT" | "SIGINT"} signal what PostgreSQL calls an immediate and a fast shutdown
+ */
+export async function stopDatabase(folder, signal = "SIGQUIT") {
   const file = join(dataOf(folder), "postmaster.pid");
   const server = () => readFileSync(file, "utf8").split("\n")[0];
   const pid = server();
-  process.kill(Number(pid), "SIGQUIT");
+  process.kill(Number(pid), signal);
   // A worker may have it started again at once.
   await until(() => {
     try {
