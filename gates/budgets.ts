@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 4120, // a third is the linear pattern matcher
-  "edit-match": 2630,
+  "edit-match": 2750,
   "shell-judge": 6970, // two fifths are tables of programs
   net: 800,
   files: 6650, // a fifth is search
@@ -14,7 +14,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
-  core: 18670, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 18680, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2410,
   fleet: 4810,
   cli: 16570, // the app is more than half

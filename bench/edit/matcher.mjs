@@ -56,7 +56,7 @@ export async function loadMatcher() {
         /** @type {Match} */
         const match = findEdit({
           ...request,
-          isMarkdown: /\.(?:md|mdx|markdown)(?::\d+)?$/i.test(where),
+          fileName: where.replace(/:\d+$/, ""),
           ...(outdated === true ? { isOutdated: true } : {}),
           ...(leaveOut === undefined ? {} : { leaveOut }),
         });

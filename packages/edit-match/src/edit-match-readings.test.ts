@@ -255,7 +255,7 @@ describe("what a text says as a whole", () => {
   });
 
   const inMarkdown = (content: string, oldText: string, newText: string) =>
-    findEdit({ content, oldText, newText, expected: 1, isMarkdown: true });
+    findEdit({ content, oldText, newText, expected: 1, fileName: "a.md" });
 
   it.each(FENCED)("P1 P31 a fence that only new_string has in a Markdown file: $what", (row) => {
     const match = inMarkdown(`# A\n\n${row.old}\nEnd.\n`, row.old, row.new);

@@ -18,6 +18,7 @@ import { findPlaces, mostPlaces, type Place, type Search, saidLines } from "./pl
 import { placeholderIn } from "./placeholder.ts";
 import { newFence, type Reading, readingsOf, withoutForeign, withoutNewPluses } from "./reading.ts";
 import { findSlips } from "./slip.ts";
+import { strayEscape } from "./stray-escape.ts";
 import { areBeside, SearchedFile } from "./windows.ts";
 import { lineEndOf, withLineEnd } from "./write.ts";
 
@@ -41,6 +42,13 @@ const STEPS: readonly Step[] = [
 ];
 
 export function findEdit(request: EditRequest): EditMatch {
+  const match = findMeant(request);
+  if (match.status !== "matched" || request.isLiteral === true) return match;
+  const stray = strayEscape(request, match.replacements);
+  return stray === undefined ? match : { status: "escaped", escape: stray };
+}
+
+function findMeant(request: EditRequest): EditMatch {
   const { content, oldText, newText, expected, leaveOut = [] } = request;
   if (oldText === "" || expected < 1) return { status: "none", alreadyApplied: false };
   const placeholder = placeholderOf(request);
@@ -62,7 +70,11 @@ export function findEdit(request: EditRequest): EditMatch {
 }
 
 function findByReading(request: EditRequest): EditMatch {
-  const { content, oldText, newText, leaveOut = [] } = request;
+  const { content, oldText, newText } = request;
+  const leaveOut = [
+    ...(request.leaveOut ?? []),
+    ...(request.isLiteral === true ? ["escapes", "lost escapes"] : []),
+  ];
   const texts = leaveOut.includes("invisible characters")
     ? { oldText, newText, repairs: [] }
     : withoutForeign(content, request);

@@ -8,8 +8,10 @@ export interface EditRequest {
   readonly expected: number;
   /** The content has changed since the model saw it: an extra line or another word may come from that change. */
   readonly isOutdated?: boolean;
-  /** Whether the file is a text in which code stands in fences; if absent, its own fences say so. */
-  readonly isMarkdown?: boolean;
+  /** Its ending names the language: it says where escapes may stand, and whether code stands in fences. */
+  readonly fileName?: string;
+  /** Escapes in the new text are meant as they are. */
+  readonly isLiteral?: boolean;
   /** The names of rules to leave out, to measure their effect; docs/edit-matching.md lists them all. */
   readonly leaveOut?: readonly string[];
 }
@@ -37,4 +39,6 @@ export type EditMatch =
   | { readonly status: "omission"; readonly placeholder: string }
   /** A line, or a sign, that the edit adds is next to its place already. */
   | { readonly status: "doubled"; readonly line: string }
+  /** Only the new text has this escape, and the file's language has none there. */
+  | { readonly status: "escaped"; readonly escape: string }
   | { readonly status: "no_change" };

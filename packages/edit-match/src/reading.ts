@@ -155,6 +155,7 @@ function isOfSeveralLines(text: string): boolean {
   return text.trim().includes("\n");
 }
 
+const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
 const FENCES = /^[ \t]*(?:```|~~~)/gm;
 
 /**
@@ -167,7 +168,8 @@ export function newFence(request: EditRequest): { readonly bare?: string; readon
   if (bare === undefined || /^\s*(?:```|~~~)/.test(oldText)) return {};
   const wordsOf = (line: string) => line.trimEnd().replace(/^\W+/, "");
   const [had = [], has = []] = [oldText, bare].map((text) => text.trim().split("\n").map(wordsOf));
-  const isText = request.isMarkdown ?? content.search(FENCES) >= 0;
+  const { fileName } = request;
+  const isText = fileName === undefined ? content.search(FENCES) >= 0 : MARKDOWN.test(fileName);
   // Around a text as a whole a model puts the text's own language, or none.
   const [, language = ""] = /^\s*[`~]+([\w+.-]*)/.exec(newText) ?? [];
   const isOfText = /^(?:md|mdx|markdown|te?xt)$/i.test(language);

@@ -28,7 +28,7 @@ export function text(description?: string, limits: JsonSchema = {}): Option<stri
   return option({ type: "string", ...limits }, description);
 }
 
-export function flag(description: string): Option<boolean> {
+export function flag(description?: string): Option<boolean> {
   return option({ type: "boolean" }, description);
 }
 

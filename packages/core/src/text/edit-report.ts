@@ -29,6 +29,8 @@ export function failureReport({ match, expected, isOutdated }: FailedMatch): Too
       return { type: "omission", message: omission(match.placeholder) + again };
     case "doubled":
       return { type: "doubled_line", message: doubled(match.line) + again };
+    case "escaped":
+      return { type: "stray_escape", message: escaped(match.escape) + again };
     case "none":
       return { type: "no_occurrence", message: noOccurrence(match) + again };
   }
@@ -42,6 +44,14 @@ function omission(placeholder: string): string {
 
 function doubled(line: string): string {
   return `Failed to edit, new_string adds what is already next to old_string in the file, so that it would be there twice: ${shownLine(line)}. Nothing was written. If the change is done already, go on; otherwise put that into old_string too.`;
+}
+
+function escaped(sign: string): string {
+  const plain = { "\\n": "a line break", "\\t": "a tab", '\\"': "a plain quote" }[sign];
+  return [
+    `Failed to edit, new_string has ${sign} as two characters where this file would not have them, and old_string has none.`,
+    `Nothing was written. Send ${plain} instead, or the same call with "literal": true if the two characters are meant.`,
+  ].join(" ");
 }
 
 function wrongCount(match: Extract<EditMatch, { status: "ambiguous" }>, expected: number): string {

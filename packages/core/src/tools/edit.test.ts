@@ -37,6 +37,23 @@ describe("edit: what it does", () => {
     );
   });
 
+  it("P17 an escape that the language has not there is refused with what to send, and written if it is literal", async () => {
+    const path = join(root, "a.ts");
+    await writeFile(path, "one();\nfour();\n");
+    const call = { file_path: path, old_string: "one();", new_string: "one();\\ntwo();" };
+    const refused = await toolbox().call("edit", call);
+    expect(refused.error?.type).toBe("stray_escape");
+    expect(refused.llmContent).toContain("new_string has \\n as two characters");
+    expect(refused.llmContent).toContain('"literal": true');
+    expect(await readFile(path, "utf8")).toBe("one();\nfour();\n");
+    const edits = [
+      { old_string: "one();", new_string: "one();\\ntwo();", literal: true },
+      { old_string: "four();", new_string: "five();" },
+    ];
+    expect((await toolbox().call("edit", { file_path: path, edits })).error).toBeUndefined();
+    expect(await readFile(path, "utf8")).toBe("one();\\ntwo();\nfive();\n");
+  });
+
   it("X6 a path that is not absolute, or names a folder, is answered with what to give instead", async () => {
     const meant = await edit({ old: "a", new: "b", path: `file://${file}` });
     expect(meant.llmContent).toContain(`probably means "${file}"`);

@@ -9,6 +9,7 @@ import {
 } from "@burin/contract/machine/workspace";
 import {
   closed,
+  flag,
   integer,
   NOT_EMPTY,
   object,
@@ -35,12 +36,14 @@ const ONE_EDIT = object(["old_string", "new_string"], {
   old_string: text(undefined, NOT_EMPTY),
   new_string: text(),
   expected_replacements: integer(undefined, { minimum: 1 }),
+  literal: flag(),
 });
 const PARAMETERS = closed(["file_path"], {
   file_path: text("Absolute path of the file.", NOT_EMPTY),
   old_string: text("The text to replace; empty to make a new file."),
   new_string: text("The text to put in its place."),
   expected_replacements: integer("How many places are to be replaced. Default 1.", { minimum: 1 }),
+  literal: flag('\\n, \\t and \\" in new_string are meant as two characters.'),
   edits: option<readonly ValueOf<typeof ONE_EDIT>[]>({
     type: "array",
     minItems: 1,
@@ -58,7 +61,8 @@ export interface EditOptions {
 
 interface WantedEdit extends ChangedText {
   readonly expected: number;
-  readonly isMarkdown: boolean;
+  readonly fileName: string;
+  readonly isLiteral: boolean;
 }
 
 /** What a call would do to the file in its last known state. */
@@ -293,17 +297,14 @@ function ofEmpty(failure: ToolError): ToolError {
   return { ...failure, message };
 }
 
-const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
-
 function editsOf({ file_path, edits, ...one }: EditParams): readonly WantedEdit[] {
-  return (edits ?? [one]).map(
-    ({ old_string: oldText = "", new_string: newText = "", expected_replacements: expected = 1 }) => ({
-      oldText,
-      newText,
-      expected,
-      isMarkdown: MARKDOWN.test(file_path),
-    }),
-  );
+  return (edits ?? [one]).map(({ old_string: oldText = "", new_string: newText = "", ...more }) => ({
+    oldText,
+    newText,
+    expected: more.expected_replacements ?? 1,
+    isLiteral: more.literal === true,
+    fileName: file_path,
+  }));
 }
 
 function isCreation({ edits, old_string }: EditParams): boolean {

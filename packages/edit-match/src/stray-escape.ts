@@ -1,0 +1,102 @@
+import type { EditRequest, Replacement } from "./edit.ts";
+import { isBlank } from "./lines.ts";
+import { applyReplacements } from "./write.ts";
+
+/** Where a language may have a backslash: all other text of it has none before these letters and signs. */
+interface Language {
+  readonly endings: string;
+  readonly tokens: readonly string[];
+  /** Whether its templates hold code, which may hold templates. */
+  readonly hasTemplates?: true;
+}
+
+const SLASHES = String.raw`\/\/.*|\/\*[^]*?(?:\*\/|$)`;
+/** What is not closed goes to the end of its line. */
+const QUOTED = String.raw`"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?`;
+const TRIPLE = `"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)`;
+const BACKTICKS = "`(?:\\\\[^]|[^`\\\\])*(?:`|$)";
+/** A slash divides behind a value, and begins a pattern behind anything else. */
+const PATTERN = String.raw`\/(?<=(?:^|[(,=:[!&|?{};+>]|\b(?:return|case|typeof))\s{0,20}\/)(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/`;
+const RAW = String.raw`\bR"([^\s()\\]*)\([^]*?\)\1"|@"(?:[^"]|"")*"`;
+const RUST = String.raw`\br(#*)"[^]*?"\1|"(?:\\[^]|[^"\\])*(?:"|$)|'(?:\\[^\n']*.|[^'\\\n])'`;
+
+const LANGUAGES: readonly Language[] = [
+  {
+    endings: "js mjs cjs jsx ts mts cts tsx",
+    tokens: [SLASHES, PATTERN, QUOTED, "[`{}]"],
+    hasTemplates: true,
+  },
+  { endings: "java kt kts scala swift dart go", tokens: [SLASHES, TRIPLE, BACKTICKS, QUOTED] },
+  { endings: "c h cc cpp cxx hpp hh hxx m mm cs", tokens: [SLASHES, RAW, TRIPLE, QUOTED] },
+  { endings: "rs", tokens: [SLASHES, RUST] },
+  { endings: "py pyi toml", tokens: ["#.*", TRIPLE, QUOTED] },
+  { endings: "json jsonc json5", tokens: [SLASHES, QUOTED] },
+  { endings: "css scss less", tokens: [SLASHES, QUOTED] },
+];
+
+const ESCAPES: readonly string[] = ["\\n", "\\t", '\\"'];
+const STRAY = String.raw`\\[nt"]`;
+
+/** An escape of JSON that only the new text has, and that the language of the file has nowhere but in strings. */
+export function strayEscape(request: EditRequest, replacements: readonly Replacement[]): string | undefined {
+  const { oldText, newText, fileName = "" } = request;
+  const fresh = ESCAPES.filter((sign) => newText.includes(sign) && !oldText.includes(sign));
+  if (fresh.length === 0) return undefined;
+  const ending = /\.(\w+)$/.exec(fileName)?.[1]?.toLowerCase() ?? "";
+  const language = LANGUAGES.find(({ endings }) => endings.split(" ").includes(ending));
+  if (language === undefined) return joinsLines(request) ? "\\n" : undefined;
+  const outside = outsideStrings(request, replacements, language);
+  return fresh.find((sign) => outside.has(sign));
+}
+
+/** The escapes in what is written that stand in no string, pattern or comment. */
+function outsideStrings(
+  { content }: EditRequest,
+  replacements: readonly Replacement[],
+  language: Language,
+): Set<string> {
+  let shift = 0;
+  const written = replacements.map(({ start, end, text }) => {
+    const from = start + shift;
+    shift += text.length - (end - start);
+    return { from, to: from + text.length };
+  });
+  const end = written.at(-1)?.to ?? 0;
+  const found = new Set<string>();
+  for (const { index, 0: token } of tokensOf(applyReplacements(content, replacements), language)) {
+    if (index >= end) break;
+    const isWritten = written.some(({ from, to }) => index >= from && index < to);
+    if (isWritten && ESCAPES.includes(token)) found.add(token);
+  }
+  return found;
+}
+
+function* tokensOf(text: string, { tokens, hasTemplates }: Language): Generator<RegExpExecArray> {
+  // The escapes come last: what begins a string is none.
+  const next = new RegExp([...tokens, STRAY].join("|"), "g");
+  /** The rest of a template up to its end, or to code in it. */
+  const template = /(?:\\[\s\S]|[^`\\$]|\$(?!\{))*(?:`|\$\{|$)/y;
+  /** How many brackets are open in the code of each template. */
+  const open: number[] = [];
+  for (let found = next.exec(text); found !== null; found = next.exec(text)) {
+    yield found;
+    const [token] = found;
+    const isBack = token === "}" && open.at(-1) === 0;
+    if (isBack) open.pop();
+    else if (open.length > 0 && /^[{}]$/.test(token)) open.push((open.pop() ?? 0) + (token === "{" ? 1 : -1));
+    if (hasTemplates !== true || !(isBack || token === "`")) continue;
+    template.lastIndex = next.lastIndex;
+    if (template.exec(text)?.[0].endsWith("${") === true) open.push(0);
+    next.lastIndex = template.lastIndex;
+  }
+}
+
+/** Whether lines of the file stay if `\n` ends a line, and go if it does not; a file that has such signs may mean them. */
+function joinsLines({ content, oldText, newText }: EditRequest): boolean {
+  if (!newText.includes("\\n") || oldText.includes("\\n") || /\\[a-z]/.test(content)) return false;
+  const [lines, meant] = [newText, newText.replaceAll("\\n", "\n")].map((text) => new Set(text.split("\n")));
+  const whole = new Set(content.split(/\r?\n/));
+  const isJoined = (line: string) =>
+    whole.has(line) && meant?.has(line) === true && lines?.has(line) === false;
+  return oldText.split(/\r?\n/).some((line) => !isBlank(line) && isJoined(line));
+}
