@@ -9,8 +9,9 @@ const PROOFS = [
   "packaging/bare-machine.mjs --whole",
   "packaging/fleet-newcomer.mjs",
   "bench/faults/run.mjs fleet",
+  "bench/faults/run.mjs journal",
 ];
-/** Of the faults of the fleet. */
+/** Of the faults of the fleet and the journal. */
 const AMOUNTS = { KILLS: "200", TASKS: "300" };
 
 for (const proof of PROOFS) {

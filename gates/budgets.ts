@@ -9,15 +9,15 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "shell-judge": 6970, // two fifths are tables of programs
   net: 800,
   files: 6650, // a fifth is search
-  commands: 9130, // sandbox and git are the half
+  commands: 9140, // sandbox and git are the half
   models: 6560, // protocols and requests 2,380, failures and replies 1,500
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
-  core: 18680, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 19190, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2410,
   fleet: 4810,
-  cli: 16570, // the app is more than half
+  cli: 16610, // the app is more than half
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

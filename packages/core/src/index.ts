@@ -196,12 +196,14 @@ export {
   resumeSession,
 } from "./session/resume.ts";
 export { TurnCount } from "./session/turn-count.ts";
+export type { CutCall } from "./session/undo/cut-calls.ts";
 export type { FileOutcome } from "./session/undo/take-back.ts";
 export type { UndoEntry, UndoResult } from "./session/undo/undo.ts";
 export type { UndoOptions } from "./session/undo/undo-choice.ts";
 export {
   forgetUndo,
   noteTakenBack,
+  settleCutCalls,
   undo,
   undoEntries,
   undoInCopy,

@@ -218,7 +218,11 @@ async function clear(desk: CommandDesk): Promise<void> {
   desk.clearScreen();
 }
 
+/** As `burin undo --list` and notices print it. */
+const CHANGE_ID = /^[0-9a-z]{9}00-[0-9a-f]{6}$/;
+
 async function undoLast(desk: CommandDesk, words: string): Promise<void> {
+  if (CHANGE_ID.test(words)) return changeBack(desk, { call: words });
   if (words !== "" && !/^[1-9]\d{0,4}$/.test(words))
     return void desk.note(say("undo.count", { word: words }), true);
   await changeBack(desk, { count: words === "" ? 1 : Number(words) });

@@ -183,6 +183,9 @@ export const en = {
   "undo.unchanged": "There was nothing to change in {file}: it already is as it was before.",
   "undo.elsewhere":
     "The last change outside of this session ({files}) is taken back with: burin undo 1 --session {id}",
+  "cut.changed": "Burin was killed during: {what}. It had changed {files}. /undo {id} takes that back.",
+  "cut.later": "Changed after that, perhaps by somebody else: {files}. /undo {id} takes that back.",
+  "cut.unknown": "Burin was killed during: {what}. What it changed is not known and cannot be taken back.",
   "export.done": "Written: {file}",
   "export.failed": "{file} was not written: {why}",
   "copy.none": "There is no answer to copy yet.",

@@ -111,14 +111,16 @@ function countIn([word, ...others]: readonly string[]): number | undefined {
 }
 
 const MOST_NAMED = 4;
+const CUT = { during: "cut off", after: "after it was cut off, perhaps by somebody else" };
 
-function lineOf({ id, at, kind, writer, files, isInForce, call, isShared }: UndoEntry): string {
+function lineOf({ id, at, kind, writer, files, isInForce, call, isShared, cut }: UndoEntry): string {
   const what = kind === "undo" ? "undo of" : "change of";
   const state = isInForce ? "" : "  (taken back)";
   const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : "";
   const names = visible(files.slice(0, MOST_NAMED).join(", "));
   const by = call === undefined ? "" : `  ${visible(call)}${isShared ? " (not alone)" : ""}`;
-  const whose = kind === "call" ? `${by}  ${writer}` : "";
+  const how = cut === undefined ? "" : ` (${CUT[cut]})`;
+  const whose = kind === "call" ? `${by}${how}  ${writer}` : "";
   return `${localTime(at, 19)}  ${id}  ${what} ${names}${more}${whose}${state}`;
 }
 

@@ -63,6 +63,16 @@ export function openCommands(given: CommandsOptions) {
   };
 }
 
+/** Ends what a Burin that was killed has left running; resolves to the number. */
+export async function endLeftCommands(home: string): Promise<number> {
+  if (entriesOf(join(home, "running")).length === 0) return 0;
+  const [{ endLeftBehind }, { lookAfterGuard }] = await Promise.all([
+    import("../processes/process-ledger.ts"),
+    import("../sandbox/guard-notes.ts"),
+  ]);
+  return endLeftBehind(home, lookAfterGuard);
+}
+
 type WriteLedger = Awaited<ReturnType<typeof openWriteLedger>>;
 
 /** For the files that are written; the ledger of commands is loaded with the first command. */

@@ -9,9 +9,18 @@ import {
   type Session,
   type SessionOptions,
   type Settings,
+  settleCutCalls,
 } from "@burin/core";
 import { say } from "../../locales/say.ts";
-import { type CommonOptions, type Opened, openSettings, sessionOptions } from "../../request/options.ts";
+import {
+  type CommonOptions,
+  type Opened,
+  openSettings,
+  sessionOptions,
+  sessionPlace,
+} from "../../request/options.ts";
+
+const MOST_NAMED = 5;
 
 /** A recorded session that is held, and its events so far. */
 interface Resumed {
@@ -81,7 +90,24 @@ export class SessionHost {
     this.#follow(created);
     const named = { settings: opened.settings, options: this.options };
     for (const notice of await ruleNotices(named, created.registry)) this.#needs.tell(notice);
+    if (session.kind !== "unrecorded") void this.#tellOfCutCalls();
     return past;
+  }
+
+  /** What a Burin that was killed had changed can be taken back. */
+  async #tellOfCutCalls(): Promise<void> {
+    const place = { ...sessionPlace(this.options), environment: process.env };
+    const list = (files: readonly string[]) => {
+      const more =
+        files.length > MOST_NAMED ? `, ${say("undo.more", { count: files.length - MOST_NAMED })}` : "";
+      return `${files.slice(0, MOST_NAMED).join(", ")}${more}`;
+    };
+    for (const { id, call, files, later, laterId, isKnown } of await settleCutCalls(place)) {
+      const { what } = call;
+      if (!isKnown) this.#needs.tell(say("cut.unknown", { what }));
+      if (files.length > 0) this.#needs.tell(say("cut.changed", { what, files: list(files), id }));
+      if (later.length > 0) this.#needs.tell(say("cut.later", { files: list(later), id: laterId }));
+    }
   }
 
   async #resume(session: CommonOptions["session"]): Promise<Resumed> {

@@ -42,13 +42,20 @@ interface CallChanges {
   readonly git?: readonly GitChange[];
   /** Something else was at work too, so that a part may be its work. */
   readonly isShared?: boolean;
+  /**
+   * Burin was killed while the call ran. `during`: what had changed until then. `after`: what changed from then until
+   * the next Burin looked, by the command or by anybody else.
+   */
+  readonly cut?: "during" | "after";
 }
 
 export type JournalLine =
   | FileChange
   | CallChanges
-  /** What an undo did to a repository. */
-  | { readonly type: "git"; readonly change: GitChange }
+  /** What an undo is about to do to a repository; the last line with an id counts, and null says that nothing was done. */
+  | { readonly type: "git"; readonly id?: string; readonly change: GitChange | null }
+  /** The first line of an undo. Without the last one, it was killed before its end. */
+  | { readonly type: "undo_begun"; readonly id: string; readonly at: string; readonly of: readonly string[] }
   | { readonly type: "forgotten"; readonly id: string }
   /** This change took back a part of an earlier one. */
   | { readonly type: "taken_back"; readonly id: string }

@@ -24,9 +24,14 @@ export class JournalTails {
   readonly #folder: string;
   readonly #sizes: ReadonlyMap<string, number>;
 
-  constructor(folder: string) {
+  /** `sizes` are those from which on to read, where another process has noted them. */
+  constructor(folder: string, sizes?: Readonly<Record<string, number>>) {
     this.#folder = folder;
-    this.#sizes = this.#sizesNow();
+    this.#sizes = sizes === undefined ? this.#sizesNow() : new Map(Object.entries(sizes));
+  }
+
+  get sizes(): Record<string, number> {
+    return Object.fromEntries(this.#sizes);
   }
 
   read(): OthersChanges {

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { orElse } from "@burin/contract/or-else";
 import { readText } from "@burin/files/disk/regular-file";
 import { codeOf } from "@burin/files/disk/system-error";
 import { asSessionError } from "../log/session-error.ts";
@@ -24,6 +25,7 @@ export interface Undoing {
 export interface Operation extends Undoing {
   readonly call?: CallNote;
   readonly isShared?: boolean;
+  readonly cut?: "during" | "after";
   readonly at: string;
   /** The journal that it is in: the id of a session, or another name. */
   readonly writer: string;
@@ -31,6 +33,8 @@ export interface Operation extends Undoing {
   readonly of: readonly string[] | null;
   /** Of what an undo has undone a part. */
   readonly partOf?: readonly string[];
+  /** An undo that was killed before its end. */
+  readonly isUnfinished?: boolean;
   /** 0 for a call, 1 for its undo, 2 for the undo of that, and so on. */
   depth: number;
   /** false while it is undone. */
@@ -81,6 +85,12 @@ export function readOperations(
   return chosen;
 }
 
+/** Whether the journal of a writer has this one. */
+export function hasOperation(folder: string, { writer, id }: { writer: string; id: string }): boolean {
+  const path = join(folder, `${writer}.jsonl`);
+  return orElse([], () => operationsIn(path, writer)).some((one) => one.id === id);
+}
+
 function operationsIn(path: string, writer: string): Operation[] {
   // A line that a crash cut off describes a change that never happened.
   const read = (readText(path, MOST_JOURNAL_BYTES) ?? "").split("\n").map(parseJson);
@@ -89,9 +99,14 @@ function operationsIn(path: string, writer: string): Operation[] {
   const changes = lines.flatMap((line) => (line.type === "change" && !forgotten.has(line.id) ? line : []));
   const undo = lines.find((line) => line.type === "undo");
   if (undo?.type === "undo") {
-    const git = lines.flatMap((line) => (line.type === "git" ? line.change : []));
     const { id, at, of, partOf = [] } = undo;
-    return [{ id, at, writer, changes, git, of, partOf, depth: 1, isInForce: true, isSorted: false }];
+    return [{ ...UNDO, id, at, writer, changes, git: gitIn(lines), of, partOf }];
+  }
+  const begun = lines.find((line) => line.type === "undo_begun");
+  if (begun?.type === "undo_begun") {
+    const { id, at, of } = begun;
+    const isUnfinished = true;
+    return [{ ...UNDO, id, at, writer, changes, git: gitIn(lines), of: [], partOf: of, isUnfinished }];
   }
   const takenBack = new Set(lines.flatMap((line) => (line.type === "taken_back" ? line.id : [])));
   const edits = changes.map((change): Operation => {
@@ -106,4 +121,12 @@ function operationsIn(path: string, writer: string): Operation[] {
     return { ...rest, git, writer, isSorted: true, of: null, depth: 0, isInForce: true };
   });
   return [...edits, ...calls];
+}
+
+const UNDO = { depth: 1, isInForce: true, isSorted: false };
+
+function gitIn(lines: readonly JournalLine[]): GitChange[] {
+  const found = new Map<string, GitChange | null>();
+  for (const line of lines) if (line.type === "git") found.set(line.id ?? String(found.size), line.change);
+  return [...found.values()].filter((change) => change !== null);
 }

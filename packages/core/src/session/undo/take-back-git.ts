@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   renameSync,
@@ -10,8 +11,9 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { GitWork, type RefChange } from "@burin/commands/git/git-work";
+import { findProcess } from "@burin/commands/processes/process-table";
 import { messageOf } from "@burin/contract/text/error-message";
-import { bytesOf, lstatOf } from "@burin/files/disk/disk-looks";
+import { bytesOf, entriesOf, lstatOf } from "@burin/files/disk/disk-looks";
 import { randomName } from "@burin/files/disk/random-name";
 import { readBytes } from "@burin/files/disk/regular-file";
 import { codeOf } from "@burin/files/disk/system-error";
@@ -27,7 +29,8 @@ export interface GitPlace {
   readonly folder: string;
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
-  readonly note: (change: GitChange) => void;
+  /** Called before and after it happens with the same id; null when it did not. */
+  readonly note: (change: GitChange | null, id: string) => void;
 }
 
 const MOST_INDEX_BYTES = 256 * 1024 * 1024;
@@ -63,18 +66,23 @@ function putBack(change: GitChange, place: GitPlace): FileOutcome["what"] {
   const fault = change.pack === undefined ? null : git.unpack(join(place.folder, change.pack));
   if (fault !== null) throw leftAlone(fault);
   const lock = lockIndex(files, change, place);
+  const done = { repository, files: files.map(inverseFile), refs: refs.map(inverse) };
+  const id = newChangeId(place.folder);
+  place.note(done, id);
   try {
     const failed = git.updateRefs(refs.map(inverse));
-    if (failed !== null) throw leftAlone(failed);
+    if (failed !== null) {
+      place.note(null, id);
+      throw leftAlone(failed);
+    }
     for (const one of files) if (one.file !== indexOf(change)) writeState(one, place);
     lock.settle();
   } finally {
     lock.release();
   }
-  const done = { repository, files: files.map(inverseFile), refs: refs.map(inverse) };
-  const pack = `${newChangeId(place.folder)}.pack`;
+  const pack = `${id}.pack`;
   const isPacked = packDropped(git, { earlier, now: reader.look(), change: done }, join(place.folder, pack));
-  place.note(isPacked ? { ...done, pack } : done);
+  if (isPacked) place.note({ ...done, pack }, id);
   return "restored";
 }
 
@@ -129,15 +137,40 @@ function lockIndex(files: readonly FileChange[], change: GitChange, place: GitPl
   const own = files.find(({ file }) => file === index);
   if (own === undefined) return { settle: () => {}, release: () => {} };
   const lock = `${index}.lock`;
+  const draft = `${index}.burin-${process.pid}.lock`;
+  removeLeftLocks(index);
   const bytes =
     own.before === null ? Buffer.alloc(0) : readBytes(keptPath(own.before, place), MOST_INDEX_BYTES);
+  const release = () => {
+    if (isSameFile(draft, lock)) rmSync(lock, { force: true });
+    rmSync(draft, { force: true });
+  };
   try {
-    writeFileSync(lock, bytes ?? "", { flag: "wx", mode: own.before?.mode ?? 0o644 });
+    writeFileSync(draft, bytes ?? "", { mode: own.before?.mode ?? 0o644 });
+    // Whose the lock is can be seen from its other name, also after a kill.
+    linkSync(draft, lock);
   } catch (error) {
+    rmSync(draft, { force: true });
     throw codeOf(error) === "EEXIST" ? leftAlone(`git is at work there: ${lock} exists`) : error;
   }
   const settle = () => (own.before === null ? rmSync(index, { force: true }) : renameSync(lock, index));
-  return { settle, release: () => rmSync(lock, { force: true }) };
+  return { settle, release };
+}
+
+/** Of an undo that was killed. */
+function removeLeftLocks(index: string): void {
+  for (const { name } of entriesOf(dirname(index))) {
+    const pid = /^index\.burin-(\d+)\.lock$/.exec(name)?.[1];
+    if (pid === undefined || findProcess(Number(pid)) !== null) continue;
+    const draft = join(dirname(index), name);
+    if (isSameFile(draft, `${index}.lock`)) rmSync(`${index}.lock`, { force: true });
+    rmSync(draft, { force: true });
+  }
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [lstatOf(one), lstatOf(other)];
+  return first !== null && first.ino === second?.ino && first.dev === second.dev;
 }
 
 function writeState({ file, before }: FileChange, place: GitPlace): void {

@@ -49,8 +49,10 @@ export interface UndoPlace {
   readonly home?: string;
   readonly onChange: OnChange;
   readonly beginWrite?: BeginWrite;
-  /** Notes a change of a link, a folder, or a mode alone. */
+  /** Notes a change of a link, a folder, or a mode alone, before it happens: a later undo sees whether it did. */
   readonly note?: (change: Pick<FileChange, "file" | "before" | "after">) => void;
+  /** What an undo that was killed had removed already, to put something else there. */
+  readonly removed?: ReadonlySet<string>;
   /** The name of a kept file with the bytes that git has under an id. */
   readonly blobs?: ReadonlyMap<string, string>;
 }
@@ -91,7 +93,7 @@ async function applied(step: Step): Promise<FileOutcome["what"]> {
   const isNow = (content: Content | null) =>
     isSame(now, content, (like) => gitIdOf(change.file, now?.bytes ?? 0, like));
   if (isNow(before)) return (await giveBackMode(step)) ? "restored" : "unchanged";
-  if (isNow(after)) return replaced(step);
+  if (isNow(after) || (now === null && step.place.removed?.has(change.file))) return replaced(step);
   if (now === null) throw leftAlone("it was removed since");
   if (now.kind !== undefined) throw leftAlone("it is no longer a regular file");
   if (after === null) throw leftAlone("there is a file of that name again");
@@ -136,15 +138,15 @@ async function replaceKind(step: Step): Promise<FileOutcome["what"]> {
   } else if (now !== null) {
     const kept = `${newChangeId(place.folder)}${REPOSITORY_ENDING}`;
     const gone = now.kind === "repository" ? { ...now, kept } : now;
-    await workAt(target(step), (path) => removeNoFile(path, gone, join(place.folder, kept)));
     place.note?.({ file: change.file, before: gone, after: null });
+    await workAt(target(step), (path) => removeNoFile(path, gone, join(place.folder, kept)));
   }
   if (before === null) return "removed";
   if (before.kind === undefined) await putBack({ ...step, now: null }, keptPath(step, before));
   else {
     const from = before.kind === "repository" ? join(place.folder, before.kept ?? "") : "";
-    await workAt(target(step), (path) => (from === "" ? makeNoFile(path, before) : moveFolder(from, path)));
     place.note?.({ file: change.file, before: null, after: before });
+    await workAt(target(step), (path) => (from === "" ? makeNoFile(path, before) : moveFolder(from, path)));
   }
   return now === null ? "made again" : "restored";
 }
@@ -185,9 +187,9 @@ function makeNoFile(path: string, { kind, target: leadsTo, mode }: Content): voi
 
 async function setMode(step: Step, mode: number): Promise<void> {
   const { change, place, now } = step;
-  await workAt(target(step), (path) => chmodSync(path, mode));
   if (now !== null && change.after !== null)
     place.note?.({ file: change.file, before: { ...now, mode: change.after.mode }, after: { ...now, mode } });
+  await workAt(target(step), (path) => chmodSync(path, mode));
 }
 
 /** Undo shows its refusals to the user; the code is not used. */

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { basename, dirname, relative } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { GitWork } from "@burin/commands/git/git-work";
+import { onceFor } from "@burin/contract/async/once";
 import { messageOf } from "@burin/contract/text/error-message";
 import { lstatOf } from "@burin/files/disk/disk-looks";
 import { isWithin } from "@burin/files/paths/paths";
@@ -11,6 +12,7 @@ import {
   isAsInIndex,
   lookAtWork,
   MOST_KEPT_BYTES,
+  type Repository,
   type RepositoryLook,
   RepositoryReader,
   readStamp,
@@ -41,7 +43,7 @@ export interface TreeState {
   readonly repositories: readonly RepositoryState[];
 }
 
-interface RepositoryState {
+export interface RepositoryState {
   readonly reader: RepositoryReader;
   readonly look: RepositoryLook;
 }
@@ -95,6 +97,17 @@ export class TreeStates {
       if (!isRecent || tries === 3) return state;
       await new Promise((resolve) => setTimeout(resolve, CLOCK_STEP_MS));
     }
+  }
+
+  /** The content that is known of a path with this stamp; the same object as long as it is. */
+  knownAt(path: string, stamp: string): Content | null {
+    const known = this.#known.get(path);
+    return known?.stamp === stamp ? known.content : null;
+  }
+
+  /** Takes over what another process has known. */
+  recall(path: string, stamp: string, content: Content): void {
+    this.#known.set(path, { stamp, content });
   }
 
   gitOf({ repository }: RepositoryReader): GitWork {
@@ -234,12 +247,13 @@ export class TreeStates {
     const found = new Map<string, RepositoryReader>();
     for (const root of roots) {
       const repository = findRepository(root);
-      if (repository === null) continue;
-      const known = this.#readers.get(repository.gitDir) ?? new RepositoryReader(repository);
-      this.#readers.set(repository.gitDir, known);
-      found.set(repository.gitDir, known);
+      if (repository !== null) found.set(repository.gitDir, this.readerOf(repository));
     }
     return [...found.values()];
+  }
+
+  readerOf(repository: Repository): RepositoryReader {
+    return onceFor(this.#readers, repository.gitDir, () => new RepositoryReader(repository));
   }
 }
 

@@ -66,9 +66,12 @@ export function within(operations: readonly Operation[], isMeant: Scope): Operat
 /** Latest first. */
 export function chosenFrom(operations: readonly Operation[], options: UndoOptions): readonly Operation[] {
   const { count, session, redo, call, file } = options;
-  const inForce = operations.filter(({ isInForce }) => isInForce).reverse();
+  const all = operations.filter(({ isInForce }) => isInForce).reverse();
+  if (call !== undefined)
+    return all.filter((one) => one.of === null && (one.id.startsWith(call) || one.call?.callId === call));
+  // What changed after a kill may be the user's own work: it is taken back only by its name.
+  const inForce = all.filter(({ cut }) => cut !== "after");
   const calls = inForce.filter(({ of }) => of === null);
-  if (call !== undefined) return calls.filter((one) => one.id.startsWith(call) || one.call?.callId === call);
   if (file !== undefined) return calls.flatMap((one) => onlyFile(one, file)).slice(0, count ?? 1);
   if (session !== undefined) {
     const its = inForce.filter(({ writer }) => writer === session);

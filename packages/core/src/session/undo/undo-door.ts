@@ -5,3 +5,6 @@ export const { undo, undoEntries, undoInCopy, undoScope, noteTakenBack, forgetUn
   () => import("./undo.ts"),
   ["undo", "undoEntries", "undoInCopy", "undoScope", "noteTakenBack", "forgetUndo", "undoPlan"],
 );
+
+/** Those of cut-calls.ts. */
+export const { settleCutCalls } = lazily(() => import("./cut-calls.ts"), ["settleCutCalls"]);

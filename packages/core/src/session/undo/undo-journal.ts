@@ -94,6 +94,11 @@ export class UndoJournal {
     appendLine(this.#path, line);
   }
 
+  /** Of an undo that changed nothing. */
+  remove(): void {
+    rmSync(this.#path, { force: true });
+  }
+
   #keep(id: string, { real, present, coming, madeFolders, hashes }: PendingChange): FileChange {
     return {
       type: "change",

@@ -1,11 +1,13 @@
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
-import { openWriteLedger } from "@burin/commands/shell/commands";
+import { endLeftCommands, openWriteLedger } from "@burin/commands/shell/commands";
+import { orElse } from "@burin/contract/or-else";
 import { messageOf } from "@burin/contract/text/error-message";
 import { lockPath } from "@burin/files/disk/path-lock";
 import { isWithin } from "@burin/files/paths/paths";
 import { listSessions } from "../log/session-files.ts";
-import type { FileChange, GitChange } from "./journal-line.ts";
+import { settleCutCalls } from "./cut-calls.ts";
+import type { FileChange } from "./journal-line.ts";
 import { type Operation, readOperations, type Undoing } from "./operations.ts";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import type { GitPlace } from "./take-back-git.ts";
@@ -36,19 +38,26 @@ export interface UndoEntry {
   readonly maker?: string;
   /** Something else was at work too, so that a part may be its work. */
   readonly isShared?: boolean;
+  /** Burin was killed while it ran: it changed this until then, or somebody changed it after that. */
+  readonly cut?: "during" | "after";
 }
 
 /** The operations that can be undone, latest first. */
 export async function undoEntries({ home, root }: Pick<UndoOptions, "home" | "root">): Promise<UndoEntry[]> {
+  await settleCutCalls({ home, root, environment: process.env });
   const operations = readOperations(home, root, (all) => all);
   return operations.map((operation) => entryOf(operation, root)).reverse();
 }
 
 function entryOf(operation: Operation, root: string): UndoEntry {
-  const { id, at, writer, of, isInForce, changes, git, call, isShared = false } = operation;
+  const { id, at, writer, of, isInForce, changes, git, call, isShared = false, cut } = operation;
   const paths = [...changes.map(({ file }) => file), ...git.map(({ repository }) => repository.gitDir)];
   const files = paths.map((path) => relative(root, path));
-  const more = { ...(call && { call: call.what, maker: call.maker }), ...(isShared && { isShared }) };
+  const more = {
+    ...(call && { call: call.what, maker: call.maker }),
+    ...(isShared && { isShared }),
+    ...(cut && { cut }),
+  };
   return { id, at, kind: of === null ? "call" : "undo", writer, files, isInForce, ...more };
 }
 
@@ -72,7 +81,8 @@ export function forgetUndo({ home, root }: Pick<UndoOptions, "home" | "root">): 
 
 /** What `undo` with these options would take back, latest first. */
 export async function undoPlan(options: UndoOptions): Promise<UndoEntry[]> {
-  const { home, root, only } = options;
+  const { home, root, only, environment = process.env } = options;
+  await settleCutCalls({ home, root, environment });
   const scope = only === undefined ? null : scopeOf(only, options);
   const chosen = readOperations(home, root, (all) => chosenFrom(scope ? within(all, scope) : all, options));
   return chosen.map((operation) => entryOf(operation, root));
@@ -93,25 +103,37 @@ export async function noteTakenBack(
  * recorded, so that it can be undone the same way. Of two at the same time, the second undoes the operation
  * before.
  */
-export function undo(options: UndoOptions): Promise<UndoResult> {
-  return lockPath(undoFolder(options.home, options.root), () => takeBackChosen(options));
+export async function undo(options: UndoOptions): Promise<UndoResult> {
+  const { home, root, environment = process.env } = options;
+  // What still runs would change what is given back, and an undo that was killed has left files half written.
+  await endLeftCommands(home);
+  await settleCutCalls({ home, root, environment });
+  return lockPath(undoFolder(home, root), () => takeBackChosen(options));
 }
 
 async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   const { home, root } = options;
   const scope = options.only === undefined ? null : scopeOf(options.only, options);
   let elsewhere: Operation | undefined;
+  let unfinished: readonly Operation[] = [];
   const chosen = readOperations(home, root, (operations) => {
-    const inScope = scope === null ? operations : within(operations, scope);
+    unfinished = operations.filter(({ isUnfinished }) => isUnfinished);
+    // One that was killed is gone on with, or taken back as the part of an undo that it is.
+    const counted = options.redo ? operations : operations.filter((one) => !one.isUnfinished);
+    const inScope = scope === null ? counted : within(counted, scope);
     const known = new Set(inScope);
-    elsewhere = operations.findLast((one) => one.of === null && one.isInForce && !known.has(one));
+    elsewhere = counted.findLast((one) => one.of === null && one.isInForce && !known.has(one));
     return chosenFrom(inScope, options);
   });
   if (chosen.length === 0)
     return { isRedo: false, files: [], ...(elsewhere && { elsewhere: entryOf(elsewhere, root) }) };
   const folder = undoFolder(home, root);
-  const id = newChangeId(folder);
+  const begun = unfinished.find((one) => isBegunOf(one, chosen));
+  const id = begun?.id ?? newChangeId(folder);
   const journal = new UndoJournal(home, root, `undo-${id}`);
+  const at = new Date().toISOString();
+  const ids = chosen.map((one) => one.id);
+  if (begun === undefined) orElse(undefined, () => journal.append({ type: "undo_begun", id, at, of: ids }));
   const ledger = await openWriteLedger(home);
   const { beginWrite } = ledger;
   const { onChange } = journal;
@@ -123,14 +145,16 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
       madeFolders: 0,
       ...change,
     });
-  const noteGit = (change: GitChange) => journal.append({ type: "git", change });
+  const noteGit: GitPlace["note"] = (change, gitId) => journal.append({ type: "git", id: gitId, change });
   const environment = options.environment ?? process.env;
-  const place = { folder, root, home, onChange, beginWrite, note, noteGit, environment };
+  const removed = new Set(begun?.changes.flatMap(({ file, after }) => (after === null ? file : [])));
+  const place = { folder, root, home, onChange, beginWrite, note, noteGit, environment, removed };
   const { files, of, partOf } = await takeBackAll(chosen, place).finally(ledger.close);
   const result = { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
   try {
     const hasChanged = files.some(({ what }) => what !== "refused" && what !== "unchanged");
-    if (hasChanged || of.length > 0)
+    if (!hasChanged && of.length === 0 && begun === undefined) journal.remove();
+    else
       journal.append({
         type: "undo",
         id,
@@ -144,9 +168,14 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   }
 }
 
+/** Whether it is the beginning of taking back exactly these. */
+function isBegunOf({ partOf = [] }: Operation, chosen: readonly Operation[]): boolean {
+  return partOf.length === chosen.length && chosen.every(({ id, isPart }) => !isPart && partOf.includes(id));
+}
+
 interface WholePlace extends UndoPlace {
   /** Absent where git's state stays as it is. */
-  readonly noteGit?: (change: GitChange) => void;
+  readonly noteGit?: GitPlace["note"];
   readonly environment: NodeJS.ProcessEnv;
 }
 

@@ -1,0 +1,141 @@
+import { rmSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { endLeftCommands } from "@burin/commands/shell/commands";
+import { lstatOf } from "@burin/files/disk/disk-looks";
+import { lockPath } from "@burin/files/disk/path-lock";
+import type { CallNote, FileChange, GitChange } from "./journal-line.ts";
+import { JournalTails } from "./journal-tails.ts";
+import { KeptContents } from "./kept-contents.ts";
+import { findCutCalls, type OpenNote, recallState, removeOldLooks, SIGN_OF_LIFE_MS } from "./open-calls.ts";
+import { hasOperation } from "./operations.ts";
+import { TreeChanges } from "./tree-changes.ts";
+import { TreeStates } from "./tree-state.ts";
+import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
+
+/** A sign of life may come so much later than planned. */
+const LATE_MS = 200;
+
+/** A call during which Burin was killed. */
+export interface CutCall {
+  readonly id: string;
+  readonly call: CallNote;
+  /** What it had changed until then, relative to the root. */
+  readonly files: readonly string[];
+  /** What changed later, until now, by the command or by anybody else; `laterId` names it for undo. */
+  readonly later: readonly string[];
+  readonly laterId: string;
+  /** false when nothing is known of what it changed. */
+  readonly isKnown: boolean;
+}
+
+export interface CutPlace {
+  readonly home: string;
+  readonly root: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Finds out what calls changed whose Burin was killed, so that it can be taken back. Returns those it is the first to find. */
+export async function settleCutCalls(place: CutPlace): Promise<CutCall[]> {
+  const folder = undoFolder(place.home, place.root);
+  if (findCutCalls(folder).length === 0) return [];
+  return lockPath(join(folder, "cut-calls"), async () => {
+    await endLeftCommands(place.home);
+    const settled: CutCall[] = [];
+    for (const { path, note } of findCutCalls(folder)) {
+      if (note !== null && !hasOperation(folder, note)) settled.push(await settle(note, path, place));
+      rmSync(path, { force: true });
+    }
+    removeOldLooks(folder);
+    return settled;
+  });
+}
+
+async function settle(note: OpenNote, path: string, { home, root, environment }: CutPlace): Promise<CutCall> {
+  const folder = undoFolder(home, root);
+  const { id, call, writer } = note;
+  const laterId = newChangeId(folder);
+  const kept = new KeptContents(folder);
+  const settings = { ...note.request.settings, environment };
+  const states = new TreeStates({ request: { ...note.request, settings }, environment, kept });
+  const before = recallState(note, { folder, states, kept });
+  const after = await states.look(new AbortController().signal);
+  if (before === null || after.work.isCut) return { id, call, files: [], later: [], laterId, isKnown: false };
+  const others = new JournalTails(folder, note.sizes).read();
+  const lastSign = statSync(path).mtimeMs;
+  const found = await new TreeChanges(states, folder).find({ before, after, others });
+  const { during, later } = splitByTime(found, lastSign + SIGN_OF_LIFE_MS + LATE_MS);
+  const journal = new UndoJournal(home, root, writer);
+  const at = new Date(lastSign).toISOString();
+  // This one first: that the other one is there shows that the call is settled.
+  if (isSome(later)) {
+    const line = { type: "changes" as const, id: laterId, at: new Date().toISOString(), call, ...later };
+    journal.append({ ...line, cut: "after" });
+  }
+  if (isSome(during)) {
+    const line = { type: "changes" as const, id, at, call, ...during, cut: "during" as const };
+    journal.append(others.hasCalls ? { ...line, isShared: true } : line);
+  }
+  const names = (found: Found) => namesOf(found).map((file) => relative(root, file));
+  return { id, call, files: names(during), later: names(later), laterId, isKnown: true };
+}
+
+interface Found {
+  readonly changes: readonly FileChange[];
+  readonly git: readonly GitChange[];
+}
+
+function isSome({ changes, git }: Found): boolean {
+  return changes.length + git.length > 0;
+}
+
+function namesOf({ changes, git }: Found): string[] {
+  return [...changes.map(({ file }) => file), ...git.map(({ repository }) => repository.gitDir)];
+}
+
+function splitByTime({ changes, git }: Found, until: number): { during: Found; later: Found } {
+  const isLater = ({ file, before }: FileChange) => changedAt(file, before === null) > until;
+  const isLaterGit = ({ repository, files, refs }: GitChange) =>
+    files.some(isLater) ||
+    refs.some(({ name }) => changedAt(join(repository.commonDir, name), false) > until);
+  return {
+    during: {
+      changes: changes.filter((change) => !isLater(change)),
+      git: git.filter((change) => !isLaterGit(change)),
+    },
+    later: { changes: changes.filter(isLater), git: git.filter(isLaterGit) },
+  };
+}
+
+/** Of what is gone only its folder knows a time. */
+function changedAt(path: string, isNew: boolean): number {
+  const stats = lstatOf(path);
+  if (stats === null) {
+    for (let above = dirname(path); ; above = dirname(above)) {
+      const folder = lstatOf(above);
+      if (folder !== null || above === dirname(above)) return folder?.mtimeMs ?? 0;
+    }
+  }
+  return stats.isDirectory() && isNew ? stats.birthtimeMs : stats.ctimeMs;
+}
+
+const MOST_NAMED = 5;
+
+/** For the user, with what to do. */
+export function describeCutCall({ id, call, files, later, laterId, isKnown }: CutCall): string {
+  const begun = `Burin was killed during: ${call.what}.`;
+  if (!isKnown) return `${begun} What it changed is not known, and burin undo cannot take it back.`;
+  const changed =
+    files.length === 0
+      ? "It had changed nothing."
+      : `It had changed ${listed(files)}; burin undo --call ${id} takes that back.`;
+  const since =
+    later.length === 0
+      ? ""
+      : ` What changed after that may be somebody else's: ${listed(later)}; burin undo --call ${laterId} takes that back.`;
+  return `${begun} ${changed}${since}`;
+}
+
+function listed(files: readonly string[]): string {
+  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : "";
+  return `${files.slice(0, MOST_NAMED).join(", ")}${more}`;
+}

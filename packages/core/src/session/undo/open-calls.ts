@@ -1,0 +1,241 @@
+import { renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findProcess, mayRun, type NotedProcess, thisSystem } from "@burin/commands/processes/process-table";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { orElse } from "@burin/contract/or-else";
+import { bytesOf, entriesOf } from "@burin/files/disk/disk-looks";
+import { readText } from "@burin/files/disk/regular-file";
+import { parseIndex, type Repository, type TreeRequest } from "@burin/files/tree";
+import type { Content } from "./content.ts";
+import type { CallNote } from "./journal-line.ts";
+import type { KeptContents } from "./kept-contents.ts";
+import type { RepositoryState, TreeState, TreeStates } from "./tree-state.ts";
+import { newChangeId } from "./undo-journal.ts";
+
+const OPEN_ENDING = ".open";
+const LOOK_ENDING = ".look";
+/** How often a call says that its Burin is alive: what a later time shows was changed by somebody else. */
+export const SIGN_OF_LIFE_MS = 500;
+/** A look is written again when more of it than this part has changed. */
+const MOST_CHANGED = 0.25;
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** A path with its stamp, and its content where that is known. */
+type LookLine = readonly [path: string, stamp: string, content: Content | null];
+
+interface NotedRepository extends Pick<RepositoryState["look"], "head" | "stashes" | "indexModified"> {
+  readonly repository: Repository;
+  /** The paths of its small files. */
+  readonly files: readonly string[];
+  readonly refs: readonly (readonly [string, string])[] | null;
+}
+
+/** What is on disk of a call that has begun, so that the next Burin can end it. */
+export interface OpenNote extends NotedProcess {
+  readonly id: string;
+  readonly call: CallNote;
+  readonly writer: string;
+  readonly request: Omit<TreeRequest, "watchIn">;
+  /** The sizes of all journals. */
+  readonly sizes: Readonly<Record<string, number>>;
+  /** The name of the file with the look that this one differs from. */
+  readonly look: string;
+  readonly changed: readonly LookLine[];
+  readonly gone: readonly string[];
+  readonly at: number;
+  readonly isWhole: boolean;
+  readonly folders: readonly string[];
+  readonly repositories: readonly NotedRepository[];
+}
+
+/** A look that was written whole. */
+interface WrittenLook {
+  readonly name: string;
+  readonly lines: ReadonlyMap<string, string | Content>;
+}
+
+interface OpenNeeds {
+  readonly folder: string;
+  readonly kept: KeptContents;
+  readonly states: TreeStates;
+}
+
+type NewNote = Pick<OpenNote, "id" | "call" | "writer" | "request" | "sizes">;
+
+/** Writes down each call before it begins: what was there, as far as it differs from the look before. */
+export class OpenCalls {
+  readonly #needs: OpenNeeds;
+  readonly #own: NotedProcess;
+  readonly #open = new Set<string>();
+  #look: WrittenLook | null = null;
+  #signs: NodeJS.Timeout | undefined;
+
+  constructor(needs: OpenNeeds) {
+    this.#needs = needs;
+    const started = findProcess(process.pid)?.started ?? "";
+    this.#own = { pid: process.pid, started, ...thisSystem() };
+  }
+
+  /** Returns the path of the note. */
+  begin(note: NewNote, state: TreeState): string {
+    const { watchIn: _, settings, ...request } = note.request as TreeRequest;
+    const { environment: __, ...rules } = settings;
+    const path = join(this.#needs.folder, `${note.id}${OPEN_ENDING}`);
+    const { at, work, repositories } = state;
+    const whole: OpenNote = {
+      ...this.#own,
+      ...note,
+      request: { ...request, settings: rules },
+      ...this.#differences(state),
+      at,
+      isWhole: work.isWhole,
+      folders: [...work.repositories],
+      repositories: repositories.map(noteRepository),
+    };
+    writeWhole(path, JSON.stringify(whole));
+    this.#open.add(path);
+    this.#signs ??= setInterval(() => this.#giveSign(), SIGN_OF_LIFE_MS).unref();
+    return path;
+  }
+
+  end(path: string): void {
+    rmSync(path, { force: true });
+    this.#open.delete(path);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#signs);
+    this.#signs = undefined;
+  }
+
+  /** Whether calls of others run here. */
+  areOthersAt(path: string): boolean {
+    return openPaths(this.#needs.folder).some((one) => one !== path && isAlive(readNote(one)));
+  }
+
+  /** When no call will come any more. */
+  close(): void {
+    if (this.#open.size > 0 || this.#look === null) return;
+    rmSync(join(this.#needs.folder, this.#look.name), { force: true });
+    this.#look = null;
+  }
+
+  #giveSign(): void {
+    const now = new Date();
+    for (const path of this.#open) orElse(undefined, () => utimesSync(path, now, now));
+  }
+
+  #differences(state: TreeState): Pick<OpenNote, "look" | "changed" | "gone"> {
+    const { states, kept } = this.#needs;
+    const lines = linesOf(state, states);
+    const last = this.#look !== null && kept.has(this.#look.name) ? this.#look : null;
+    if (last !== null) {
+      const changed = lines.filter(([path, stamp, content]) => last.lines.get(path) !== (content ?? stamp));
+      const present = new Set(lines.map(([path]) => path));
+      const gone = [...last.lines.keys()].filter((path) => !present.has(path));
+      if (changed.length + gone.length <= lines.length * MOST_CHANGED)
+        return { look: last.name, changed, gone };
+    }
+    return { look: this.#writeLook(lines), changed: [], gone: [] };
+  }
+
+  #writeLook(lines: readonly LookLine[]): string {
+    const { folder, kept } = this.#needs;
+    this.close();
+    const name = `${newChangeId(folder)}.${process.pid}${LOOK_ENDING}`;
+    writeWhole(join(folder, name), JSON.stringify(lines));
+    kept.lookAgain();
+    this.#look = { name, lines: new Map(lines.map(([path, stamp, content]) => [path, content ?? stamp])) };
+    return name;
+  }
+}
+
+function linesOf({ work, repositories }: TreeState, states: TreeStates): LookLine[] {
+  const all = [work.stamps, ...repositories.map(({ look }) => look.stamps)];
+  return all.flatMap((stamps) =>
+    [...stamps].map(([path, stamp]): LookLine => [path, stamp, states.knownAt(path, stamp)]),
+  );
+}
+
+function noteRepository({ reader, look }: RepositoryState): NotedRepository {
+  const { head, stashes, indexModified, refs, stamps } = look;
+  const files = [...stamps.keys()];
+  return { repository: reader.repository, files, refs: refs && [...refs], head, stashes, indexModified };
+}
+
+/** What is written again and again gets its name when it is whole. */
+function writeWhole(path: string, text: string): void {
+  writeFileSync(`${path}-part`, text, { mode: 0o600 });
+  renameSync(`${path}-part`, path);
+}
+
+function openPaths(folder: string): string[] {
+  const names = entriesOf(folder).map(({ name }) => name);
+  return names
+    .filter((name) => name.endsWith(OPEN_ENDING))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/** null for what is gone or not a note. */
+function readNote(path: string): OpenNote | null {
+  const note = orElse(null, () => parseJson(readText(path, MOST_BYTES) ?? ""));
+  const isWhole = isRecord(note) && typeof note.pid === "number" && isRecord(note.request);
+  return isWhole ? (note as unknown as OpenNote) : null;
+}
+
+function isAlive(note: OpenNote | null): boolean {
+  return note !== null && mayRun(note);
+}
+
+/** The calls whose Burin was killed, oldest first. */
+export function findCutCalls(folder: string): { readonly path: string; readonly note: OpenNote | null }[] {
+  return openPaths(folder)
+    .map((path) => ({ path, note: readNote(path) }))
+    .filter(({ note }) => !isAlive(note));
+}
+
+/** Removes looks of processes that have ended. */
+export function removeOldLooks(folder: string): void {
+  for (const { name } of entriesOf(folder)) {
+    const pid = /\.(\d+)\.look(?:-part)?$/.exec(name)?.[1];
+    if (pid !== undefined && findProcess(Number(pid)) === null) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** The state of the tree before the call; null when what it is based on is gone. `states` then knows the contents. */
+export function recallState(
+  { look, changed, gone, ...note }: OpenNote,
+  { folder, states, kept }: OpenNeeds,
+): TreeState | null {
+  const written = orElse(null, () => parseJson(readText(join(folder, look), MOST_BYTES) ?? ""));
+  if (!Array.isArray(written)) return null;
+  const lines = new Map((written as LookLine[]).map((line) => [line[0], line]));
+  for (const path of gone) lines.delete(path);
+  for (const line of changed) lines.set(line[0], line);
+  for (const [path, stamp, content] of lines.values())
+    if (content !== null) states.recall(path, stamp, content);
+  const repositories = note.repositories.map(({ repository, files, refs, ...rest }): RepositoryState => {
+    const stamps = new Map<string, string>();
+    for (const path of files) {
+      const stamp = lines.get(path)?.[1];
+      lines.delete(path);
+      if (stamp !== undefined) stamps.set(path, stamp);
+    }
+    const path = join(repository.gitDir, "index");
+    const index = recallIndex(states.knownAt(path, stamps.get(path) ?? ""), { repository, kept });
+    const refsThen = refs && new Map(refs);
+    return { reader: states.readerOf(repository), look: { ...rest, stamps, refs: refsThen, index } };
+  });
+  const { at, isWhole, folders } = note;
+  const stamps = new Map([...lines.values()].map(([path, stamp]) => [path, stamp]));
+  const work = { stamps, isWhole, repositories: new Set(folders), ignored: new Map(), missed: [] };
+  return { at, repositories, work: { ...work, isCut: false, hasMoreIgnored: false } };
+}
+
+function recallIndex(
+  content: Content | null,
+  { repository, kept }: { readonly repository: Repository; readonly kept: KeptContents },
+): RepositoryState["look"]["index"] {
+  if (content?.kept === undefined) return content === null ? new Map() : null;
+  const bytes = bytesOf(join(kept.folder, content.kept), MOST_BYTES);
+  return bytes && parseIndex(bytes, repository.idBytes);
+}
