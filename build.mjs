@@ -51,7 +51,7 @@ const CLI_TARGET = {
 const WORKER_INPUT = { "parse-worker": join(top, "packages/web/src/parse-worker.ts") };
 /** What is published with types, and the doors that have them. */
 const TYPED = {
-  core: ["index", "adapters", "machine", "sessions", "testing"],
+  core: ["index", "adapters", "internal", "machine", "sessions", "testing"],
   "edit-match": ["index"],
   "shell-judge": ["index"],
 };
@@ -299,7 +299,7 @@ function writeCommonJs(name, doors) {
 }
 
 async function writeSettingsSchema() {
-  const { SETTINGS_SCHEMA } = await import(pathToFileURL(join(core, "dist/index.js")).href);
+  const { SETTINGS_SCHEMA } = await import(pathToFileURL(join(core, "dist/internal.js")).href);
   mkdirSync(join(cli, "dist"), { recursive: true });
   writeFileSync(join(cli, "dist/settings.schema.json"), `${JSON.stringify(SETTINGS_SCHEMA, null, 2)}\n`);
 }

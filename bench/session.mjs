@@ -116,8 +116,10 @@ export async function run() {
 
 /** Where a session of that project is kept: a first one is made to see. */
 async function folderOf(/** @type {string} */ root, /** @type {string} */ home) {
-  const { createSession, findSession } = await import(
-    new URL("../packages/core/dist/index.js", import.meta.url).href
+  const [{ createSession }, { findSession }] = await Promise.all(
+    ["index", "internal"].map(
+      (door) => import(new URL(`../packages/core/dist/${door}.js`, import.meta.url).href),
+    ),
   );
   const model = {
     name: "m",

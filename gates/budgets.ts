@@ -74,7 +74,7 @@ export function smallFiles(files: Files, most = MOST_SMALL_FILES): Verdict {
 
 /** What a package gives to others stands by itself. */
 function isJoinable(path: string, user: string): boolean {
-  const isDoor = /\/src\/(?:index|testing)\.ts$/.test(user);
+  const isDoor = /\/src\/(?:index|adapters|internal|machine|sessions|testing)\.ts$/.test(user);
   return !isDoor && PACKAGE_CODE.exec(path)?.[1] === PACKAGE_CODE.exec(user)?.[1];
 }
 

@@ -65,7 +65,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "session-store.ts",
     "machine.ts",
     "sessions.ts",
+    "old-names.ts",
     "index.ts",
+    "internal.ts",
     "adapters.ts",
     "testing.ts",
   ],
@@ -110,13 +112,9 @@ const PURE = new Set(["contract", "edit-match", "shell-judge", "core/text", "cor
 const SHARED_BY_TOOLS = new Set(["tool-registry.ts"]);
 const LIST_OF_TOOLS = "built-in-tools.ts";
 /** What a whole-turn test may reach: the doors, never a room. */
-const PUBLIC_DOORS = new Set(
-  ["index", "adapters", "machine", "sessions", "testing"].map((door) => `packages/core/src/${door}.ts`),
-);
-const DOORS_OF_CORE = new Set([
-  "@burin/core",
-  ...["adapters", "machine", "sessions", "testing"].map((door) => `@burin/core/${door}`),
-]);
+const DOORS = ["adapters", "internal", "machine", "sessions", "testing"];
+const PUBLIC_DOORS = new Set(["index", ...DOORS].map((door) => `packages/core/src/${door}.ts`));
+const DOORS_OF_CORE = new Set(["@burin/core", ...DOORS.map((door) => `@burin/core/${door}`)]);
 /** Where the fakes are given to others; else they are for tests. */
 const DOOR_OF_TESTING = "packages/core/src/testing.ts";
 

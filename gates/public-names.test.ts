@@ -12,6 +12,7 @@ describe("the names of the library", () => {
   it("cannot come or go without the file", () => {
     const code = 'export { type One, two as three } from "./a.ts";\nexport * from "@burin/testing";\n';
     const files = new Map([
+      ["packages/testing/package.json", '{ "exports": { ".": { "@burin/source": "./src/index.ts" } } }'],
       ["packages/core/src/index.ts", code],
       ["packages/testing/src/index.ts", "export function four() {}\nexport interface Five {}\n"],
       [NAMES_FILE, "@burin/core four\n@burin/core type Five\n@burin/core gone\n"],
@@ -21,5 +22,34 @@ describe("the names of the library", () => {
       expect.stringContaining('does not list "@burin/core type One"'),
       expect.stringContaining('lists "@burin/core gone"'),
     ]);
+  });
+
+  it("are at most 70 on the main door, those of an earlier version aside", () => {
+    const list = (from: number, most: number) =>
+      Array.from({ length: most }, (_, index) => `name${from + index}`).join(", ");
+    const files = (most: number) =>
+      new Map([
+        [
+          "packages/core/src/index.ts",
+          `export { ${list(0, most)} } from "./a.ts";\nexport * from "./old-names.ts";\n`,
+        ],
+        ["packages/core/src/old-names.ts", `export { ${list(100, 20)} } from "./a.ts";\n`],
+      ]);
+    const faults = (most: number) =>
+      publicNames(files(most)).violations.filter((line) => line.includes("more than"));
+    expect(faults(70)).toEqual([]);
+    expect(faults(71)).toEqual(["packages/core/src/index.ts:1 has 71 names, more than 70"]);
+  });
+
+  it("do not count what is internal, which no page or example may show", () => {
+    const example = 'import { x } from "@burin/core/internal";\n';
+    const faultsOf = (path: string, text: string) =>
+      publicNames(new Map([[path, text]])).violations.filter((line) => line.startsWith(path));
+    for (const path of ["docs/library.md", "README.md", "packages/core/README.md", "examples/a/b.mjs"])
+      expect(faultsOf(path, example)).toEqual([
+        `${path}:1 shows @burin/core/internal, which only Burin may use`,
+      ]);
+    expect(faultsOf("docs/library.md", "Leave `@burin/core/internal` alone.\n")).toEqual([]);
+    expect(faultsOf("packages/cli/src/a.ts", example)).toEqual([]);
   });
 });

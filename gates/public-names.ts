@@ -1,20 +1,19 @@
+import { type PublicName, publicNamesOf } from "./library-doors.ts";
 import type { Files, Verdict } from "./repository-files.ts";
-
-/** The doors of the library, and what each of them hands on whole. */
-const DOORS = ["index", "adapters", "machine", "sessions", "testing"];
-const HANDED_ON: Readonly<Record<string, string>> = { "@burin/testing": "packages/testing/src/index.ts" };
 
 /** Each name that others can import, with its door; a type is marked. Changed on purpose, and only then. */
 export const NAMES_FILE = "packages/core/public-names.txt";
+/** What the main door shows to somebody who sees it for the first time. */
+const MAIN_DOOR = "@burin/core";
+const MOST_NAMES = 70;
 
 export function publicNames(files: Files): Verdict {
-  const found = DOORS.flatMap((door) => {
-    const place = door === "index" ? "@burin/core" : `@burin/core/${door}`;
-    return namesIn(files, `packages/core/src/${door}.ts`).map((name) => `${place} ${name}`);
-  });
+  const names = publicNamesOf(files);
+  const found = names.map(lineOf).sort();
   const listed = (files.get(NAMES_FILE) ?? "").split("\n").filter((line) => line !== "");
   const added = found.filter((line) => !listed.includes(line));
   const gone = listed.filter((line) => !found.includes(line));
+  const current = names.filter(({ door, isDeprecated }) => door === MAIN_DOOR && !isDeprecated);
   const violations = [
     ...added.map(
       (line) => `${NAMES_FILE}:1 does not list "${line}": others will rely on it, add it on purpose`,
@@ -22,28 +21,27 @@ export function publicNames(files: Files): Verdict {
     ...gone.map(
       (line) => `${NAMES_FILE}:1 lists "${line}", which is gone: others may use it, keep it one version`,
     ),
+    ...(current.length > MOST_NAMES
+      ? [`packages/core/src/index.ts:1 has ${current.length} names, more than ${MOST_NAMES}`]
+      : []),
   ];
-  return { looked: found.length, violations };
+  return { looked: found.length, violations: [...violations, ...internalShown(files)] };
 }
 
-function namesIn(files: Files, path: string): string[] {
-  const text = files.get(path) ?? "";
-  const handed = [...text.matchAll(/export \* from "([^"]+)"/g)].map(
-    ([, from = ""]) => HANDED_ON[from] ?? from,
-  );
-  const lists = [...text.matchAll(/export (type )?\{([^}]*)\}/g)].flatMap(([, type = "", names = ""]) =>
-    names
-      .split(",")
-      .map((name) => name.trim())
-      .filter((name) => name !== "")
-      .map((name) => {
-        const own = name.replace(/^type /, "").replace(/^.* as /, "");
-        return type !== "" || name.startsWith("type ") ? `type ${own}` : own;
-      }),
-  );
-  const written = [...text.matchAll(/^export (?:async )?(function|class|const|interface|type) (\w+)/gm)];
-  const declared = written.map(([, kind = "", name = ""]) =>
-    /interface|type/.test(kind) ? `type ${name}` : name,
-  );
-  return [...lists, ...declared, ...handed.flatMap((one) => namesIn(files, one))].sort();
+/** What others read and copy must not lead them to what may change in any version. */
+function internalShown(files: Files): string[] {
+  return [...files].flatMap(([path, text]) => {
+    if (!/^(?:docs|examples)\/|(?:^|\/)README\.md$/.test(path)) return [];
+    return text
+      .split("\n")
+      .flatMap((line, index) =>
+        /(?:from|import|require)[ (]*["']@burin\/core\/internal/.test(line)
+          ? [`${path}:${index + 1} shows @burin/core/internal, which only Burin may use`]
+          : [],
+      );
+  });
+}
+
+function lineOf({ door, name, isType, isDeprecated }: PublicName): string {
+  return [door, ...(isDeprecated ? ["deprecated"] : []), ...(isType ? ["type"] : []), name].join(" ");
 }

@@ -3,7 +3,8 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSession, createToolbox, scriptedModel } from "@burin/core";
+import { createSession, createToolbox } from "@burin/core";
+import { scriptedModel } from "@burin/core/sessions";
 
 const root = mkdtempSync(join(tmpdir(), "burin-parts-"));
 const file = join(root, "a.txt");

@@ -1,7 +1,7 @@
 // One whole turn of many reads, by the agent or by the least that could do it; prints what it cost this process.
 import { readFile } from "node:fs/promises";
 
-const BUILT = new URL("../../packages/core/dist/index.js", import.meta.url);
+const BUILT = new URL("../../packages/core/dist/sessions.js", import.meta.url);
 const [kind = "", url = "", root = "", home = "", contextWindow = "0"] = process.argv.slice(2);
 
 /** The same requests and reads with nothing around them. */
@@ -38,12 +38,12 @@ function messageIn(stream) {
 }
 
 async function agent() {
-  const { createSession, openAiCompatible } = /** @type {typeof import("@burin/core")} */ (
+  const { createSession, openModel } = /** @type {typeof import("@burin/core/sessions")} */ (
     await import(BUILT.href)
   );
   const session = createSession({
     root,
-    model: openAiCompatible({ name: "m", baseUrl: url }),
+    model: openModel({ provider: "openai", name: "m", baseUrl: url }),
     maxTurns: 1_000_000,
     settings: { model: { contextWindow: Number(contextWindow) } },
     environment: { ...process.env, BURIN_HOME: home },

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { messageOf } from "@burin/core";
+import { messageOf } from "@burin/core/internal";
 import { OPTIONS } from "./request/option-table.ts";
 import { type CommonOptions, commonOptions } from "./request/options.ts";
 import type { SubcommandRequest } from "./request/subcommand.ts";

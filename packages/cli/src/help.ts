@@ -1,4 +1,4 @@
-import { nearNames } from "@burin/core";
+import { nearNames } from "@burin/core/internal";
 import { hereFor } from "./commands/slash-commands.ts";
 import { OPTIONS, optionsHelp } from "./request/option-table.ts";
 import { ENVIRONMENT, FORMS, helpOn, type Usage } from "./request/usages.ts";

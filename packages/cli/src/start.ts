@@ -1,4 +1,4 @@
-import { messageOf } from "@burin/core";
+import { messageOf } from "@burin/core/internal";
 import { type Request, readArgs } from "./args.ts";
 import { closeSession, documentSoFar, runPrint } from "./modes/print/print.ts";
 import { onePrompt } from "./modes/print/prompt-input.ts";

@@ -2,14 +2,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type AgentEvent,
-  type Confirmation,
-  type Decision,
-  openSession,
-  type Session,
-  undo,
-} from "@burin/core";
+import type { AgentEvent, Confirmation, Decision, Session } from "@burin/core";
+import { openSession } from "@burin/core/internal";
+import { undo } from "@burin/core/sessions";
 import { afterEach, describe, expect, it } from "vitest";
 import { en } from "../src/locales/en.ts";
 import { useTexts } from "../src/locales/say.ts";

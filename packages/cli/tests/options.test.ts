@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { folderTrust, openTrust } from "@burin/core";
+import { folderTrust, openTrust } from "@burin/core/internal";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { readArgs } from "../src/args.ts";

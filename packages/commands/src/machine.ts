@@ -1,11 +1,11 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { WorkspaceSettings } from "@burin/files/workspace/node-workspace";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
-import type { FactsGround, TreeBelow } from "./processes/command-surroundings.ts";
+import type { FactsOptions, TreeBelow } from "./processes/command-surroundings.ts";
 import type { CommandsOptions } from "./shell/command-request.ts";
-import type { MachineCommands, SandboxFact } from "./shell/machine-commands.ts";
+import type { CommandSandbox, MachineCommands } from "./shell/machine-commands.ts";
 
-export type { FactsGround, MachineCommands, SandboxFact };
+export type { CommandSandbox, FactsOptions, MachineCommands };
 
 /**
  * A computer as tools and approval see it: files, commands, and facts about the paths in a command. createToolbox
@@ -17,13 +17,13 @@ export interface Machine {
   openFiles(root: string, includeDirectories: readonly string[], settings: WorkspaceSettings): Workspace;
   openCommands(options: CommandsOptions): MachineCommands;
   /** Called for each decision. */
-  openFacts(ground: FactsGround): Promise<PlaceFacts>;
+  openFacts(ground: FactsOptions): Promise<PathFacts>;
 }
 
 type Awaitable<T> = T | Promise<T>;
 
 /** The facts about paths that approval needs. Paths are absolute. */
-export interface PlaceFacts {
+export interface PathFacts {
   /** Whether the path, or any file that a shell pattern matches, is really outside the roots. */
   leadsOutside(path: string, isPattern: boolean): Awaitable<boolean>;
   /** The real location of the path, or of each file that the pattern matches. */

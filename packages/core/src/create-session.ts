@@ -1,20 +1,10 @@
 import type { ChatModel } from "@burin/contract/chat-model";
-import type { ReadyOptions, SessionOptions, ToolboxOptions } from "./assembly/options.ts";
+import type { SessionOptions, ToolboxOptions } from "./assembly/options.ts";
 import type { CallAllOptions, CallOptions, CallRequest } from "./assembly/run-calls.ts";
 import { Session } from "./assembly/session.ts";
-import { Toolbox, type ToolFilter } from "./assembly/toolbox.ts";
+import { Toolbox } from "./assembly/toolbox.ts";
 
-export type {
-  CallAllOptions,
-  CallOptions,
-  CallRequest,
-  ReadyOptions,
-  Session,
-  SessionOptions,
-  Toolbox,
-  ToolboxOptions,
-  ToolFilter,
-};
+export type { CallAllOptions, CallOptions, CallRequest, Session, SessionOptions, Toolbox, ToolboxOptions };
 
 /**
  * Opens the fourteen tools, and those of your own, in a folder. A call that changes something is refused unless a rule,

@@ -1,4 +1,10 @@
-export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/commands/machine";
+export type {
+  CommandSandbox,
+  FactsOptions,
+  Machine,
+  MachineCommands,
+  PathFacts,
+} from "@burin/commands/machine";
 export { nodeMachine } from "@burin/commands/node-machine";
 export type {
   BackgroundCommand,

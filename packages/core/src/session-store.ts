@@ -19,7 +19,7 @@ export interface StoreOptions {
 export type StoredSessionOptions = Omit<SessionOptions, "root" | "home" | "record" | "resume">;
 
 /** From which turn of the model on a copy goes its own way. */
-export interface ForkAt extends StoredSessionOptions {
+export interface ForkOptions extends StoredSessionOptions {
   /** The last turn of the model that the copy contains; 0 keeps only the first prompt. Default: all of it. */
   readonly at?: number;
 }
@@ -36,7 +36,7 @@ export interface SessionStore {
   /** The sessions, most recently used first. */
   list(): Promise<readonly SessionSummary[]>;
   /** Opens a copy of a session, which stays as it is. */
-  fork(id: string, options?: ForkAt): Promise<Session>;
+  fork(id: string, options?: ForkOptions): Promise<Session>;
 }
 
 /**

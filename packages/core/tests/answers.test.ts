@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type Confirm, createSession, createToolbox, type Decision, scriptedModel } from "@burin/core";
+import { type Confirm, createSession, createToolbox, type Decision } from "@burin/core";
+import { scriptedModel } from "@burin/core/sessions";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";

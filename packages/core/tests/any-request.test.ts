@@ -1,4 +1,5 @@
-import { type FunctionDeclaration, type Message, type ModelChoice, openModel } from "@burin/core";
+import type { FunctionDeclaration } from "@burin/core";
+import { type Message, type ModelChoice, openModel } from "@burin/core/sessions";
 import { closeServers, serve } from "@burin/testing/served-model";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";

@@ -1,4 +1,6 @@
-import type { FunctionDeclaration, JsonSchema, Message, ModelChoice, ObjectSchema, Part } from "@burin/core";
+import type { FunctionDeclaration, JsonSchema, Part } from "@burin/core";
+import type { ObjectSchema } from "@burin/core/internal";
+import type { Message, ModelChoice } from "@burin/core/sessions";
 import fc from "fast-check";
 
 const PIXEL =

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createToolbox, type QuestionView, questionView } from "@burin/core";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createToolbox, type QuestionView, questionView } from "../src/index.ts";
 import { makeFolders, root } from "./folder.ts";
 
 let seen: QuestionView[];

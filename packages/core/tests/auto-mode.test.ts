@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Confirmation, Question, Toolbox } from "@burin/core";
+import { createToolbox } from "@burin/core";
 import { visibleFolder } from "@burin/testing/made-files";
 import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Confirmation, Question, Toolbox } from "../src/index.ts";
-import { createToolbox } from "../src/index.ts";
 
 let home: string;
 let root: string;

@@ -1,17 +1,14 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type AgentEvent, createSession, type Session, type SessionOptions } from "@burin/core";
 import {
-  type AgentEvent,
   Budget,
   type ChatModel,
-  createSession,
   historyOf,
   type ModelRequest,
   type ScriptLine,
-  type Session,
-  type SessionOptions,
   scriptedModel,
-} from "@burin/core";
+} from "@burin/core/sessions";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { home, makeFolders, root } from "./folder.ts";
 

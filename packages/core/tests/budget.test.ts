@@ -1,4 +1,5 @@
-import { Budget, createSession, parseBudget, type SessionOptions } from "@burin/core";
+import { createSession, type SessionOptions } from "@burin/core";
+import { Budget, parseBudget } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

@@ -1,12 +1,7 @@
 import { join } from "node:path";
-import {
-  createSession,
-  defineTool,
-  openModel,
-  resumeSession,
-  type Session,
-  type SessionOptions,
-} from "@burin/core";
+import { createSession, defineTool, type Session, type SessionOptions } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import { openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type ScriptLine, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { createSession, resumeSession, type SessionOptions, type SettingsInput } from "@burin/core";
+import { createSession, type SessionOptions, type SettingsInput } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createSession, createToolbox, type Toolbox } from "@burin/core";
+import { scriptedModel } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createSession, createToolbox, scriptedModel, type Toolbox } from "../src/index.ts";
 
 let base: string;
 let root: string;

@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSession, openModel, resumeSession } from "@burin/core";
+import { createSession } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import { openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,6 +1,8 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentEvent, createSession, historyOf, openAiCompatible, type SettingsInput } from "@burin/core";
+import { type AgentEvent, createSession, type SettingsInput } from "@burin/core";
+import { openAiCompatible } from "@burin/core/internal";
+import { historyOf } from "@burin/core/sessions";
 import {
   type FakeModelServer,
   type FakeReply,

@@ -1,6 +1,7 @@
 import { chown, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentEvent, createSession, historyOf, type SettingsInput } from "@burin/core";
+import { type AgentEvent, createSession, type SettingsInput } from "@burin/core";
+import { historyOf } from "@burin/core/sessions";
 import { type ScriptedCall, scriptedModel } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";

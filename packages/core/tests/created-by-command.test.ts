@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Confirmation } from "@burin/contract/tools";
+import { createToolbox } from "@burin/core";
 import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolbox } from "../src/index.ts";
 
 let root: string;
 

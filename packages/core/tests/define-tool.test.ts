@@ -1,4 +1,5 @@
-import { BaseTool, createSession, createToolbox, defineTool, scriptedModel, type Toolbox } from "@burin/core";
+import { BaseTool, createSession, createToolbox, defineTool, type Toolbox } from "@burin/core";
+import { scriptedModel } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

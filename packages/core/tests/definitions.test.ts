@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createSession, type ScriptLine, type SessionOptions, scriptedModel } from "@burin/core";
+import { createSession, type SessionOptions } from "@burin/core";
+import { type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

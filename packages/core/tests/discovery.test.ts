@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { createSession, type SettingsInput, scriptedModel } from "@burin/core";
+import { createSession, type SettingsInput } from "@burin/core";
+import { scriptedModel } from "@burin/core/sessions";
 import { isHere } from "@burin/testing/needs";
 import { describe, expect, it } from "vitest";
 import {

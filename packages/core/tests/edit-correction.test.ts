@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type Confirmation, createSession, openAiCompatible } from "@burin/core";
+import { type Confirmation, createSession } from "@burin/core";
+import { openAiCompatible } from "@burin/core/internal";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { madeFile } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createToolbox, type ToolboxOptions } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach } from "vitest";
-import { createToolbox, type ToolboxOptions } from "../src/index.ts";
 
 /** A new folder for each test, of a file that has called `makeFolders`, and a file in it. */
 export let root: string;

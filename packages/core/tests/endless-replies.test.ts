@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { text as bodyOf } from "node:stream/consumers";
-import { type ChatModel, createSession, type ModelEvent, type SessionOptions } from "@burin/core";
+import { createSession, type SessionOptions } from "@burin/core";
+import type { ChatModel, ModelEvent } from "@burin/core/sessions";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

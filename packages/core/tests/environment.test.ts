@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
-import { createSession, createToolbox, scriptedModel } from "@burin/core";
+import { createSession, createToolbox } from "@burin/core";
+import { scriptedModel } from "@burin/core/sessions";
 import { portOf } from "@burin/testing/fake-model-server";
 import { madeFile } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { createToolbox, type Toolbox } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createToolbox, type Toolbox } from "../src/index.ts";
 
 /** One line each: the verdict and the command, taken from scripts, pages and sessions of others. */
 const TABLE = readFileSync(new URL("everyday-commands.txt", import.meta.url), "utf8")

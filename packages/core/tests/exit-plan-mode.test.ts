@@ -6,10 +6,8 @@ import {
   type Confirmation,
   createSession,
   type Decision,
-  type Message,
-  type ScriptLine,
-  scriptedModel,
 } from "@burin/core";
+import { type Message, type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { makeFolders, root } from "./folder.ts";

@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Confirmation, createToolbox, type Toolbox } from "@burin/core";
+import type { GrantScope } from "@burin/core/internal";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Confirmation, createToolbox, type GrantScope, type Toolbox } from "../src/index.ts";
 
 let base: string;
 let asked: Confirmation[];

@@ -2,26 +2,23 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join, posix } from "node:path";
-import { temporaryFolder } from "@burin/testing/made-files";
-import { afterEach, describe, expect, it } from "vitest";
+import { createSession, createToolbox, type ToolboxOptions } from "@burin/core";
 import {
+  type CommandRequest,
   type CommandsOptions,
-  createSession,
-  createToolbox,
   type FileSnapshot,
-  isAnswered,
   type Machine,
-  type MachineCommandRequest,
   type MachineCommands,
   nodeMachine,
-  type PlaceFacts,
+  type PathFacts,
   type RunningCommand,
   type ShellEnd,
-  scriptedModel,
-  type ToolboxOptions,
   type Workspace,
   WorkspaceError,
-} from "../src/index.ts";
+} from "@burin/core/machine";
+import { isAnswered, scriptedModel } from "@burin/core/sessions";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { afterEach, describe, expect, it } from "vitest";
 
 /** Files that are nowhere but in memory. */
 class MemoryFiles implements Workspace {
@@ -130,7 +127,7 @@ class MemoryFiles implements Workspace {
 class PipedCommands {
   readonly #running: RunningCommand[] = [];
 
-  run({ command }: MachineCommandRequest): RunningCommand {
+  run({ command }: CommandRequest): RunningCommand {
     const child = spawn("sh", ["-c", command], { stdio: ["ignore", "pipe", "ignore"] });
     const pieces: Buffer[] = [];
     child.stdout.on("data", (piece: Buffer) => void pieces.push(piece));
@@ -205,7 +202,7 @@ class PipedCommands {
 
 /** Every answer of it has to be waited for. */
 function farMachine(files: Map<string, string>): Machine {
-  const facts: PlaceFacts = {
+  const facts: PathFacts = {
     leadsOutside: async (path) => path.endsWith("/link"),
     realPaths: async (path) => [path],
     filesBelow: async () => [],

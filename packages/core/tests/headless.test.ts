@@ -4,12 +4,11 @@ import {
   type AgentEvent,
   createSession,
   type Decision,
-  historyOf,
-  parkedQuestion,
-  resumeSession,
   type Session,
   type SessionOptions,
 } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import { historyOf, parkedQuestion } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createToolbox, type ToolboxOptions } from "@burin/core";
 import { type GitHome, gitHome } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createToolbox, type ToolboxOptions } from "../src/index.ts";
 
 let base: string;
 let root: string;

@@ -5,14 +5,11 @@ import {
   type Confirmation,
   createSession,
   createToolbox,
-  folderTrust,
-  loadSettings,
-  openTrust,
-  type ScriptLine,
   type SessionOptions,
   type SettingsInput,
-  scriptedModel,
 } from "@burin/core";
+import { folderTrust, loadSettings, openTrust } from "@burin/core/internal";
+import { type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";

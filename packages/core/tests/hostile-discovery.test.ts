@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSession, folderTrust, loadSettings, openModel, openTrust, scriptedModel } from "@burin/core";
+import { createSession } from "@burin/core";
+import { folderTrust, loadSettings, openTrust } from "@burin/core/internal";
+import { openModel, scriptedModel } from "@burin/core/sessions";
 import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { createToolbox } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createToolbox } from "../src/index.ts";
 
 let base: string;
 let root: string;

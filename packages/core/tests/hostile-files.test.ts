@@ -1,16 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  createSession,
-  findSession,
-  folderTrust,
-  loadSettings,
-  openTrust,
-  scriptedModel,
-  sessionSummaries,
-  undoEntries,
-} from "@burin/core";
+import { createSession } from "@burin/core";
+import { findSession, folderTrust, loadSettings, openTrust, sessionSummaries } from "@burin/core/internal";
+import { scriptedModel, undoEntries } from "@burin/core/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";

@@ -7,11 +7,10 @@ import {
   BaseTool,
   createSession,
   type Decision,
-  historyOf,
-  openModel,
   type SessionOptions,
   type ToolResult,
 } from "@burin/core";
+import { historyOf, openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
@@ -194,7 +193,7 @@ describe("P11 an interruption", () => {
   });
 
   it("while the service is waited for to be tried again", async () => {
-    const { retrying } = await import("@burin/core");
+    const { retrying } = await import("@burin/core/sessions");
     const started = await startFakeModelServer([
       { error: { status: 503, message: "busy" } },
       { text: "Here." },

@@ -1,13 +1,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  createSession,
-  historyOf,
-  type LogRecord,
-  restoreSession,
-  resumeSession,
-  scriptedModel,
-} from "@burin/core";
+import { createSession } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import { historyOf, type LogRecord, restoreSession, scriptedModel } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createToolbox } from "@burin/core";
+import { chooseModel, loadSettings } from "@burin/core/internal";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { chooseModel, createToolbox, loadSettings } from "../src/index.ts";
 
 let home: string;
 let root: string;

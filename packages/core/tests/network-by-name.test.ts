@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { findProgram } from "@burin/commands/processes/shell-program";
 import type { SettingsInput } from "@burin/contract/settings/settings";
 import type { Confirmation, Decision } from "@burin/contract/tools";
+import { createToolbox } from "@burin/core";
+import { openGrants } from "@burin/core/internal";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolbox, openGrants } from "../src/index.ts";
 
 const isSandboxHere =
   process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentEvent, createSession, openModel } from "@burin/core";
+import { type AgentEvent, createSession } from "@burin/core";
+import { openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";

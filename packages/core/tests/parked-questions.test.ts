@@ -6,11 +6,11 @@ import {
   createSession,
   type Decision,
   defineTool,
-  parkedQuestion,
-  resumeSession,
   type Session,
   type SessionOptions,
 } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import { parkedQuestion } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

@@ -1,4 +1,5 @@
-import { createSession, createToolbox, openSession, type SessionOptions } from "@burin/core";
+import { createSession, createToolbox, type SessionOptions } from "@burin/core";
+import { openSession } from "@burin/core/internal";
 import { scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { home, makeFolders, root } from "./folder.ts";

@@ -10,17 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { type AgentEvent, BaseTool, createSession, type Session, type ToolKind } from "@burin/core";
+import { scriptedModel, type ToolCall } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  type AgentEvent,
-  BaseTool,
-  createSession,
-  type Session,
-  scriptedModel,
-  type ToolCall,
-  type ToolKind,
-} from "../src/index.ts";
 
 let base: string;
 let root: string;

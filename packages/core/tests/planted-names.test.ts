@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { createToolbox } from "@burin/core";
 import { type GitHome, gitHome } from "@burin/testing/made-files";
 import { groupByNeeds, needs } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createToolbox } from "../src/index.ts";
 
 const SECRET = "planted-secret-7f3a";
 

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSession, openModel, retrying } from "@burin/core";
+import { createSession } from "@burin/core";
+import { openModel, retrying } from "@burin/core/sessions";
 import { type FakeModelServer, type RecordedRequest, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";

@@ -1,4 +1,6 @@
-import { createSession, findSession, readLog, resumeSession } from "@burin/core";
+import { createSession } from "@burin/core";
+import { findSession, resumeSession } from "@burin/core/internal";
+import { readLog } from "@burin/core/sessions";
 import { startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";

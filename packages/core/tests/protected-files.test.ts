@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { type ApprovalMode, type Confirmation, createToolbox, type Toolbox } from "@burin/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ApprovalMode, type Confirmation, createToolbox, type Toolbox } from "../src/index.ts";
 import { makeFolders, root } from "./folder.ts";
 
 makeFolders();

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentEvent, BaseTool, createSession, historyOf, openModel, retrying } from "@burin/core";
+import { type AgentEvent, BaseTool, createSession } from "@burin/core";
+import { historyOf, openModel, retrying } from "@burin/core/sessions";
 import {
   type FakeModelServer,
   type FakeReply,

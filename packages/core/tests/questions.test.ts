@@ -2,16 +2,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   BaseTool,
-  type ChatModel,
   createSession,
   createToolbox,
-  type LogRecord,
-  type ModelRequest,
   type Question,
-  resumeSession,
   type Session,
   type SessionOptions,
 } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import type { ChatModel, LogRecord, ModelRequest } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

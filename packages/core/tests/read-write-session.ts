@@ -1,4 +1,4 @@
-import { type AnsweredCall, type Confirm, createToolbox } from "../src/index.ts";
+import { type AnsweredCall, type Confirm, createToolbox } from "@burin/core";
 
 export interface ReadWriteSession {
   readonly read: (path: string, part?: { offset: number; limit: number }) => Promise<AnsweredCall>;

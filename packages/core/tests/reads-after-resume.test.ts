@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentEvent, createSession, resumeSession, type Session } from "@burin/core";
+import { type AgentEvent, createSession, type Session } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { madeFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";

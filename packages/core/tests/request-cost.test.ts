@@ -1,4 +1,6 @@
-import { type AgentEvent, createSession, resumeSession, type Session, scriptedModel } from "@burin/core";
+import { type AgentEvent, createSession, type Session } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import { scriptedModel } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 

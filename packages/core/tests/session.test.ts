@@ -1,16 +1,9 @@
 import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type AgentEvent,
-  createSession,
-  historyOf,
-  type Message,
-  type ResumedSession,
-  resumeSession,
-  type Session,
-  type SessionOptions,
-} from "@burin/core";
+import { type AgentEvent, createSession, type Session, type SessionOptions } from "@burin/core";
+import { type ResumedSession, resumeSession } from "@burin/core/internal";
+import { historyOf, type Message } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { createToolbox, type Toolbox } from "@burin/core";
 import { groupByNeeds, needs } from "@burin/testing/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createToolbox, type Toolbox } from "../src/index.ts";
 import { ATTACKS, EVERYDAY_RULES } from "./shell-attacks.ts";
 import { makeShellFolder, type ShellFolder } from "./shell-folder.ts";
 import { HARMLESS } from "./shell-harmless.ts";

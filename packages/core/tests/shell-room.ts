@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openWorkspace } from "@burin/commands/node-machine";
 import { type Commands, openCommands } from "@burin/commands/shell/commands";
 import type { ToolResult } from "@burin/contract/tools";
-import { Shell } from "../src/index.ts";
+import { Shell } from "@burin/core";
 
 type ShellParams = Parameters<Shell["execute"]>[0];
 

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { type Confirmation, createToolbox, type Toolbox } from "@burin/core";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Confirmation, createToolbox, type Toolbox } from "../src/index.ts";
 
 let base: string;
 let root: string;

@@ -1,4 +1,5 @@
-import { type AgentEvent, createSession, historyOf, openModel } from "@burin/core";
+import { type AgentEvent, createSession } from "@burin/core";
+import { historyOf, openModel } from "@burin/core/sessions";
 import { type FakeModelServer, type ScriptLine, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";

@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type FunctionDeclaration, type ModelChoice, openModel } from "@burin/core";
+import type { FunctionDeclaration } from "@burin/core";
+import { type ModelChoice, openModel } from "@burin/core/sessions";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ANTHROPIC } from "./zoo/anthropic.ts";

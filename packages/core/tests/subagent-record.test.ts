@@ -1,15 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type AgentEvent,
-  BaseTool,
-  type ChatModel,
-  createSession,
-  historyOf,
-  readLog,
-  resumeSession,
-  scriptedModel,
-} from "@burin/core";
+import { type AgentEvent, BaseTool, createSession } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import { type ChatModel, historyOf, readLog, scriptedModel } from "@burin/core/sessions";
 import { madeFile } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

@@ -1,13 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type ChatModel,
-  createSession,
-  type Question,
-  type ScriptLine,
-  type SessionOptions,
-  scriptedModel,
-} from "@burin/core";
+import { createSession, type Question, type SessionOptions } from "@burin/core";
+import { type ChatModel, type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";
 import { home, makeFolders, root } from "./folder.ts";

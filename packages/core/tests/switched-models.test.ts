@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSession, openModel, type Part } from "@burin/core";
+import { createSession, type Part } from "@burin/core";
+import { openModel } from "@burin/core/sessions";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
 import { temporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";

@@ -1,13 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type AgentEvent,
-  createSession,
-  resumeSession,
-  type ScriptLine,
-  type SessionOptions,
-  scriptedModel,
-} from "@burin/core";
+import { type AgentEvent, createSession, type SessionOptions } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
+import { type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeFolders, root } from "./folder.ts";
 import { openReceiver, type ReceivedSpan } from "./otlp-receiver.ts";

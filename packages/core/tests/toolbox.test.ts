@@ -1,12 +1,6 @@
 import { readFileSync } from "node:fs";
-import {
-  createToolbox,
-  defineTool,
-  type Question,
-  type Toolbox,
-  type ToolboxOptions,
-  type ToolCall,
-} from "@burin/core";
+import { createToolbox, defineTool, type Question, type Toolbox, type ToolboxOptions } from "@burin/core";
+import type { ToolCall } from "@burin/core/sessions";
 import { afterEach, expect, it } from "vitest";
 import { file, home, makeFolders, root } from "./folder.ts";
 

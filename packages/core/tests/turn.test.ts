@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentEvent, createSession, historyOf, type Message, openAiCompatible } from "@burin/core";
+import { type AgentEvent, createSession } from "@burin/core";
+import { openAiCompatible } from "@burin/core/internal";
+import { historyOf, type Message } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

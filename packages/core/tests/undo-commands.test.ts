@@ -12,7 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createToolbox, undo, undoEntries } from "@burin/core";
+import { createToolbox } from "@burin/core";
+import { undo, undoEntries } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { needs } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";

@@ -13,7 +13,9 @@ import {
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createToolbox, undo, undoEntries, undoInCopy } from "@burin/core";
+import { createToolbox } from "@burin/core";
+import { undoInCopy } from "@burin/core/internal";
+import { undo, undoEntries } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { needs } from "@burin/testing/needs";
 import { beforeEach, describe, expect, it } from "vitest";

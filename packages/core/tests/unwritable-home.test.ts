@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSession, createToolbox, scriptedModel } from "@burin/core";
+import { createSession, createToolbox } from "@burin/core";
+import { scriptedModel } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { eventsOf } from "./events-of.ts";

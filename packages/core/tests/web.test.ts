@@ -1,5 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import { type ChatModel, createSession, historyOf, openAiCompatible, scriptedModel } from "@burin/core";
+import { createSession } from "@burin/core";
+import { openAiCompatible } from "@burin/core/internal";
+import { type ChatModel, historyOf, scriptedModel } from "@burin/core/sessions";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Confirm } from "../src/index.ts";
+import type { Confirm } from "@burin/core";
 import { root } from "./folder.ts";
 import { type ReadWriteSession, readWriteSession } from "./read-write-session.ts";
 

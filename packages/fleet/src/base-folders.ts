@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { constants, cp, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readText } from "@burin/core";
+import { readText } from "@burin/core/internal";
 import { applyChanges } from "./folder-changes.ts";
 import { FleetError } from "./ground.ts";
 import { quote, runGit, runOwn } from "./run-command.ts";

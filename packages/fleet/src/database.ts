@@ -5,7 +5,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { delimiter, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { lockPath, readText } from "@burin/core";
+import { lockPath, readText } from "@burin/core/internal";
 import { Client } from "pg";
 import { FleetError } from "./ground.ts";
 import { quote, runOwn } from "./run-command.ts";

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { readBytes } from "@burin/core";
+import { readBytes } from "@burin/core/internal";
 
 /** The change of one path in a folder, as plain data; paths are relative and use slashes. */
 export type Change =

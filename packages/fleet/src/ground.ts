@@ -1,4 +1,5 @@
-import type { ChatModel, LogRecord, Question, SessionOptions } from "@burin/core";
+import type { Question, SessionOptions } from "@burin/core";
+import type { ChatModel, LogRecord } from "@burin/core/sessions";
 import type { Limits } from "./admission.ts";
 
 /** What the command line passes to the fleet. */

@@ -1,4 +1,4 @@
-import { helperPath, nearNames } from "@burin/core";
+import { helperPath, nearNames } from "@burin/core/internal";
 import { hasDatabase, isRunning, openDatabase, ownFolder } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { hearFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";

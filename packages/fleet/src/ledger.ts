@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type BudgetLimits, type ChatModel, type ModelEvent, parseBudget } from "@burin/core";
+import { type BudgetLimits, type ChatModel, type ModelEvent, parseBudget } from "@burin/core/sessions";
 import type { Pool } from "pg";
 import { runOf, type Spent } from "./steps.ts";
 import { whenItPasses } from "./when-it-passes.ts";

@@ -1,16 +1,9 @@
 import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  type AgentEvent,
-  createSession,
-  type LogRecord,
-  messageOf,
-  restoreSession,
-  resumeSession,
-  type Session,
-  type SessionOptions,
-} from "@burin/core";
+import { type AgentEvent, createSession, type Session, type SessionOptions } from "@burin/core";
+import { messageOf, resumeSession } from "@burin/core/internal";
+import { type LogRecord, restoreSession } from "@burin/core/sessions";
 import { type Base, type BaseFolders, copyBase, patchAgainst } from "./base-folders.ts";
 import { applyChanges, WatchedFolder } from "./folder-changes.ts";
 import type { Ground } from "./ground.ts";

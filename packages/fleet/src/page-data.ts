@@ -1,4 +1,4 @@
-import { type Question, reachInWords } from "@burin/core";
+import { describeEffects, type Question } from "@burin/core";
 import type { Pool } from "pg";
 import {
   COUNTS_OF_PAGE,
@@ -127,5 +127,5 @@ function patternOf(search: string): string {
 
 /** A question with what it reaches, in words, as every face shows it. */
 function withReach(question: Question | null) {
-  return question && { ...question, reach: reachInWords(question.confirmation) };
+  return question && { ...question, reach: describeEffects(question.confirmation) };
 }

@@ -1,4 +1,5 @@
-import { type AgentEvent, isAnswered, type ToolCall } from "@burin/core";
+import type { AgentEvent } from "@burin/core";
+import { isAnswered, type ToolCall } from "@burin/core/sessions";
 import { recordsIn, type Step } from "./steps.ts";
 
 /** For one text in a transcript. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { messageOf, readBytes } from "@burin/core";
+import { messageOf, readBytes } from "@burin/core/internal";
 import { type Fleet, FleetError } from "./ground.ts";
 import { untilAborted } from "./open-worker.ts";
 import { PageData } from "./page-data.ts";

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 import { promisify } from "node:util";
-import { createToolbox, exitCodeIn, type ToolboxOptions } from "@burin/core";
+import { createToolbox, type ToolboxOptions } from "@burin/core";
+import { exitCodeIn } from "@burin/core/internal";
 
 const MOST_MS = 600_000;
 const MOST_BYTES = 256 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { messageOf, readText } from "@burin/core";
+import { messageOf, readText } from "@burin/core/internal";
 import type { Pool } from "pg";
 import { unpackTarball } from "./base-folders.ts";
 import { submit } from "./engine.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readText } from "@burin/core";
+import { readText } from "@burin/core/internal";
 import { type Queries, type TaskState, tasksOf } from "./engine-tables.ts";
 import { runOf } from "./steps.ts";
 

@@ -1,11 +1,5 @@
-import {
-  type AgentEvent,
-  type Decision,
-  isAnswered,
-  type LogRecord,
-  parseBudget,
-  type Question,
-} from "@burin/core";
+import type { AgentEvent, Decision, Question } from "@burin/core";
+import { isAnswered, type LogRecord, parseBudget } from "@burin/core/sessions";
 import type { FolderChanges } from "./folder-changes.ts";
 import type { Task } from "./task.ts";
 

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createToolbox, readText } from "@burin/core";
+import { createToolbox } from "@burin/core";
+import { readText } from "@burin/core/internal";
 
 const OWNER = "worker";
 /** The `~/.burin` of the session that works on the task. */

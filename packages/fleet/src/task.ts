@@ -1,5 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
-import { APPROVAL_MODES, type ApprovalMode, messageOf, parseBudget, parseRule } from "@burin/core";
+import type { ApprovalMode } from "@burin/core";
+import { APPROVAL_MODES, messageOf, parseRule } from "@burin/core/internal";
+import { parseBudget } from "@burin/core/sessions";
 
 /** Where the code of a task comes from. */
 export type Source =

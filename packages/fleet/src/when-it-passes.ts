@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { messageOf } from "@burin/core";
+import { messageOf } from "@burin/core/internal";
 
 const PAUSE_MS = 1000;
 

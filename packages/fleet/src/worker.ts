@@ -2,7 +2,8 @@ import { AsyncResource } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Decision, messageOf } from "@burin/core";
+import type { Decision } from "@burin/core";
+import { messageOf } from "@burin/core/internal";
 import { DBOS, DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk";
 import { admitTasks, type Limits } from "./admission.ts";
 import {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { lockPath } from "@burin/core";
+import { lockPath } from "@burin/core/internal";
 import { needs } from "@burin/testing/needs";
 import { DBOS, DBOSClient } from "@dbos-inc/dbos-sdk";
 import { Pool } from "pg";

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { nearNames, orElse, type PartListUnion, type Session } from "@burin/core";
+import type { PartListUnion, Session } from "@burin/core";
+import { nearNames, orElse } from "@burin/core/internal";
 import { FILES_MARK } from "../state/transcript.ts";
 
 /** `@path`, `@"a path"` or `@a\ path` at the start of a word. */

@@ -1,16 +1,7 @@
 import { statSync } from "node:fs";
-import {
-  APPROVAL_MODES,
-  type ApprovalMode,
-  chooseModel,
-  nearNames,
-  reachModel,
-  readLog,
-  sessionSummaries,
-  type UndoOptions,
-  undo,
-  undoScope,
-} from "@burin/core";
+import type { ApprovalMode } from "@burin/core";
+import { APPROVAL_MODES, chooseModel, nearNames, reachModel, sessionSummaries } from "@burin/core/internal";
+import { readLog, type UndoOptions, undo, undoScope } from "@burin/core/sessions";
 import type { TextKey } from "../locales/en.ts";
 import { LANGUAGES, language, say } from "../locales/say.ts";
 import { sessionPlace } from "../request/options.ts";

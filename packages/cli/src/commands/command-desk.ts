@@ -1,4 +1,5 @@
-import type { Session, Settings, ToolResult } from "@burin/core";
+import type { Session, ToolResult } from "@burin/core";
+import type { Settings } from "@burin/core/internal";
 import type { CommonOptions } from "../request/options.ts";
 import type { KeyBindings } from "../state/key-bindings.ts";
 import type { TextBuffer } from "../state/text-buffer.ts";

@@ -1,15 +1,9 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, resolve } from "node:path";
-import {
-  type AgentEvent,
-  findSession,
-  isAnswered,
-  type Message,
-  messageOf,
-  readLog,
-  withoutSecrets,
-} from "@burin/core";
+import type { AgentEvent } from "@burin/core";
+import { findSession, messageOf, withoutSecrets } from "@burin/core/internal";
+import { isAnswered, type Message, readLog } from "@burin/core/sessions";
 import { language, say } from "../locales/say.ts";
 import { sessionPlace } from "../request/options.ts";
 import { wordsOf } from "../state/transcript.ts";

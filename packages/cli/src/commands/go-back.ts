@@ -1,4 +1,5 @@
-import { findSession, forkSession, readLog, TurnCount, type UndoEntry, undoPlan } from "@burin/core";
+import { findSession, forkSession, TurnCount, undoPlan } from "@burin/core/internal";
+import { readLog, type UndoEntry } from "@burin/core/sessions";
 import { say } from "../locales/say.ts";
 import { sessionPlace } from "../request/options.ts";
 import { wordsOf } from "../state/transcript.ts";

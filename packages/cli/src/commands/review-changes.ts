@@ -1,16 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
-import {
-  burinHome,
-  findSession,
-  hunksOf,
-  noteTakenBack,
-  orElse,
-  readLog,
-  readText,
-  type ToolCall,
-  undoEntries,
-} from "@burin/core";
+import { burinHome, findSession, hunksOf, noteTakenBack, orElse, readText } from "@burin/core/internal";
+import { readLog, type ToolCall, undoEntries } from "@burin/core/sessions";
 import { say } from "../locales/say.ts";
 import { sessionPlace } from "../request/options.ts";
 import { type Change, type ChangedPlace, reviewPanel, type WholeCall } from "../ui/review-panel.ts";

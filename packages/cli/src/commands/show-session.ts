@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { burinHome, contextFileNames, type Message, openGrants, orElse, readText } from "@burin/core";
+import { burinHome, contextFileNames, openGrants, orElse, readText } from "@burin/core/internal";
+import type { Message } from "@burin/core/sessions";
 import type { TextKey } from "../locales/en.ts";
 import { grouped, say } from "../locales/say.ts";
 import { EXAMPLE } from "../state/key-bindings.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type CustomCommand, nearNames } from "@burin/core";
+import { type CustomCommand, nearNames } from "@burin/core/internal";
 
 /** Commands of the screen, or what is typed in place of a command, and how other agents call that. */
 const ELSEWHERE = Object.entries({

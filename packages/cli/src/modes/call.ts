@@ -2,11 +2,10 @@ import {
   type AnsweredCall,
   type Confirmation,
   createToolbox,
-  exitCodeIn,
-  messageOf,
   type Part,
   type PartListUnion,
 } from "@burin/core";
+import { exitCodeIn, messageOf } from "@burin/core/internal";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";

@@ -1,4 +1,4 @@
-import { APPROVAL_MODES, SANDBOX_MODES } from "@burin/core";
+import { APPROVAL_MODES, SANDBOX_MODES } from "@burin/core/internal";
 import type { Option } from "../request/option-table.ts";
 import { LANGUAGE_CODES, OUTPUT_FORMATS } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";

@@ -1,4 +1,5 @@
-import { createToolbox, shownReason, type Verdict } from "@burin/core";
+import { createToolbox } from "@burin/core";
+import { shownReason, type Verdict } from "@burin/core/internal";
 import { type CommonOptions, openSettings, sessionOptions } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";

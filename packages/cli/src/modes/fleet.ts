@@ -1,4 +1,4 @@
-import { burinHome } from "@burin/core";
+import { burinHome } from "@burin/core/internal";
 import type { FleetRequest, Ground } from "@burin/fleet";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import { readPort, textOf, wholeNumber } from "../request/read-values.ts";

@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { burinHome, type GrantStore, openGrants, type StoredGrant } from "@burin/core";
+import { burinHome, type GrantStore, openGrants, type StoredGrant } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { lines, localTime, report } from "../terminal/output.ts";

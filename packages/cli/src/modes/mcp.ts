@@ -1,13 +1,13 @@
 import { join } from "node:path";
+import { createToolbox } from "@burin/core";
 import {
   burinHome,
   changeSettings,
-  createToolbox,
   type McpDoor,
   messageOf,
   type Settings,
   withoutSecrets,
-} from "@burin/core";
+} from "@burin/core/internal";
 import { type CommonOptions, openSettings } from "../request/options.ts";
 import { textOf, textsOf } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";

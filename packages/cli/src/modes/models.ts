@@ -2,13 +2,13 @@ import {
   chooseModel,
   findLocalServers,
   knownModel,
-  type ModelChoice,
   missingForModel,
   type Reached,
   reachModel,
   type Settings,
   TABLE_DATE,
-} from "@burin/core";
+} from "@burin/core/internal";
+import type { ModelChoice } from "@burin/core/sessions";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";

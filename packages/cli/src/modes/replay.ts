@@ -2,23 +2,17 @@ import { constants } from "node:fs";
 import { cp, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type AgentEvent, type AnsweredCall, createToolbox, defineTool, type Tool } from "@burin/core";
 import {
-  type AgentEvent,
-  type AnsweredCall,
-  type ChatModel,
-  createToolbox,
-  defineTool,
   type ForkOptions,
   findSession,
   forkSession,
-  isAnswered,
   openSession,
   type RecordedSession,
   readRecordedSession,
-  scriptedModel,
-  type Tool,
   undoInCopy,
-} from "@burin/core";
+} from "@burin/core/internal";
+import { type ChatModel, isAnswered, scriptedModel } from "@burin/core/sessions";
 import { type CommonOptions, openSettings, sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";

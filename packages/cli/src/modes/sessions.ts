@@ -1,17 +1,13 @@
+import type { Decision, Question } from "@burin/core";
 import {
   answersIn,
-  type Decision,
   findSession,
-  type LogRecord,
-  parkedQuestion,
-  type Question,
-  readLog,
   removeSession,
   type SessionPlace,
-  type SessionSummary,
   sessionSummaries,
   TurnCount,
-} from "@burin/core";
+} from "@burin/core/internal";
+import { type LogRecord, parkedQuestion, readLog, type SessionSummary } from "@burin/core/sessions";
 import { type CommonOptions, sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";

@@ -6,7 +6,7 @@ import {
   openTrust,
   type TrustAnswer,
   type TrustState,
-} from "@burin/core";
+} from "@burin/core/internal";
 import { existingFolder } from "../request/read-values.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";

@@ -1,16 +1,15 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { findSession, orElse } from "@burin/core/internal";
 import {
   type FileOutcome,
-  findSession,
   forgetUndo,
-  orElse,
   type UndoEntry,
   type UndoOptions,
   undo,
   undoEntries,
   undoScope,
-} from "@burin/core";
+} from "@burin/core/sessions";
 import { sessionPlace } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";

@@ -1,18 +1,16 @@
 import { existsSync, realpathSync } from "node:fs";
+import type { ApprovalMode, Decision, SessionOptions } from "@burin/core";
 import {
   APPROVAL_MODES,
-  type ApprovalMode,
   burinHome,
-  type Decision,
   type LoadedSettings,
   loadSettings,
   messageOf,
-  parseBudget,
   parseRule,
   SANDBOX_MODES,
-  type SessionOptions,
   type Settings,
-} from "@burin/core";
+} from "@burin/core/internal";
+import { parseBudget } from "@burin/core/sessions";
 import { UsageError } from "../terminal/exit-code.ts";
 import { existingFolder, type OptionValues, oneOf, textOf, textsOf, wholeNumber } from "./read-values.ts";
 

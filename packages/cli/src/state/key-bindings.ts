@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { burinHome, messageOf, orElse, readText } from "@burin/core";
+import { burinHome, messageOf, orElse, readText } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 
 /** What a key can do beside editing, and the key that does it unless the user says otherwise. */

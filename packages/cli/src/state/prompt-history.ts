@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { appendLine, makeFolders, orElse, readText } from "@burin/core";
+import { appendLine, makeFolders, orElse, readText } from "@burin/core/internal";
 
 const MOST_KEPT = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;

@@ -1,4 +1,5 @@
-import type { AgentEvent, RunEnd } from "@burin/core";
+import type { AgentEvent } from "@burin/core";
+import type { RunEnd } from "@burin/core/sessions";
 
 export type WorkProof = NonNullable<RunEnd["proof"]>;
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative } from "node:path";
-import { contextFileNames, orElse, readText, type Settings } from "@burin/core";
+import { contextFileNames, orElse, readText, type Settings } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import type { CommonOptions } from "../request/options.ts";
 

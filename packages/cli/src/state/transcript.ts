@@ -1,12 +1,12 @@
+import type { AgentEvent } from "@burin/core";
+import type { InlineData } from "@burin/core/sessions";
 import {
-  type AgentEvent,
   type CacheMiss,
   type ContextFill,
-  type InlineData,
   isAnswered,
   type RunEnd,
   type ToolCall,
-} from "@burin/core";
+} from "@burin/core/sessions";
 import { grouped, say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
 import { type Receipt, ReceiptCounter } from "./receipt.ts";

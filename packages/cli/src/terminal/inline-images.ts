@@ -1,4 +1,4 @@
-import type { InlineData } from "@burin/core";
+import type { InlineData } from "@burin/core/sessions";
 import type { Row } from "./screen.ts";
 
 /** The window that an image must fit into, and the size of its cells in pixels. */

@@ -1,4 +1,4 @@
-import { visibleText } from "@burin/core";
+import { visibleText } from "@burin/core/internal";
 
 /** Characters that join emoji, and letters of many scripts, hide nothing in these places. */
 const JOINED =

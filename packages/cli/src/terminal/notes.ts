@@ -1,3 +1,4 @@
+import type { ToolRegistry } from "@burin/core";
 import {
   type DiscoveryFailure,
   findBareLauncher,
@@ -5,8 +6,7 @@ import {
   nearTools,
   parseRule,
   type Settings,
-  type ToolRegistry,
-} from "@burin/core";
+} from "@burin/core/internal";
 import { noteText, type Output } from "./output.ts";
 
 /** Prints the notices of reading the settings on stderr. */

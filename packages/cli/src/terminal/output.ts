@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { visibleText as visible } from "@burin/core";
+import { visibleText as visible } from "@burin/core/internal";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { joiningPieces } from "./joined-text.ts";
 import { exit, interrupt, isInterrupted } from "./signals.ts";

@@ -1,4 +1,6 @@
-import { messageOf, SessionError, SettingsError, WorkspaceError } from "@burin/core";
+import { messageOf, SettingsError } from "@burin/core/internal";
+import { WorkspaceError } from "@burin/core/machine";
+import { SessionError } from "@burin/core/sessions";
 import { EXIT, type ExitCode, UsageError } from "./exit-code.ts";
 import { type Output, visible } from "./output.ts";
 

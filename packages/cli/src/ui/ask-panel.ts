@@ -1,4 +1,5 @@
-import { type AskedQuestion, answerNames, type Decision } from "@burin/core";
+import type { Decision } from "@burin/core";
+import { type AskedQuestion, answerNames } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import type { Key } from "../terminal/keys.ts";

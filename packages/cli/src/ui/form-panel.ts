@@ -1,4 +1,5 @@
-import { type Confirmation, type Decision, type JsonSchema, schemaError } from "@burin/core";
+import type { Confirmation, Decision, JsonSchema } from "@burin/core";
+import { schemaError } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";

@@ -1,4 +1,5 @@
-import { type FileDiff, hunksOf, splitHunk } from "@burin/core";
+import type { FileDiff } from "@burin/core";
+import { hunksOf, splitHunk } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";

@@ -1,4 +1,4 @@
-import type { ToolCall } from "@burin/core";
+import type { ToolCall } from "@burin/core/sessions";
 import type { Line, Style } from "../terminal/styled-line.ts";
 import { callsInFull } from "./displays/call-lines.ts";
 import { highlighted } from "./highlight.ts";

@@ -2,13 +2,11 @@ import { isAbsolute, relative } from "node:path";
 import {
   type Confirmation,
   type Decision,
-  type GrantScope,
-  type GrantWidth,
   type Question,
   type QuestionView,
   questionView,
-  splitHunk,
 } from "@burin/core";
+import { type GrantScope, type GrantWidth, splitHunk } from "@burin/core/internal";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import { commandKey, type Key } from "../terminal/keys.ts";

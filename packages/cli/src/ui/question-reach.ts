@@ -1,4 +1,5 @@
-import { type CommandLimits, type Effect, type PartReach, type QuestionView, warningFor } from "@burin/core";
+import type { QuestionView } from "@burin/core";
+import { type CommandLimits, type Effect, type PartReach, warningFor } from "@burin/core/internal";
 import type { TextKey } from "../locales/en.ts";
 import { say } from "../locales/say.ts";
 import { type Line, lineWidth, type Span, type Style, shownText, wrapLine } from "../terminal/styled-line.ts";

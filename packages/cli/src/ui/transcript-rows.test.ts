@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ToolCall } from "@burin/core";
+import type { ToolCall } from "@burin/core/sessions";
 import { expect, it } from "vitest";
 import { Transcript } from "../state/transcript.ts";
 import { type Line, plainText } from "../terminal/styled-line.ts";

@@ -1,4 +1,5 @@
-import { type InlineData, isAnswered, type ToolCall } from "@burin/core";
+import type { InlineData } from "@burin/core/sessions";
+import { isAnswered, type ToolCall } from "@burin/core/sessions";
 import { say } from "../locales/say.ts";
 import type { Item, Transcript } from "../state/transcript.ts";
 import type { Row } from "../terminal/screen.ts";

@@ -5,7 +5,7 @@ import { readSmallFile } from "@burin/files/ignore/git-excludes";
 import { isWithin } from "@burin/files/paths/paths";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { childEnvironment, codePaths } from "../processes/child-environment.ts";
-import type { FactsGround } from "../processes/command-surroundings.ts";
+import type { FactsOptions } from "../processes/command-surroundings.ts";
 import { leadsOutside } from "../processes/command-surroundings.ts";
 import { pathOutside } from "../processes/helper-program.ts";
 import { firstProgram } from "../processes/shell-program.ts";
@@ -43,7 +43,7 @@ interface Repository {
  * in which it runs nothing, because no other reader finds a repository and its settings as git does. An unclear
  * answer is a fault. Each question is asked once, so a long command line costs little.
  */
-export function gitRepositories(ground: FactsGround) {
+export function gitRepositories(ground: FactsOptions) {
   const asker = once(() => new GitAsker(ground));
   const known = new Map<string, RepositoryFault | null>();
   const repositoryFault = (folder: string, use: GitUse): RepositoryFault | null => {
@@ -60,7 +60,7 @@ export function gitRepositories(ground: FactsGround) {
 }
 
 /** Returns the git that commands would find, and an environment in which it only looks. */
-export function gitIn({ roots, environment, passEnvironment: pass }: FactsGround) {
+export function gitIn({ roots, environment, passEnvironment: pass }: FactsOptions) {
   const env = childEnvironment(environment, { pass, secret: [], roots });
   const paths = codePaths(env, (path) => pathOutside(path, roots));
   const git = firstProgram("git", (paths.PATH ?? "").split(delimiter));
@@ -80,7 +80,7 @@ class GitAsker {
   /** The same as a part of each question. */
   readonly #asking: string;
 
-  constructor(ground: FactsGround) {
+  constructor(ground: FactsOptions) {
     this.#roots = ground.roots;
     this.#looking = gitIn(ground);
     this.#asking = JSON.stringify(this.#looking);

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { openRegular } from "@burin/files/disk/regular-file";
 import type { Repository } from "@burin/files/tree";
-import type { FactsGround } from "../processes/command-surroundings.ts";
+import type { FactsOptions } from "../processes/command-surroundings.ts";
 import { runProgram } from "../processes/supervisor.ts";
 import { waitForOutput } from "../processes/wait-for-output.ts";
 import { ONLY_HERE } from "./git-programs.ts";
@@ -30,7 +30,7 @@ export class GitWork {
   readonly #git: string | null;
   readonly #env: NodeJS.ProcessEnv;
 
-  constructor(repository: Repository, ground: FactsGround) {
+  constructor(repository: Repository, ground: FactsOptions) {
     this.#repository = repository;
     const { git, env } = gitIn(ground);
     this.#git = git;
@@ -143,7 +143,7 @@ const MOST_LINES = 20;
 const MOST_LINE_CHARACTERS = 200;
 
 /** One line each as git prints it; null when git does not answer in time, or would run what the repository names. */
-export async function uncommittedChanges(ground: FactsGround, signal: AbortSignal): Promise<string | null> {
+export async function uncommittedChanges(ground: FactsOptions, signal: AbortSignal): Promise<string | null> {
   const [root = ""] = ground.roots;
   const { git, env } = gitIn(ground);
   // It does not look into submodules, so they need no check first.

@@ -18,7 +18,7 @@ const MOST_NAMES_BELOW = 100_000;
 export const ODD_NAME = /[\s'"\\]|^-/;
 
 /** Where a decision looks for facts. */
-export interface FactsGround {
+export interface FactsOptions {
   /** The real paths of the roots. */
   readonly roots: readonly string[];
   readonly environment: NodeJS.ProcessEnv;

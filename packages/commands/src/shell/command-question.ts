@@ -2,7 +2,7 @@ import type { CommandLimits, Confirmation } from "@burin/contract/tools";
 import { WebError } from "@burin/net/web-error";
 import { hostPlaceText, type NetworkSource, networkNeeds, readHostPlace } from "@burin/shell-judge";
 import type { CommandRequest } from "./command-request.ts";
-import type { MachineCommands, SandboxFact } from "./machine-commands.ts";
+import type { CommandSandbox, MachineCommands } from "./machine-commands.ts";
 
 interface AskedCommand {
   readonly command: string;
@@ -51,7 +51,7 @@ export async function typingQuestion(
 
 /** What a command may do where it runs, for the user who is asked about it. */
 function limitsInWords(
-  state: SandboxFact,
+  state: CommandSandbox,
   exception: CommandRequest["exception"] | undefined,
   { hasNetwork, reachesByName = false, network }: NetworkWords,
 ): string {
@@ -76,7 +76,7 @@ function limitsInWords(
 
 /** The same as data, for faces that say it in their own words. */
 function limitsOf(
-  state: SandboxFact,
+  state: CommandSandbox,
   exception: AskedCommand["exception"],
   facts: NetworkFacts,
 ): CommandLimits {

@@ -1,5 +1,5 @@
 import type { SessionEgressOptions } from "../egress/session-egress.ts";
-import type { FactsGround } from "../processes/command-surroundings.ts";
+import type { FactsOptions } from "../processes/command-surroundings.ts";
 import type { TakenBack } from "../processes/limited-program.ts";
 import type { ProcessEntry } from "../processes/process-table.ts";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
@@ -7,7 +7,7 @@ import type { OutputSoFar } from "./command-output.ts";
 
 export type { TakenBack };
 
-export interface CommandsOptions extends FactsGround {
+export interface CommandsOptions extends FactsOptions {
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
   readonly sandbox: SandboxMode;

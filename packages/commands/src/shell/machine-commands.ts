@@ -21,7 +21,7 @@ export interface MachineCommands {
   readonly reachesByName?: boolean;
   hasNetworkFor(request: CommandRequest): boolean;
   /** Which limits commands run in, or this one does. */
-  sandbox(request?: CommandRequest): Promise<SandboxFact>;
+  sandbox(request?: CommandRequest): Promise<CommandSandbox>;
   /** Whether a command can reach the servers that earlier ones of this session have started. */
   sharesServers?(): Promise<boolean>;
   /** A new folder of this computer for files of a moment. Absent where its commands run on another one. */
@@ -48,6 +48,6 @@ export interface MachineCommands {
   close(): Promise<readonly ProcessEntry[]>;
 }
 
-export type SandboxFact =
+export type CommandSandbox =
   | { readonly sandbox: { readonly mode: Exclude<SandboxMode, "off"> } }
   | { readonly sandbox: null; readonly reason: string };

@@ -33,7 +33,7 @@ const WARNINGS: Readonly<Record<ReachWarning["kind"], string>> = {
 };
 
 /** What a question reaches, in English, for faces without texts of their own: the worst first. */
-export function reachInWords(question: Confirmation, limits: ViewLimits = {}): string[] {
+export function describeEffects(question: Confirmation, limits: ViewLimits = {}): string[] {
   const { reach, warning, limits: sandbox } = questionView(question, limits);
   const warned =
     warning &&

@@ -1,4 +1,4 @@
-import type { SandboxFact } from "@burin/commands/machine";
+import type { CommandSandbox } from "@burin/commands/machine";
 import { isWithin } from "@burin/files/paths/paths";
 import { lookAtWork, MOST_KEPT_BYTES, readStamp, type TreeRequest, type WorkLook } from "@burin/files/tree";
 
@@ -12,7 +12,7 @@ export interface Containment {
 export interface ContainmentNeeds {
   /** null where nothing is kept for undo. */
   readonly request: TreeRequest | null;
-  readonly sandbox: () => Promise<SandboxFact>;
+  readonly sandbox: () => Promise<CommandSandbox>;
   readonly signal: AbortSignal;
 }
 

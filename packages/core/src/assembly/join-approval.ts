@@ -1,4 +1,4 @@
-import type { PlaceFacts } from "@burin/commands/machine";
+import type { PathFacts } from "@burin/commands/machine";
 import type { ShellProgram } from "@burin/commands/processes/shell-program";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { once } from "@burin/contract/async/once";
@@ -93,12 +93,12 @@ const UNKNOWN = {
 } as const;
 
 /** Judging is synchronous: when it asks the machine for new facts, it is repeated with them. */
-async function knowing<T>(facts: PlaceFacts, judge: (known: KnownFacts) => T): Promise<T> {
+async function knowing<T>(facts: PathFacts, judge: (known: KnownFacts) => T): Promise<T> {
   const known = new Map<string, unknown>();
   for (;;) {
     const asked = new Map<string, Promise<unknown>>();
     const fact =
-      (name: keyof PlaceFacts) =>
+      (name: keyof PathFacts) =>
       (...given: readonly unknown[]) => {
         const key = known.size === 0 ? "" : JSON.stringify([name, ...given]);
         if (known.has(key)) return known.get(key);
@@ -110,7 +110,7 @@ async function knowing<T>(facts: PlaceFacts, judge: (known: KnownFacts) => T): P
         asked.set(JSON.stringify([name, ...given]), told);
         return UNKNOWN[name];
       };
-    const names = Object.keys(UNKNOWN) as (keyof PlaceFacts)[];
+    const names = Object.keys(UNKNOWN) as (keyof PathFacts)[];
     const verdict = judge(Object.fromEntries(names.map((name) => [name, fact(name)])) as KnownFacts);
     if (asked.size === 0) return verdict;
     for (const [key, told] of asked) known.set(key, await told);
@@ -118,9 +118,9 @@ async function knowing<T>(facts: PlaceFacts, judge: (known: KnownFacts) => T): P
 }
 
 type KnownFacts = {
-  readonly [Name in keyof PlaceFacts]: (
-    ...given: Parameters<Required<PlaceFacts>[Name]>
-  ) => Awaited<ReturnType<Required<PlaceFacts>[Name]>>;
+  readonly [Name in keyof PathFacts]: (
+    ...given: Parameters<Required<PathFacts>[Name]>
+  ) => Awaited<ReturnType<Required<PathFacts>[Name]>>;
 };
 
 /** The one queue of questions; its code is loaded with the first question. */

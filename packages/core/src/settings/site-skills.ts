@@ -1,7 +1,7 @@
 import { type JsonRecord, parseJson, recordsIn } from "@burin/contract/messages/untrusted-json";
 
 /** A skill that a site offers: its files by path. */
-export interface SiteSkill {
+interface SiteSkill {
   readonly name: string;
   readonly files: ReadonlyMap<string, Buffer>;
 }

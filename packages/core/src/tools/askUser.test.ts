@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSession, scriptedModel } from "@burin/core";
+import { createSession } from "@burin/core";
+import { scriptedModel } from "@burin/core/sessions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AskUser, answersIn } from "./askUser.ts";
 

@@ -14,16 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  BaseTool,
-  createSession,
-  createToolbox,
-  findSession,
-  forkSession,
-  resumeSession,
-  type ToolResult,
-  undo,
-} from "@burin/core";
+import { BaseTool, createSession, createToolbox, type ToolResult } from "@burin/core";
+import { findSession, forkSession, resumeSession } from "@burin/core/internal";
+import { undo } from "@burin/core/sessions";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { needs } from "@burin/testing/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

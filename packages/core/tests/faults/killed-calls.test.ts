@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createToolbox, settleCutCalls, undo, undoEntries } from "@burin/core";
+import { createToolbox } from "@burin/core";
+import { settleCutCalls, undo, undoEntries } from "@burin/core/sessions";
 import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, expect, it } from "vitest";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { ToolboxOptions } from "@burin/core";
 import { describe, expect, it } from "vitest";
-import type { ToolboxOptions } from "../../src/index.ts";
 import { fixture, project, useProject } from "./project.ts";
 
 useProject();

@@ -3,15 +3,10 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { type Confirmation, createSession, type ToolboxOptions } from "@burin/core";
+import { type ChatModel, scriptedModel } from "@burin/core/sessions";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  type ChatModel,
-  type Confirmation,
-  createSession,
-  scriptedModel,
-  type ToolboxOptions,
-} from "../../src/index.ts";
 import { eventsOf } from "../events-of.ts";
 import { project, useProject } from "./project.ts";
 

@@ -1,16 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Confirmation, ToolboxOptions, ToolResult } from "@burin/core";
+import { folderTrust, loadSettings, type OnCall, openTrust } from "@burin/core/internal";
 import { describe, expect, it } from "vitest";
-import {
-  type Confirmation,
-  folderTrust,
-  loadSettings,
-  type OnCall,
-  openTrust,
-  type ToolboxOptions,
-  type ToolResult,
-} from "../../src/index.ts";
 import { fixture, project, useProject } from "./project.ts";
 
 useProject();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Toolbox } from "@burin/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Toolbox } from "../../src/index.ts";
 import { type GuardedServer, guardedServer } from "./guarded-server.ts";
 import { project, useProject } from "./project.ts";
 

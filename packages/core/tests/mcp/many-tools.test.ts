@@ -1,13 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createSession } from "@burin/core";
+import type { ChatModel, FunctionCall, ModelEvent, ModelRequest } from "@burin/core/sessions";
 import { describe, expect, it } from "vitest";
-import {
-  type ChatModel,
-  createSession,
-  type FunctionCall,
-  type ModelEvent,
-  type ModelRequest,
-} from "../../src/index.ts";
 import { fixture, project, useProject } from "./project.ts";
 
 useProject();

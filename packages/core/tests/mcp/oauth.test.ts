@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { basename, join } from "node:path";
+import type { Toolbox, ToolResult } from "@burin/core";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Toolbox, ToolResult } from "../../src/index.ts";
 import { type GuardedServer, guardedServer } from "./guarded-server.ts";
 import { project, useProject } from "./project.ts";
 

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createToolbox, type Toolbox, type ToolboxOptions } from "@burin/core";
 import { afterEach, beforeEach } from "vitest";
-import { createToolbox, type Toolbox, type ToolboxOptions } from "../../src/index.ts";
 
 /** A project in a temporary folder with MCP servers, and everything that was opened for it. */
 export interface McpProject {

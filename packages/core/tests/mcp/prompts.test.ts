@@ -1,12 +1,6 @@
+import { type Confirmation, createSession, type Decision } from "@burin/core";
+import type { ChatModel, ModelEvent, ModelRequest } from "@burin/core/sessions";
 import { describe, expect, it } from "vitest";
-import {
-  type ChatModel,
-  type Confirmation,
-  createSession,
-  type Decision,
-  type ModelEvent,
-  type ModelRequest,
-} from "../../src/index.ts";
 import { eventsOf } from "../events-of.ts";
 import { fixture, project, published, useProject } from "./project.ts";
 

@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs";
 import { createServer as createHttpServer, request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import type { ToolResult } from "@burin/core";
 import { portOf } from "@burin/testing/fake-model-server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ToolResult } from "../../src/index.ts";
 import { project, published, useProject } from "./project.ts";
 
 const started: { kill(): void }[] = [];

@@ -7,7 +7,7 @@ import {
   nodeMachine,
   type Workspace,
   WorkspaceError,
-} from "@burin/core";
+} from "@burin/core/machine";
 
 /** Files as an editor has them, saved or not. */
 export interface EditorBuffers {

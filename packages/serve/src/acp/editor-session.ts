@@ -13,18 +13,8 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
-import {
-  type AgentEvent,
-  APPROVAL_MODES,
-  type ApprovalMode,
-  type Decision,
-  messageOf,
-  orElse,
-  type Part,
-  type Question,
-  type Session,
-  type Settings,
-} from "@burin/core";
+import type { AgentEvent, ApprovalMode, Decision, Part, Question, Session } from "@burin/core";
+import { APPROVAL_MODES, messageOf, orElse, type Settings } from "@burin/core/internal";
 import { askedCall, choicesOf, decisionOf } from "./permission.ts";
 import { SessionUpdates, said } from "./session-updates.ts";
 

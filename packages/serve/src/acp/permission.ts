@@ -1,5 +1,5 @@
 import type { PermissionOption, RequestPermissionOutcome, ToolCallContent } from "@agentclientprotocol/sdk";
-import { type Confirmation, type Decision, type Question, questionView, reachInWords } from "@burin/core";
+import { type Confirmation, type Decision, describeEffects, type Question, questionView } from "@burin/core";
 import { diffContent, textContent } from "./session-updates.ts";
 
 interface Choice extends PermissionOption {
@@ -54,7 +54,7 @@ export function decisionOf(choices: readonly Choice[], outcome: RequestPermissio
 /** The call, as shown with the question. */
 export function askedCall({ id, callId, agent, confirmation, reason }: Question, root: string) {
   const { title, target, lines } = questionView(confirmation);
-  const text = [...target, ...lines, ...reachInWords(confirmation)].join("\n");
+  const text = [...target, ...lines, ...describeEffects(confirmation)].join("\n");
   const content: ToolCallContent[] = [
     ...(confirmation.kind === "edit" ? diffContent(confirmation.diff, root) : textContent(text)),
     ...textContent(`Asked because: ${reason}`),

@@ -11,20 +11,19 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from "@agentclientprotocol/sdk";
+import { createSession, type SessionOptions } from "@burin/core";
 import {
   AskUser,
   burinHome,
   chooseModel,
-  createSession,
   findSession,
-  readLog,
   removeSession,
   resumeSession,
-  type SessionOptions,
   type SessionPlace,
   type Settings,
   sessionSummaries,
-} from "@burin/core";
+} from "@burin/core/internal";
+import { readLog } from "@burin/core/sessions";
 import { type Ground, untilAborted } from "../ground.ts";
 import { messageStream } from "../message-lines.ts";
 import { editorMachine } from "./editor-machine.ts";

@@ -1,18 +1,8 @@
 import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
-import {
-  type AgentEvent,
-  type ToolKind as BurinKind,
-  type ToolCall as Call,
-  exitCodeIn,
-  type FileDiff,
-  isAnswered,
-  kindOf as kindOfTool,
-  type Part,
-  type Tool,
-  type ToolDisplay,
-  visibleText,
-} from "@burin/core";
+import type { AgentEvent, ToolKind as BurinKind, FileDiff, Part, Tool, ToolDisplay } from "@burin/core";
+import { exitCodeIn, kindOf as kindOfTool, visibleText } from "@burin/core/internal";
+import { type ToolCall as Call, isAnswered } from "@burin/core/sessions";
 
 /** Facts about the session that the events come from. */
 export interface UpdateGround {

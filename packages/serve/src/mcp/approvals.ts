@@ -3,9 +3,9 @@ import {
   type Confirm,
   type Confirmation,
   type Decision,
+  describeEffects,
   type Question,
   questionView,
-  reachInWords,
 } from "@burin/core";
 import { type InputRequests, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 
@@ -105,7 +105,7 @@ function printOf(confirmation: Confirmation): string {
 function messageOf(confirmation: Confirmation, reason: string): string {
   const { title, target, lines } = questionView(confirmation);
   const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];
-  return [title, ...where, ...lines, ...reachInWords(confirmation), `Asked because: ${reason}`].join("\n");
+  return [title, ...where, ...lines, ...describeEffects(confirmation), `Asked because: ${reason}`].join("\n");
 }
 
 function schemaOf(confirmation: Confirmation) {

@@ -1,4 +1,5 @@
-import { type AnsweredCall, exitCodeIn, type JsonSchema, type Part, type ToolDisplay } from "@burin/core";
+import type { AnsweredCall, JsonSchema, Part, ToolDisplay } from "@burin/core";
+import { exitCodeIn } from "@burin/core/internal";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 
 type Kind = "edit" | "execute";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { readText } from "@burin/core";
+import { readText } from "@burin/core/internal";
 import {
   ProtocolError,
   ProtocolErrorCode,

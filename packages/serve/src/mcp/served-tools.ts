@@ -2,22 +2,18 @@ import { randomUUID } from "node:crypto";
 import {
   type AnsweredCall,
   BaseTool,
-  burinHome,
   type CallContext,
-  chooseModel,
   createSession,
   createToolbox,
-  kindOf,
-  type OnCall,
   type OnUpdate,
   type Session,
   type SessionOptions,
-  type Settings,
   type Tool,
   type Toolbox,
   type ToolDisplay,
   type ToolKind,
 } from "@burin/core";
+import { burinHome, chooseModel, kindOf, type OnCall, type Settings } from "@burin/core/internal";
 import type {
   CallToolResult,
   Tool as McpTool,

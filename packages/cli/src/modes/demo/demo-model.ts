@@ -2,15 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  type ChatModel,
-  type Message,
-  orElse,
-  type Part,
-  readText,
-  type ScriptLine,
-  scriptedModel,
-} from "@burin/core";
+import type { Part } from "@burin/core";
+import { orElse, readText } from "@burin/core/internal";
+import { type ChatModel, type Message, type ScriptLine, scriptedModel } from "@burin/core/sessions";
 import type { en } from "../../locales/en.ts";
 import { say } from "../../locales/say.ts";
 import { shortLine } from "../../terminal/output.ts";

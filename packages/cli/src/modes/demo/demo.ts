@@ -1,12 +1,7 @@
 import { rm } from "node:fs/promises";
-import {
-  type AgentEvent,
-  type Confirmation,
-  type Decision,
-  openSession,
-  questionView,
-  type ToolCall,
-} from "@burin/core";
+import { type AgentEvent, type Confirmation, type Decision, questionView } from "@burin/core";
+import { openSession } from "@burin/core/internal";
+import type { ToolCall } from "@burin/core/sessions";
 import { languageIn, useTexts } from "../../locales/say.ts";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";

@@ -1,3 +1,4 @@
+import { WebSearch } from "@burin/core";
 import {
   burinHome,
   folderTrust,
@@ -5,8 +6,7 @@ import {
   machineFacts,
   messageOf,
   type Settings,
-  WebSearch,
-} from "@burin/core";
+} from "@burin/core/internal";
 import { type CommonOptions, type Opened, openSettings } from "../../request/options.ts";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";

@@ -5,14 +5,14 @@ import {
   findLocalServers,
   findUndoGaps,
   keyVariable,
-  type ModelChoice,
   messageOf,
   missingForModel,
   nearNames,
   type Reached,
   reachModel,
   type Settings,
-} from "@burin/core";
+} from "@burin/core/internal";
+import type { ModelChoice } from "@burin/core/sessions";
 import { visible } from "../../terminal/output.ts";
 
 export interface Finding {

@@ -1,4 +1,4 @@
-import { parseRule } from "@burin/core";
+import { parseRule } from "@burin/core/internal";
 import { type Fields, type Found, type FoundRule, fields, list, text, texts } from "./found.ts";
 
 type List = FoundRule["list"];

@@ -1,4 +1,5 @@
-import { type InlineData, messageOf } from "@burin/core";
+import { messageOf } from "@burin/core/internal";
+import type { InlineData } from "@burin/core/sessions";
 
 /** One step of a conversation, in a form common to all agents. */
 export type Step = { readonly at: string } & (

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { burinHome, orElse, sessionSummaries } from "@burin/core";
+import { burinHome, orElse, sessionSummaries } from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, counted, localTime, report, shortLine } from "../../terminal/output.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import zlib from "node:zlib";
-import { orElse, readBeginning, readBytes, readText } from "@burin/core";
+import { orElse, readBeginning, readBytes, readText } from "@burin/core/internal";
 import { parse as parseJsonWithComments } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { type Fields, type Found, fields } from "./found.ts";

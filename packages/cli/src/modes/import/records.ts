@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { type InlineData, orElse } from "@burin/core";
+import { orElse } from "@burin/core/internal";
+import type { InlineData } from "@burin/core/sessions";
 import { type Fields, type Found, fields, list, type Said, type Step, type Talk, text } from "./found.ts";
 import { filesBelow, firstLinesOf, linesIn, PACKED, textOf } from "./read-files.ts";
 

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
+import type { AnsweredCall } from "@burin/core";
 import {
-  type AnsweredCall,
   changeHomeFile,
   changeSettings,
   loadSettings,
@@ -9,7 +9,7 @@ import {
   openGrants,
   type ToldSession,
   writeSession,
-} from "@burin/core";
+} from "@burin/core/internal";
 import { ownCall } from "./foreign-rules.ts";
 import { Found, type FoundRule, type FoundSession, fields, list, type Step, type Talk } from "./found.ts";
 

@@ -1,14 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import {
-  burinHome,
-  changeSettings,
-  messageOf,
-  repositoryState,
-  type Session,
-  type Settings,
-  type ToolResult,
-} from "@burin/core";
+import type { Session, ToolResult } from "@burin/core";
+import { burinHome, changeSettings, messageOf, repositoryState, type Settings } from "@burin/core/internal";
 import { languageOf, say, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";

@@ -1,4 +1,5 @@
-import { contentWithParts, type Decision, type FileDiff } from "@burin/core";
+import type { Decision, FileDiff } from "@burin/core";
+import { contentWithParts } from "@burin/core/internal";
 import { partsInWords } from "../../commands/words-for-models.ts";
 import type { ChosenParts } from "../../ui/hunk-picker.ts";
 

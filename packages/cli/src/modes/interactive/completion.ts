@@ -1,4 +1,5 @@
-import { projectFiles, type Session } from "@burin/core";
+import type { Session } from "@burin/core";
+import { projectFiles } from "@burin/core/internal";
 import type { FileNames } from "../../state/file-names.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import { type Choice, ChoiceList } from "../../ui/choice-list.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { helperPath, messageOf, readText } from "@burin/core";
+import { helperPath, messageOf, readText } from "@burin/core/internal";
 import { say } from "../../locales/say.ts";
 import { leaveKeysTo } from "../../terminal/signals.ts";
 import type { Desk } from "./desk.ts";

@@ -5,10 +5,9 @@ import {
   chooseModel,
   findLocalServers,
   keyVariable,
-  type ModelChoice,
-  openModel,
   reachModel,
-} from "@burin/core";
+} from "@burin/core/internal";
+import { type ModelChoice, openModel } from "@burin/core/sessions";
 import { TEST_PROMPT, TEST_SYSTEM } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";

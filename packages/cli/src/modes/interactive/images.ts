@@ -2,7 +2,8 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { helperPath, type InlineData, mediaKind, orElse, readBytes } from "@burin/core";
+import { helperPath, mediaKind, orElse, readBytes } from "@burin/core/internal";
+import type { InlineData } from "@burin/core/sessions";
 import { say } from "../../locales/say.ts";
 
 const MOST_BYTES = 20 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { APPROVAL_MODES } from "@burin/core";
+import { APPROVAL_MODES } from "@burin/core/internal";
 import { say } from "../../locales/say.ts";
 import type { KeyAction } from "../../state/key-bindings.ts";
 import { EXIT } from "../../terminal/exit-code.ts";

@@ -1,16 +1,6 @@
-import {
-  type AgentEvent,
-  AskUser,
-  type ChatModel,
-  chooseModel,
-  createSession,
-  messageOf,
-  openModel,
-  type Session,
-  type SessionOptions,
-  type Settings,
-  settleCutCalls,
-} from "@burin/core";
+import { type AgentEvent, createSession, type Session, type SessionOptions } from "@burin/core";
+import { AskUser, chooseModel, messageOf, type Settings } from "@burin/core/internal";
+import { type ChatModel, openModel, settleCutCalls } from "@burin/core/sessions";
 import { say } from "../../locales/say.ts";
 import {
   type CommonOptions,

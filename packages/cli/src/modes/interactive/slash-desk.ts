@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { burinHome, messageOf, nearNames } from "@burin/core";
+import { burinHome, messageOf, nearNames } from "@burin/core/internal";
 import type { ScreenCommand } from "../../commands/command-desk.ts";
 import { SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
 import { hereFor, slashFault, slashName } from "../../commands/slash-commands.ts";

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
-import { cloneRepository, fetchSiteSkills, type JsonSchema, messageOf } from "@burin/core";
+import type { JsonSchema } from "@burin/core";
+import { cloneRepository, fetchSiteSkills, messageOf } from "@burin/core/internal";
 import { UsageError } from "../../terminal/exit-code.ts";
 import { PLUGIN_SCHEMA, readJson, realIn } from "./read-plugin.ts";
 

@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import type { JsonSchema } from "@burin/core";
 import {
   burinHome,
   changeHomeFile,
   changeSettings,
-  type JsonSchema,
   loadSettings,
   lockPath,
   makeFolders,
   messageOf,
-} from "@burin/core";
+} from "@burin/core/internal";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { block, lines, noteText, type Output, report } from "../../terminal/output.ts";

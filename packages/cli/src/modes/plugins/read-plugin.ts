@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
+import type { JsonSchema } from "@burin/core";
 import {
-  type JsonSchema,
   messageOf,
   orElse,
   parseRule,
@@ -10,7 +10,7 @@ import {
   readWithin,
   SETTINGS_SCHEMA,
   schemaError,
-} from "@burin/core";
+} from "@burin/core/internal";
 import { UsageError } from "../../terminal/exit-code.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;

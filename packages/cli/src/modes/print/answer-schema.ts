@@ -1,6 +1,8 @@
 import { createReadStream } from "node:fs";
 import { buffer } from "node:stream/consumers";
-import { type JsonSchema, messageOf, parseAnswerSchema } from "@burin/core";
+import type { JsonSchema } from "@burin/core";
+import { messageOf } from "@burin/core/internal";
+import { parseAnswerSchema } from "@burin/core/sessions";
 import { UsageError } from "../../terminal/exit-code.ts";
 
 /** Far more than a service takes; a device has no end. */

@@ -1,4 +1,5 @@
-import { type ChatModel, chooseModel, configuredModel, type Settings } from "@burin/core";
+import { chooseModel, configuredModel, type Settings } from "@burin/core/internal";
+import type { ChatModel } from "@burin/core/sessions";
 import { UsageError } from "../../terminal/exit-code.ts";
 
 export function namesModel(settings: Settings): boolean {

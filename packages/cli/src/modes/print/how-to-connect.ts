@@ -1,4 +1,4 @@
-import { findLocalServers, missingForModel, type Settings } from "@burin/core";
+import { findLocalServers, missingForModel, type Settings } from "@burin/core/internal";
 
 /** Says exactly what to set, using a server that is already listening on this machine if there is one. */
 export async function howToConnect(settings?: Settings): Promise<string> {

@@ -1,4 +1,5 @@
-import { mediaParts, type Part } from "@burin/core";
+import type { Part } from "@burin/core";
+import { mediaParts } from "@burin/core/internal";
 import { UsageError } from "../../terminal/exit-code.ts";
 
 const UTF16: readonly (readonly [mark: string, encoding: string])[] = [

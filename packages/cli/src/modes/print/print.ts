@@ -1,4 +1,6 @@
-import { type AgentEvent, openSession, type PartListUnion, type RunStatus, type Session } from "@burin/core";
+import type { AgentEvent, PartListUnion, Session } from "@burin/core";
+import { openSession } from "@burin/core/internal";
+import type { RunStatus } from "@burin/core/sessions";
 import { type CommonOptions, openSettings, sessionOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";

@@ -1,4 +1,5 @@
-import { type AgentEvent, resumeSession, type SessionOptions } from "@burin/core";
+import type { AgentEvent, SessionOptions } from "@burin/core";
+import { resumeSession } from "@burin/core/internal";
 import { type CommonOptions, sessionPlace } from "../../request/options.ts";
 
 /** Opens and locks the session that the command line resumes. Throws SessionError, with what to do instead. */

@@ -1,4 +1,5 @@
-import { type AgentEvent, type CacheMiss, isAnswered, type Usage } from "@burin/core";
+import type { AgentEvent } from "@burin/core";
+import { type CacheMiss, isAnswered, type Usage } from "@burin/core/sessions";
 
 /** Everything about a run that a script needs, in one document: its end, and what led to it. */
 export interface RunDocument extends Omit<Extract<AgentEvent, { type: "done" }>, "type"> {

@@ -1,4 +1,5 @@
-import { type Decision, messageOf, type Part, type PartListUnion, type Session } from "@burin/core";
+import type { Decision, Part, PartListUnion, Session } from "@burin/core";
+import { messageOf } from "@burin/core/internal";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { UsageError } from "../../terminal/exit-code.ts";

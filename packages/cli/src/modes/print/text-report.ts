@@ -1,4 +1,5 @@
-import type { AgentEvent, CacheMiss, ToolDisplay } from "@burin/core";
+import type { AgentEvent, ToolDisplay } from "@burin/core";
+import type { CacheMiss } from "@burin/core/sessions";
 import type { CommonOptions } from "../../request/options.ts";
 import { withJoiners } from "../../terminal/joined-text.ts";
 import { counted, noteText, type Output, visible } from "../../terminal/output.ts";

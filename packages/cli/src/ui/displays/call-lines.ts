@@ -1,4 +1,5 @@
-import type { PartListUnion, ToolCall, ToolDisplay, ToolError } from "@burin/core";
+import type { PartListUnion, ToolDisplay, ToolError } from "@burin/core";
+import type { ToolCall } from "@burin/core/sessions";
 import type { TextKey } from "../../locales/en.ts";
 import { say } from "../../locales/say.ts";
 import type { ShownCall } from "../../state/transcript.ts";
