@@ -10,6 +10,7 @@ const BENCHES = {
   files: "files.mjs",
   "huge-tree": "huge-tree.mjs",
   edit: "edit/run.mjs",
+  "edit-independent": "edit-independent/run.mjs",
   "edit-speed": "edit-speed.mjs",
   "edit-steps": "edit-steps.mjs",
   shell: "shell.mjs",

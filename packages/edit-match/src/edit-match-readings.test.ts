@@ -126,13 +126,6 @@ const KNOWN: readonly Required<Row>[] = [
 
 const DOUBTS: readonly Row[] = [
   {
-    what: "the fence that begins old_string is one of several in the file, and new_string goes on behind the block",
-    content:
-      "Use:\n\n```js\nuse()\n```\n\nRename:\n\n```js\nconst {\n  a: one\n} = use()\n\nconst {\n  a: two\n} = use()\n```\n",
-    old: "\n```js\n# ...\nconst {\n  a: two\n} = use()\n```\n",
-    new: "\n```js\n# ...\nconst {\n  a: two\n} = use()\n```\n\n## More\n\n```html\n<b>\n```\n\nIt ends.\n",
-  },
-  {
     what: "a new line has an escape that old_string does not show",
     content: "check(`it is 'a'`);\nend();\n",
     old: "check(`it is \\'a\\'`);\nend();",

@@ -9,7 +9,10 @@ function isDots(line: string, content: string): boolean {
   return isElision && !(content.includes(dots) && content.split("\n").some((other) => other.trim() === dots));
 }
 
-/** The place of an old text with dots instead of some lines: each part of it must be in the file once, in order. */
+/**
+ * The place of an old text with dots instead of some lines: its parts must be in the file in order, and each once, but for
+ * those that stay as they are: whichever of several is meant, the same is written.
+ */
 export function findElided(search: Search): Place[] {
   const { content } = search.file;
   const { oldLines, newLines } = search.said;
@@ -23,7 +26,7 @@ export function findElided(search: Search): Place[] {
     const part = { ...search.said, oldLines: oldLines.slice(from, to), above: 0, below: 0 };
     return findPlaces({ ...search, said: part });
   });
-  const places = found.flatMap(([place, ...twins]) => (place && twins.length === 0 ? [place] : []));
+  const places = nearestPlaces(found, staysOf(search, parts));
   const isInOrder = places.every(({ start }, at) => start >= (places[at - 1]?.end ?? 0));
   const [first, last] = [places[0], places.at(-1)];
   if (places.length < parts.length || !isInOrder || !first || !last) return [];
@@ -40,8 +43,40 @@ export function findElided(search: Search): Place[] {
   return place === undefined ? [] : [place];
 }
 
+type Part = Record<"from" | "to", number>;
+
+/** Whether each part of the old text is that of the new one, too, before, between or behind the same dots. */
+function staysOf(
+  { file: { content }, said: { oldLines, newLines } }: Search,
+  parts: readonly Part[],
+): boolean[] {
+  const fresh = partsBetween(newLines, content);
+  const textOf = (lines: readonly string[], part: Part | undefined) =>
+    part && lines.slice(part.from, part.to).join("\n");
+  return parts.map(
+    (part, at) => fresh.length === parts.length && textOf(oldLines, part) === textOf(newLines, fresh[at]),
+  );
+}
+
+/** The only places of the parts, and the nearest ones of parts that stay and have several: nothing is written there. */
+function nearestPlaces(found: readonly (readonly Place[])[], stays: readonly boolean[]): Place[] {
+  const only = found.map((places) => (places.length === 1 ? places[0] : undefined));
+  const first = only.findIndex((place) => place !== undefined);
+  if (first === -1) return [];
+  const chosen = [...only];
+  for (let at = first + 1; at < found.length; at += 1) {
+    const end = chosen[at - 1]?.end ?? Number.POSITIVE_INFINITY;
+    if (stays[at]) chosen[at] ??= found[at]?.find((place) => place.start >= end);
+  }
+  for (let at = first - 1; at >= 0; at -= 1) {
+    const start = chosen[at + 1]?.start ?? -1;
+    if (stays[at]) chosen[at] ??= found[at]?.findLast((place) => place.end <= start);
+  }
+  return chosen.flatMap((place) => place ?? []);
+}
+
 /** The lines of the old text between those that stand for others. */
-function partsBetween(lines: readonly string[], content: string) {
+function partsBetween(lines: readonly string[], content: string): Part[] {
   const cuts = lines.flatMap((line, at) => (isDots(line, content) ? [at] : []));
   return [...cuts, lines.length].flatMap((to, at) => {
     const from = (cuts[at - 1] ?? -1) + 1;

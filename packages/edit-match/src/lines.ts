@@ -37,9 +37,10 @@ export function filledBeside(content: string, start: number, end: number): [abov
   return [above.slice(above.lastIndexOf("\n") + 1), below.trimEnd()];
 }
 
-/** Whether one of the quotes has no counterpart in the line; apostrophes do not count. */
+/** Whether one of the quotes has no counterpart in the line; apostrophes and quotes between others do not count. */
 export function isHalf(line: string, quote: string): boolean {
-  return line.replace(/\w'\w/g, "").split(quote).length % 2 === 0;
+  const bare = line.replace(/\w'\w/g, "").replace(/(["'`]).*?\1/g, "");
+  return bare.includes(quote);
 }
 
 /** Some lines of the old text and the same lines in the file. */

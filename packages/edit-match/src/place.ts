@@ -114,13 +114,18 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   // Only a model that is shown a part of a very long line begins in the middle of a word.
   const isOfEndless = said.oldLines.length === 1 && lineEnd - lineStart >= ENDLESS;
   if (cutsWord && !(isOfEndless && size >= LEAST_PART)) return undefined;
-  // What is indented begins a line, and what has a line break behind it ends one.
-  if ((!isFromStart && /^\s/.test(first)) || (!isToEnd && said.endsLine)) return undefined;
+  // What is indented begins a line.
+  if ((!isFromStart && /^\s/.test(first)) || (!isToEnd && endsLine(said, isOfEndless))) return undefined;
   if ((!isFromStart && !isLong(first)) || (!isToEnd && !isLong(last))) return undefined;
   const inside = withinLine(said, { isFromStart, isToEnd });
   if (inside === undefined) return undefined;
   const part = { start: isFromStart ? lineStart : start, end: isToEnd ? lineEnd : end };
   return placeAround({ ...search, said: inside }, part);
+}
+
+/** What has a line break behind it ends a line; of a very long one a model sees a part as if it were a line. */
+function endsLine(said: Said, isOfEndless: boolean): boolean {
+  return said.endsLine && !(isOfEndless && said.below === 0);
 }
 
 /** Between two letters of a word, or two equal characters in a row. */

@@ -85,6 +85,17 @@ describe("escapes that only the new text has", () => {
     expect(match).toEqual({ status: "escaped", escape: "\\n" });
   });
 
+  it("P17 line breaks that hide several lines of the file are refused in a template, too", () => {
+    const content = "x = `\n  one;\n  two;\n`;\n";
+    const match = edit({
+      fileName: "a.ts",
+      content,
+      old: "  one;\n  two;",
+      fresh: "  one;\\n  more;\\n  two;",
+    });
+    expect(match).toEqual({ status: "escaped", escape: "\\n" });
+  });
+
   it("P17 an old text that is not exact is judged alike", () => {
     const sent = { fileName: "a.ts", content: "\tone();\n\ttwo();\n", old: "  one();\n  two();" };
     expect(edit({ ...sent, fresh: "  one();\n  three();\\n  two();" }).status).not.toBe("matched");

@@ -44,9 +44,10 @@ export function strayEscape(request: EditRequest, replacements: readonly Replace
   if (fresh.length === 0) return undefined;
   const ending = /\.(\w+)$/.exec(fileName)?.[1]?.toLowerCase() ?? "";
   const language = LANGUAGES.find(({ endings }) => endings.split(" ").includes(ending));
-  if (language === undefined) return joinsLines(request) ? "\\n" : undefined;
-  const outside = outsideStrings(request, replacements, language);
-  return fresh.find((sign) => outside.has(sign));
+  // In a string one line may be a part of another by chance.
+  if (joinsLines(request, language === undefined ? 1 : 2)) return "\\n";
+  const outside = language && outsideStrings(request, replacements, language);
+  return fresh.find((sign) => outside?.has(sign));
 }
 
 /** The escapes in what is written that stand in no string, pattern or comment. */
@@ -91,12 +92,16 @@ function* tokensOf(text: string, { tokens, hasTemplates }: Language): Generator<
   }
 }
 
-/** Whether lines of the file stay if `\n` ends a line, and go if it does not; a file that has such signs may mean them. */
-function joinsLines({ content, oldText, newText }: EditRequest): boolean {
-  if (!newText.includes("\\n") || oldText.includes("\\n") || /\\[a-z]/.test(content)) return false;
+/**
+ * Whether so many lines of the file stay if `\n` ends a line, and go if it does not. One does not say much in a file that
+ * has such signs.
+ */
+function joinsLines({ content, oldText, newText }: EditRequest, least: number): boolean {
+  if (!newText.includes("\\n") || oldText.includes("\\n")) return false;
   const [lines, meant] = [newText, newText.replaceAll("\\n", "\n")].map((text) => new Set(text.split("\n")));
   const whole = new Set(content.split(/\r?\n/));
   const isJoined = (line: string) =>
     whole.has(line) && meant?.has(line) === true && lines?.has(line) === false;
-  return oldText.split(/\r?\n/).some((line) => !isBlank(line) && isJoined(line));
+  const joined = oldText.split(/\r?\n/).filter((line) => !isBlank(line) && isJoined(line));
+  return joined.length >= (/\\[a-z]/.test(content) ? 2 : least);
 }
