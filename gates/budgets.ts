@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 4120, // a third is the linear pattern matcher
-  "edit-match": 2750,
+  "edit-match": 2820,
   "shell-judge": 6970, // two fifths are tables of programs
   net: 800,
   files: 6650, // a fifth is search

@@ -40,6 +40,9 @@ function verdictOf(bytes, before, wanted) {
   return wanted !== null && bare(bytes) === bare(wanted) ? "spaces" : "wrong";
 }
 
+/** @param {Verdict} verdict @param {boolean} mayRefuse */
+const isFine = (verdict, mayRefuse) => verdict === "right" || (verdict === "refused" && mayRefuse);
+
 /** Whether it is one of several results that may be meant. @param {Case} one @param {Buffer} bytes */
 function isAlike({ isOpen, alike, wanted }, bytes) {
   return (
@@ -110,9 +113,10 @@ async function judged(kind, cases, { call, root, show }) {
     const verdict = isAlike(one, bytes) ? "right" : verdictOf(bytes, before, wanted);
     const [isOpen, said] = [one.isOpen === true, String(llmContent)];
     (isOpen ? row.open : row.verdicts)[verdict]++;
-    if (verdict === "refused" && /seems to be done|already/.test(said)) row.named++;
-    const isFine = verdict === "right" || (verdict === "refused" && (isOpen || kind.mustFail === true));
-    if (!isFine && left-- > 0) printCase(one, { verdict, said, bytes });
+    const isNamed = verdict === "refused" && /seems to be done|already/.test(said);
+    if (isNamed) row.named++;
+    const isMiss = (kind.isDone === true && !isNamed) || !isFine(verdict, isOpen || kind.mustFail === true);
+    if (isMiss && left-- > 0) printCase(one, { verdict, said, bytes });
   }
   return row;
 }

@@ -115,6 +115,12 @@ describe("what is said to be done", () => {
     ).toBe(false);
   });
 
+  it("P1 R95 is said of lines that are there where the old ones have no place, and never of short ones", () => {
+    const [before, after] = ["call(first, second);\nend(first);", "call(first);\nstop(first, second);"];
+    expect(applied(`call(1);\n${after}\n`, before, after)).toBe(true);
+    expect(applied("a(1);\nb(2);\n", "a(1, 2);\nc(1);", "a(1);\nb(2);")).toBe(false);
+  });
+
   it("P1 R95 is never said of an edit that only deletes or shortens", () => {
     expect(applied("first(1);\nthird(3);\n", "first(1);\nsecond(2);", "first(1);")).toBe(false);
     expect(applied("call(first);\nend();\n", "call(first, second);", "call(first);")).toBe(false);

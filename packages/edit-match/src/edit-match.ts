@@ -101,7 +101,26 @@ function findByReading(request: EditRequest): EditMatch {
   const used = [...new Set(found.map(({ reading }) => reading))];
   const [placeholder] = used.flatMap((reading) => placeholderOf({ ...reading, leaveOut }) ?? []);
   if (placeholder !== undefined) return { status: "omission", placeholder };
-  return (found.length > 0 ? chosen({ ...request, ...texts }, found) : undefined) ?? notFound(false);
+  return (
+    (found.length > 0 ? chosen({ ...request, ...texts }, found) : undefined) ??
+    notFound(holdsLines(content, texts))
+  );
+}
+
+/** Shorter texts stand somewhere by chance. */
+const LEAST_HELD = 20;
+
+/** Whether whole lines of the file are the new text, which adds to the old one: without a place for that, it is done. */
+function holdsLines(
+  content: string,
+  { oldText, newText }: Pick<EditRequest, "oldText" | "newText">,
+): boolean {
+  const lines = trimmedLines(newText);
+  const had = new Set(trimmedLines(oldText));
+  if (lines.every((line) => had.has(line))) return false;
+  const [from, to] = [lines.findIndex(Boolean), lines.findLastIndex(Boolean) + 1];
+  const wanted = lines.slice(from, to).join("\n");
+  return wanted.length >= LEAST_HELD && `\n${trimmedLines(content).join("\n")}\n`.includes(`\n${wanted}\n`);
 }
 
 function placeholderOf({ oldText, newText, leaveOut = [] }: Omit<EditRequest, "content" | "expected">) {
@@ -125,12 +144,13 @@ function hasSign(depth: Depth, texts: readonly string[]): boolean {
   return texts.some((text) => text.includes(sign));
 }
 
+const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimEnd());
+
 /**
  * Whether the file certainly has the change already: the new text is there, with lines that the old text does not
  * have, the lines that it replaces are gone, and the edit does more than leave something out.
  */
 export function isApplied(content: string, oldText: string, newText: string): boolean {
-  const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimEnd());
   const [oldLines, newLines] = [trimmedLines(oldText), trimmedLines(newText)];
   const [had, has] = [placesOf(oldLines), placesOf(newLines)];
   const added = [...has.keys()].filter(
