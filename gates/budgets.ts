@@ -4,7 +4,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 4120, // a third is the linear pattern matcher
+  contract: 4190, // a third is the linear pattern matcher
   "edit-match": 2820,
   "shell-judge": 6970, // two fifths are tables of programs
   net: 800,
@@ -14,7 +14,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1470,
   web: 1850, // half is HTML to Markdown
   mcp: 2760,
-  core: 19190, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
+  core: 19370, // session 3,090, agent 2,760, tools 2,510, assembly 2,160
   serve: 2410,
   fleet: 4810,
   cli: 16610, // the app is more than half

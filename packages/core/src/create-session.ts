@@ -21,7 +21,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
 /** Like `createSession`, but without models from settings and environment: `openModel` opens them. */
 export function openSession(options: SessionOptions): Session {
   assertOptions("openSession", options);
-  return new Session(options);
+  return Session.open(options);
 }
 
 /** For callers whose types nobody checks. Throws TypeError, with what to write instead. */

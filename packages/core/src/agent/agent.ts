@@ -1,24 +1,23 @@
 import { type AgentEvent, type ContextFill, notice, said } from "@burin/contract/agent-event";
+import { EventQueue } from "@burin/contract/async/event-queue";
 import { once } from "@burin/contract/async/once";
 import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration, Message } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import { kindOf } from "@burin/contract/tools";
+import type { CallIds } from "../scheduler/call-ids.ts";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import { spendingModel } from "./ask-once.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Budget } from "./budget.ts";
 import { paysForHour } from "./cache-watch.ts";
-import type { CallIds } from "./call-ids.ts";
 import { Compactor } from "./compaction/compactor.ts";
 import type { ContextFiles } from "./context-files.ts";
 import { ContextSize } from "./context-size.ts";
 import type { Conversation, Prompt } from "./conversation.ts";
-import { LoopGuard } from "./loop-guard.ts";
-import { estimatedUsage, type Reply, readReply } from "./reply.ts";
-import { ended, endingAfter, failureOf, interrupted, overBudget, Run, refusalIn } from "./run.ts";
+import { estimatedUsage, type Reply, readReply, spendingModel } from "./reply.ts";
+import { ended, endingAfter, failureOf, interrupted, LoopGuard, overBudget, Run, refusalIn } from "./run.ts";
 
 /** How full the window is after a compaction; `isSummarized` is false where a summary would not have been shorter. */
 export interface Compacted extends ContextFill {
@@ -60,6 +59,14 @@ export interface AgentNeeds {
   readonly conversation: Conversation;
 }
 
+/** What one run works on. */
+interface Order {
+  readonly input: Prompt | readonly FunctionCall[];
+  readonly events: EventQueue<AgentEvent>;
+  /** The run before it. */
+  readonly earlier: Promise<void>;
+}
+
 /** The loop: prompt, reply, calls, answers, until a reply makes no call. */
 export class Agent {
   readonly #conversation: Conversation;
@@ -70,8 +77,8 @@ export class Agent {
   /** Whether the model has been told what it must know before the first prompt. */
   #isBriefed = false;
   readonly #compactor: Compactor;
-  /** The calls of a run whose reader has stopped; their answers still belong to the history. */
-  #unfinished: Promise<unknown> = Promise.resolve();
+  /** The latest run: after its reader has stopped, the answers of its calls still belong to the history. */
+  #unfinished: Promise<void> = Promise.resolve();
   /** The budget warnings that were given. */
   readonly #warned = new Set<string>();
 
@@ -123,10 +130,11 @@ export class Agent {
   /** Replaces the history by a summary that follows the wish, if that is shorter. Must not be called during a run. */
   async compact(signal: AbortSignal, wish: string): Promise<Compacted> {
     let isSummarized = false;
-    for await (const event of this.#compactor.shorten(signal, wish)) {
+    const say = async (event: AgentEvent): Promise<void> => {
       this.#conversation.tell(event);
       isSummarized ||= event.type === "compaction";
-    }
+    };
+    await this.#compactor.shorten(say, signal, wish);
     this.#conversation.tell({ type: "context_fill", ...this.contextFill });
     return { ...this.contextFill, isSummarized };
   }
@@ -135,14 +143,30 @@ export class Agent {
    * Works on a prompt, or continues at the end of the history with those calls of the last reply that have no
    * answer yet. Ends with one `done` event. A reader that stops early stops the work.
    */
-  async *run(input: Prompt | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const work = new AbortController();
-    const stop = (): void => work.abort();
+  run(input: Prompt | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const events = new EventQueue<AgentEvent>();
+    const stopped = new AbortController();
+    const stop = (): void => stopped.abort();
+    const start = (): Promise<void> => {
+      const earlier = this.#unfinished;
+      const work = this.#start({ input, events, earlier }, signal, stopped);
+      this.#unfinished = work.catch(() => {});
+      return work;
+    };
+    return events.during(start, stop);
+  }
+
+  async #start(
+    { input, events, earlier }: Order,
+    signal: AbortSignal,
+    stopped: AbortController,
+  ): Promise<void> {
+    const stop = (): void => stopped.abort();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     const { background, budget, detectLoops, registry } = this.#needs;
     const guard = detectLoops ? new LoopGuard((tool) => kindOf(registry.getTool(tool))) : null;
-    const run = new Run(work.signal, guard);
+    const run = new Run(stopped.signal, guard);
     budget?.start();
     const runOut = () => {
       run.isOutOfTime = true;
@@ -152,104 +176,108 @@ export class Agent {
     const left = background && budget?.millisecondsLeft;
     const clock = left === undefined ? undefined : setTimeout(runOut, Math.min(left, 2 ** 31 - 1));
     try {
-      await this.#unfinished;
-      yield* this.#conversation.told.taken();
-      if ("text" in input) yield* this.#prompts(input, work.signal);
-      else run.refused = refusalIn(yield* this.#runCalls(input, run));
-      yield* this.#turns(run);
+      await earlier;
+      this.#conversation.tellTo(events);
+      if ("text" in input) await this.#takePrompts(input, stopped.signal);
+      else run.refused = refusalIn(await this.#runCalls(input, run));
+      await this.#runTurns(run);
     } finally {
       clearTimeout(clock);
       budget?.stop();
       signal.removeEventListener("abort", stop);
       stop();
-      this.#unfinished = Promise.all([this.#unfinished, this.#needs.background?.stopAll()]);
+      await background?.stopAll();
       this.#conversation.forgetTold();
     }
   }
 
-  async *#prompts(prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+  /** Adds the event to the history; resolves when the reader of the run wants the next one. */
+  readonly #say = (event: AgentEvent): Promise<void> =>
+    this.#conversation.told.give(this.#conversation.note(event));
+
+  async #takePrompts(prompt: Prompt, signal: AbortSignal): Promise<void> {
     const { briefing, contextFiles } = this.#needs;
+    const { told, words } = this.#conversation;
     const isFirst = !this.#isBriefed;
     this.#isBriefed = true;
     const texts = isFirst ? await briefing?.("start", signal) : undefined;
-    for (const text of texts ?? []) yield this.#conversation.note({ type: "context", text });
-    yield* contextFiles.initial();
-    yield* this.#said([...this.#conversation.words.takeAll(), prompt]);
+    for (const text of texts ?? []) await this.#say({ type: "context", text });
+    for (const event of await contextFiles.initial()) await told.give(event);
+    await this.#sayPrompts([...words.takeAll(), prompt]);
   }
 
-  *#said(prompts: readonly Prompt[]): Generator<AgentEvent> {
-    for (const { text, media } of prompts) yield this.#conversation.note(said(text, media));
+  async #sayPrompts(prompts: readonly Prompt[]): Promise<void> {
+    for (const { text, media } of prompts) await this.#say(said(text, media));
   }
 
-  async *#turns(run: Run): AsyncGenerator<AgentEvent> {
+  async #runTurns(run: Run): Promise<void> {
     for (let ending: AgentEvent | null = null; ending === null; ) {
-      yield* this.#fromBackground();
+      await this.#sayNews();
       const exhausted = this.#needs.budget?.exhausted;
-      ending = exhausted ? overBudget(run, exhausted) : yield* this.#turn(run);
-      yield this.#conversation.note({ type: "context_fill", ...this.contextFill });
+      ending = exhausted ? overBudget(run, exhausted) : await this.#runTurn(run);
+      await this.#say({ type: "context_fill", ...this.contextFill });
       if (ending === null) continue;
       await this.#needs.background?.stopAll();
-      yield* this.#fromBackground();
-      yield ending;
+      await this.#sayNews();
+      await this.#conversation.told.give(ending);
     }
   }
 
   /** What has become known meanwhile, and the results of background tasks. */
-  *#fromBackground(): Generator<AgentEvent> {
-    yield* this.#conversation.told.taken();
+  async #sayNews(): Promise<void> {
     const news = this.#needs.news?.() ?? null;
-    if (news !== null) yield this.#conversation.note({ type: "context", text: news });
-    const reports = this.#needs.background?.takeReports() ?? [];
-    for (const report of reports) yield this.#conversation.note(report);
+    if (news !== null) await this.#say({ type: "context", text: news });
+    for (const report of this.#needs.background?.takeReports() ?? []) await this.#say(report);
   }
 
   /** Gets one reply and runs its calls. Returns the event that ends the run, or null when it continues. */
-  async *#turn(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
+  async #runTurn(run: Run): Promise<AgentEvent | null> {
     run.turns += 1;
-    const reply = yield* this.#askedFor(run);
+    const reply = await this.#askModel(run);
     run.text = run.unfinished + reply.text;
-    if (!run.signal.aborted && (yield* this.#takenUp(run, reply))) return null;
+    if (!run.signal.aborted && (await this.#continueReply(run, reply))) return null;
     run.unfinished = "";
     if (reply.end.reason !== "error") run.broken = 0;
     const failure = this.#interruption(run) ?? failureOf(run, reply);
     if (failure) return failure;
     if (reply.calls.length === 0) {
       run.isCut = reply.end.reason === "length";
-      if (run.isCut) yield notice("The answer was cut by the model's output limit.");
-      return yield* this.#afterLastReply(run);
+      if (run.isCut)
+        await this.#conversation.told.give(notice("The answer was cut by the model's output limit."));
+      return this.#endOrContinue(run);
     }
-    const answers = yield* this.#runCalls(reply.calls, run);
+    const answers = await this.#runCalls(reply.calls, run);
     run.refused = refusalIn(answers) ?? run.refused;
     const ending = this.#interruption(run) ?? endingAfter(answers, run, this.#needs.maxTurns);
     if (ending) return ending;
-    yield* this.#said(this.#conversation.words.takeSteering());
+    await this.#sayPrompts(this.#conversation.words.takeSteering());
     return null;
   }
 
   /** Whether the reply ended too early and the model is asked to continue it. */
-  async *#takenUp(run: Run, reply: Reply): AsyncGenerator<AgentEvent, boolean> {
+  async #continueReply(run: Run, reply: Reply): Promise<boolean> {
     const isWhole = reply.end.reason === "stop" || reply.calls.length > 0;
-    const more = isWhole ? null : (await import("./take-up.ts")).takeUp(run, reply);
+    const more = isWhole ? null : (await import("./continuation.ts")).continuationOf(run, reply);
     if (!more) return false;
     run.unfinished += reply.text;
-    yield notice(more.notice);
-    yield this.#conversation.note({ type: "context", text: more.told });
+    await this.#conversation.told.give(notice(more.notice));
+    await this.#say({ type: "context", text: more.instruction });
     await wait(more.pauseMs, run.signal);
     return true;
   }
 
   /** Called when a reply makes no call: new prompts and finished tasks continue the run, otherwise it ends here. */
-  async *#afterLastReply(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
+  async #endOrContinue(run: Run): Promise<AgentEvent | null> {
     const { background } = this.#needs;
-    const { words, told } = this.#conversation;
+    const { words } = this.#conversation;
     for (;;) {
       const steering = words.takeSteering();
       const queued = steering.length > 0 ? [] : words.takeQueued();
-      yield* this.#said([...steering, ...queued]);
+      await this.#sayPrompts([...steering, ...queued]);
       if (queued.length > 0) run.turns = 0;
       if (queued.length > 0 || steering.length > 0 || background?.hasReports) return null;
       if (!background?.isPending) break;
-      yield* told.during(Promise.race([background.next(run.signal), words.arrival()]));
+      await Promise.race([background.next(run.signal), words.arrival()]);
       const interruption = this.#interruption(run);
       if (interruption) return interruption;
     }
@@ -263,15 +291,15 @@ export class Agent {
   }
 
   /** Gets the next reply, with a request that fits the model's window. */
-  async *#askedFor({ signal, unfinished }: Run): AsyncGenerator<AgentEvent, Reply> {
+  async #askModel({ signal, unfinished }: Run): Promise<Reply> {
     const warning = this.#needs.budget?.warning(this.#warned);
     if (warning !== undefined) {
-      yield notice(warning);
+      await this.#conversation.told.give(notice(warning));
       const text = `[${warning} When it is used up, the work stops: finish now.]`;
-      yield this.#conversation.note({ type: "context", text });
+      await this.#say({ type: "context", text });
     }
-    if (this.#compactor.isNeeded) yield* this.#shortened(signal);
-    const reply = yield* this.#reply(signal, unfinished);
+    if (this.#compactor.isNeeded) await this.#compactor.shorten(this.#say, signal);
+    const reply = await this.#getReply(signal, unfinished);
     const { end, text, calls } = reply;
     const isTooLong = end.reason === "error" && end.error.type === "context_length";
     if (!isTooLong || text !== "" || calls.length > 0 || signal.aborted) return reply;
@@ -279,21 +307,14 @@ export class Agent {
     if (fault)
       return { ...reply, end: { ...end, error: { ...end.error, message: `${end.error.message} ${fault}` } } };
     this.#compactor.noteTooLong(end.error);
-    yield* this.#shortened(signal);
-    return yield* this.#reply(signal, unfinished);
+    await this.#compactor.shorten(this.#say, signal);
+    return this.#getReply(signal, unfinished);
   }
 
-  async *#shortened(signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    for await (const event of this.#compactor.shorten(signal)) {
-      yield* this.#conversation.told.taken();
-      yield this.#conversation.note(event);
-    }
-  }
-
-  async *#reply(signal: AbortSignal, said: string): AsyncGenerator<AgentEvent, Reply> {
+  async #getReply(signal: AbortSignal, unfinished: string): Promise<Reply> {
     const { budget } = this.#needs;
     const model = this.model;
-    const { note, cache } = this.#conversation;
+    const { cache } = this.#conversation;
     const onSent = () => this.#needs.onRequestSent?.();
     const plain = this.#request();
     const { length } = plain.history;
@@ -301,10 +322,10 @@ export class Agent {
     const estimated = once(() => this.#size.of({ ...plain, history: plain.history.slice(0, length) }));
     const request = { ...plain, ...(this.#isHourWorth(estimated) && { isPauseLikely: true }), onSent };
     const sent = { model: model.name, tools: plain.tools, at: Date.now() };
-    const told = (event: AgentEvent): AgentEvent =>
-      note(event.type === "usage" ? { ...event, ...cache.counted(event.usage, sent) } : event);
-    const asked = { model, request, note: told, ids: this.#needs.callIds, said };
-    const reply = yield* readReply(asked, signal);
+    const say = (event: AgentEvent): Promise<void> =>
+      this.#say(event.type === "usage" ? { ...event, ...cache.counted(event.usage, sent) } : event);
+    const asked = { model, request, say, ids: this.#needs.callIds, said: unfinished };
+    const reply = await readReply(asked, signal);
     if (reply.usage) this.#size.learn(estimated(), reply.usage.inputTokens);
     if (reply.end.reason !== "error" || reply.end.error.type === "reply_too_long") {
       budget?.spend(reply.usage ?? estimatedUsage(estimated(), reply, this.#size), model.name);
@@ -320,15 +341,15 @@ export class Agent {
     return paysForHour(newTokens, estimated());
   }
 
-  async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {
+  async #runCalls(calls: readonly FunctionCall[], run: Run): Promise<AnsweredCall[]> {
     const { budget, contextFiles, registry, runCalls } = this.#needs;
     const { startCalls } = await import("./call-round.ts");
     const { conversation } = this.#needs;
     const round = { runCalls, budget, window: this.#compactor.window, conversation };
-    const work = startCalls(calls, round, run);
-    this.#unfinished = work;
-    const answers = yield* this.#conversation.told.during(work);
-    for (const call of answers) yield* contextFiles.touchedBy(call, registry);
+    const answers = await startCalls(calls, round, run);
+    for (const call of answers) {
+      for (const event of await contextFiles.touchedBy(call, registry)) await conversation.told.give(event);
+    }
     return answers;
   }
 

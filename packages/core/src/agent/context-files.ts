@@ -52,20 +52,22 @@ export class ContextFiles {
   }
 
   /** The files that apply from the start, the most general first. */
-  initial(): AsyncGenerator<AgentEvent> {
+  initial(): Promise<AgentEvent[]> {
     return this.#inFolders([this.#places.home, ...foldersDown(repositoryTop(this.#root), this.#root)]);
   }
 
   /** Those of the folders that a call has worked in, from the root down. */
-  async *touchedBy(call: AnsweredCall, registry: ToolRegistry): AsyncGenerator<AgentEvent> {
+  async touchedBy(call: AnsweredCall, registry: ToolRegistry): Promise<AgentEvent[]> {
     const tool = registry.getTool(call.name);
+    const folders: string[] = [];
     // Only a call that succeeded has arguments that can be trusted here.
-    if (call.status !== "success" || (tool?.kind !== "read" && tool?.kind !== "edit")) return;
+    if (call.status !== "success" || (tool?.kind !== "read" && tool?.kind !== "edit")) return [];
     for (const subject of tool.ruleSubjects?.(call.args) ?? []) {
       const path = resolve(this.#root, subject);
       const root = this.#places.roots.find((folder) => isWithin(path, folder));
-      if (root !== undefined) yield* this.#inFolders(foldersDown(root, path));
+      if (root !== undefined) folders.push(...foldersDown(root, path));
     }
+    return this.#inFolders(folders);
   }
 
   /** All files that the model was given, in their current state; missing ones are left out. */
@@ -78,8 +80,9 @@ export class ContextFiles {
     return texts;
   }
 
-  async *#inFolders(folders: readonly string[]): AsyncGenerator<AgentEvent> {
+  async #inFolders(folders: readonly string[]): Promise<AgentEvent[]> {
     const { record, note } = this.#conversation;
+    const events: AgentEvent[] = [];
     for (const folder of folders) {
       if (this.#seen.has(folder)) continue;
       this.#seen.add(folder);
@@ -89,9 +92,10 @@ export class ContextFiles {
         if (content === null) continue;
         const file = realOf(path) ?? path;
         if (!record.contextFiles.has(file))
-          yield note({ type: "context", text: this.#told(file, content), file });
+          events.push(note({ type: "context", text: this.#told(file, content), file }));
       }
     }
+    return events;
   }
 
   #told(file: string, content: string): string {

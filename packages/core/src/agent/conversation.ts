@@ -1,4 +1,5 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { EventQueue } from "@burin/contract/async/event-queue";
 import {
   type InlineData,
   isMedia,
@@ -8,9 +9,7 @@ import {
   toParts,
 } from "@burin/contract/messages/message";
 import { CacheWatch } from "./cache-watch.ts";
-import { EventQueue } from "./event-queue.ts";
-import { History } from "./history.ts";
-import { WorkRecord } from "./work-record.ts";
+import { History, WorkRecord } from "./history.ts";
 
 export interface Prompt {
   readonly text: string;
@@ -75,6 +74,12 @@ export class Conversation {
   readonly tell = (event: AgentEvent): void => {
     this.told.push(this.note(event));
   };
+
+  /** From here on, this queue gets what is told; it begins with what nobody has read yet. */
+  tellTo(queue: EventQueue<AgentEvent>): void {
+    for (const event of this.told.takeAll()) queue.push(event);
+    this.told = queue;
+  }
 
   forgetTold(): void {
     this.told = new EventQueue();

@@ -8,7 +8,7 @@ import { entriesOf } from "@burin/files/disk/disk-looks";
 import { readText } from "@burin/files/disk/regular-file";
 import { Parser, parse } from "yaml";
 import { nameHere } from "../scheduler/unknown-tool.ts";
-import type { SubagentDefinition } from "./subagent-definitions.ts";
+import type { SubagentDefinition } from "./subagent.ts";
 
 /** A prompt that a user has saved, to be called by its name: `/name words`. */
 export interface CustomCommand {

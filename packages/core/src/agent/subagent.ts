@@ -1,7 +1,25 @@
 import type { AgentEvent, RunStatus } from "@burin/contract/agent-event";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { isAnswered } from "@burin/contract/tool-call";
 import type { SubagentAnswer, TaskOrder } from "../tools/task.ts";
 import type { Agent } from "./agent.ts";
+
+/** A helper with its own history and instructions, and never more rights than its session. */
+export interface SubagentDefinition {
+  readonly name: string;
+  /** For the model: when to use it for a task. */
+  readonly description: string;
+  /** Added to the system prompt. */
+  readonly prompt: string;
+  /** Names or globs; default: every tool that a subagent can have. */
+  readonly tools?: readonly string[] | undefined;
+  /** Names or globs of those that it cannot have all the same. */
+  readonly withoutTools?: readonly string[] | undefined;
+  /** The name of its own model. */
+  readonly model?: string | undefined;
+  /** The stricter of this mode and the session's applies. */
+  readonly approvalMode?: ApprovalMode | undefined;
+}
 
 /** Steps are for the user and for failure reports; a long run keeps only the latest. */
 const MOST_STEPS = 200;

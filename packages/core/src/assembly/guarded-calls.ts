@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isAnswered, resultOf, type ToolCall } from "@burin/contract/tool-call";
 import type { Approval, Confirmation, Question, RunContext, Tool, ToolResult } from "@burin/contract/tools";
-import type { CallIds } from "../agent/call-ids.ts";
+import type { CallIds } from "../scheduler/call-ids.ts";
 import { readAnswer } from "../scheduler/decision.ts";
 import { Scheduler, type SchedulerNeeds } from "../scheduler/scheduler.ts";
 import { soundListener } from "../scheduler/sound-tool.ts";

@@ -1,8 +1,7 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import { Agent, type AgentNeeds, type Briefing } from "../agent/agent.ts";
 import { ContextFiles } from "../agent/context-files.ts";
-import { systemPrompt } from "../agent/system-prompt.ts";
-import { environmentFacts } from "./environment-facts.ts";
+import { environmentFacts, systemPrompt } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
 import { declarationsOf } from "./join-declarations.ts";
 import type { JoinedHooks } from "./join-hooks.ts";

@@ -1,7 +1,7 @@
 import type { FunctionDeclaration } from "@burin/contract/messages/message";
-import { DeclaredTools } from "../agent/declared-tools.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
+import { DeclaredTools } from "./declared-tools.ts";
 import type { Home } from "./home.ts";
 import type { ToolDiscovery } from "./tool-discovery.ts";
 

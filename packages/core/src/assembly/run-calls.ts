@@ -2,7 +2,7 @@ import { once } from "@burin/contract/async/once";
 import type { FunctionCall } from "@burin/contract/messages/message";
 import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { OnUpdate } from "@burin/contract/tools";
-import type { CallIds } from "../agent/call-ids.ts";
+import type { CallIds } from "../scheduler/call-ids.ts";
 import type { OnCall, RunCalls } from "../scheduler/scheduler.ts";
 
 /** What a single call may have beside its name and its parameters. */

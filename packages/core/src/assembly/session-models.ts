@@ -3,9 +3,9 @@ import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-m
 import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { defaultContextWindow } from "@burin/models/choice/context-window";
 import { costOf } from "@burin/models/replies/price";
-import { pageAnswerer, samplingOf, spendingModel } from "../agent/ask-once.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import type { Conversation } from "../agent/conversation.ts";
+import { pageAnswerer, samplingOf, spendingModel } from "../agent/reply.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import { chooseMode, type Home } from "./home.ts";
 import type { SessionOptions } from "./options.ts";
@@ -154,7 +154,7 @@ function soundModel(model: ChatModel): ChatModel {
 
 /** The first event of a session. */
 export function announcementOf(
-  { id: sessionId }: { readonly id: string },
+  sessionId: string,
   { model, home }: { readonly model: string; readonly home: Pick<Home, "root" | "settings"> },
   options: SessionOptions,
 ): AgentEvent {

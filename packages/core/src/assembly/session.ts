@@ -10,38 +10,36 @@ import {
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { Turns } from "@burin/contract/async/wait";
 import type { ChatModel } from "@burin/contract/chat-model";
-import type { FunctionCall, JsonSchema, Message, PartListUnion } from "@burin/contract/messages/message";
+import type { FunctionCall, Message, PartListUnion } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import { type Decision, kindOf, type Question, type ToolKind } from "@burin/contract/tools";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Agent, Compacted } from "../agent/agent.ts";
-import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
-import type { Budget } from "../agent/budget.ts";
-import { roomForAnswers } from "../agent/context-size.ts";
-import { Conversation, type Prompt, partsOf, promptOf } from "../agent/conversation.ts";
+import type { TaskList } from "../agent/background-tasks.ts";
+import { type Conversation, type Prompt, partsOf, promptOf } from "../agent/conversation.ts";
 import type { CustomCommand, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
-import type { Ask } from "../session/ask-until.ts";
+import type { Demands } from "../session/ask-until.ts";
 import type { LogRecord } from "../session/log/record-line.ts";
-import { newSessionId } from "../session/log/session-id.ts";
 import { modeNote } from "../session/mode-note.ts";
-import type { ParkedQuestions } from "../session/parked-questions.ts";
-import { Parking } from "../session/parking.ts";
-import type { PastSession } from "../session/past-session.ts";
-import { Recording } from "../session/recording.ts";
-import type { ProofOfWork } from "../session/work-proof.ts";
+import type { Recording } from "../session/recording.ts";
+import type { SessionEvents } from "../session/session-events.ts";
 import type { Subagents } from "../tools/task.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
-import { type Home, resolveHome } from "./home.ts";
-import { agentOf, briefingOf } from "./join-agent.ts";
-import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
+import { type JoinedSession, joinSession } from "./join-session.ts";
 import type { ReadyOptions, SessionGrants, SessionOptions } from "./options.ts";
 import { type CallOptions, callOne } from "./run-calls.ts";
-import { announcementOf, helpOf, Models } from "./session-models.ts";
-import { ToolSet } from "./tool-set.ts";
+import type { ToolSet } from "./tool-set.ts";
 
 /** Endings of runs that never started or failed unexpectedly. */
 const seldom = () => import("../session/failed-run.ts");
+
+/** Of a run that ends when its agent does. */
+const NO_DEMANDS: Pick<Demands, "tell" | "note" | "judge"> = {
+  tell: (prompt) => prompt,
+  note: () => {},
+  judge: async (end) => ({ end }),
+};
 
 /** The agent in a project: its tools, its conversation, and the log of both. */
 export class Session {
@@ -53,93 +51,39 @@ export class Session {
   /** The running commands, for the user. */
   readonly commands: CommandList;
   readonly tasks: TaskList;
-  readonly #models: Models;
-  readonly #past: PastSession | null;
-  readonly #recording: Recording;
-  readonly #announcement: AgentEvent;
-  readonly #conversation: Conversation;
-  readonly #parking: Parking;
-  readonly #parked: ParkedQuestions | undefined;
-  readonly #background: BackgroundTasks;
-  readonly #answerSchema: JsonSchema | undefined;
-  /** A command that must pass before a run ends with success. */
-  readonly #check: string | undefined;
-  readonly #home: Home;
-  readonly #budget: Budget | undefined;
-  readonly #tools: ToolSet;
   readonly grants: SessionGrants;
+  readonly #parts: JoinedSession;
+  readonly #tools: ToolSet;
   readonly #agent: Agent;
-  #subagents: JoinedSubagents | null = null;
+  readonly #conversation: Conversation;
+  readonly #recording: Recording;
+  readonly #noted: SessionEvents["note"];
   #hasBegun = false;
-  #work: ProofOfWork | null = null;
   /** How the last run of this process ended. */
   #lastEnd: RunEnd | null = null;
   readonly #turns = new Turns();
   readonly #closing = new AbortController();
 
-  constructor(options: SessionOptions) {
-    const { resume, answerSchema, budget: given, maxTurns, keepLog, answer } = options;
-    const home = resolveHome(options);
-    this.id = resume?.id ?? newSessionId();
-    this.#models = new Models(options, home.settings);
-    this.#past = resume?.session ?? null;
-    this.#answerSchema = answerSchema;
-    this.#check = options.check ?? home.settings.check;
-    this.#home = home;
-    const { model, small } = this.#models;
-    const budget = this.#models.budgetOf(given);
-    this.#budget = budget;
-    const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
-    this.#announcement = announcementOf(this, { model: model.name, home }, options);
-    const place = { id: this.id, root: home.root, home: home.folder, secrets: home.secrets };
-    const recorded = { ...place, settings: home.settings, isRecorded, resumed: resume, keep: keepLog };
-    this.#recording = new Recording(recorded, this.#announcement);
-    const conversation = new Conversation(this.#noted);
+  static open(options: SessionOptions): Session {
+    return new Session(joinSession(options));
+  }
+
+  private constructor(parts: JoinedSession) {
+    const { id, tools, agent, conversation, recording, events, background } = parts;
+    this.#parts = parts;
+    this.id = id;
+    this.#tools = tools;
+    this.#agent = agent;
     this.#conversation = conversation;
-    const { tell } = conversation;
-    this.#parked = this.#past?.parked(answer);
-    this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, parked: this.#parked });
-    const mostCharacters = roomForAnswers(this.#models.window);
-    const background = new BackgroundTasks({ mostCharacters, tell });
-    this.#background = background;
-    const spending = { home, budget, maxTurns, mainPrompt: options.instructions };
-    const help = helpOf(this.#models, { home, budget, conversation });
-    this.#tools = new ToolSet(options, home, {
-      ...help.tools,
-      mostAnswerCharacters: mostCharacters,
-      forServers: { askModel: help.askModel, areAwaited: options.awaitsServers ?? false },
-      recorded: () => this.#recording.recorded(),
-      recordsReads: keepLog !== undefined,
-      undoWriter: isRecorded ? this.id : undefined,
-      sessionId: this.id,
-      tellsGit: !resume && options.machine === undefined && home.settings.context.environment,
-      reads: this.#recording.reads,
-      awaitsAnswers: options.awaitsAnswers,
-      asking: { tell, recall: this.#parking.recall, knows: (callId) => this.#parked?.knows(callId) ?? false },
-      onMode: (mode) => tell({ type: "mode", mode }),
-      park: options.park ? this.#parking.confirm : undefined,
-      subagents: (tools) => {
-        this.#subagents = joinSubagents({ ...spending, models: this.#models, tools, tell, background });
-        return this.#subagents;
-      },
-    });
-    this.grants = this.#tools.sessionGrants;
-    const { registry, runCalls, callIds, workspace, discovery, onRequestSent, hooks, gitNews } = this.#tools;
-    this.registry = this.#tools.guarded;
-    this.commands = commandList(this.#tools.commands);
+    this.#recording = recording;
+    this.#noted = events.note;
+    this.grants = tools.sessionGrants;
+    this.registry = tools.guarded;
+    this.commands = commandList(tools.commands);
     this.tasks = background;
-    this.mcp = this.#tools.mcp;
-    const briefing = briefingOf(home.definitions, hooks);
-    const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing };
-    const past = resume?.session.events(this.#kindOf);
-    const waitsForUser = options.awaitsAnswers || options.park;
-    const joined = { model, small, conversation, background, onRequestSent, waitsForUser, past };
-    this.#agent = agentOf({ ...spending, ...joined, ...flow, news: () => gitNews?.take() ?? null });
-    discovery.onFailure = ({ source, message }) => {
-      this.#tools.notes.push(`Tools from ${source}: ${message}`);
-    };
+    this.mcp = tools.mcp;
     // In the background, so that the caller can first draw its screen.
-    setImmediate(() => void discovery.start());
+    setImmediate(() => void tools.discovery.start());
   }
 
   get history(): readonly Message[] {
@@ -172,7 +116,7 @@ export class Session {
   /** Continues where a resumed session stopped: with its calls that had not started. */
   continue(signal?: AbortSignal): AsyncGenerator<AgentEvent> {
     const stop = AbortSignal.any([signal ?? this.#closing.signal, this.#closing.signal]);
-    this.#parking.endWith(stop);
+    this.#parts.parking.endWith(stop);
     return this.#run(null, stop);
   }
 
@@ -183,34 +127,29 @@ export class Session {
     const signal = AbortSignal.any([given, this.#closing.signal]);
     const leave = await this.#turns.take(signal, this.#closing.signal);
     if (leave === null) return yield (await seldom()).notRun(this.#closing.signal);
+    const { events, parking } = this.#parts;
     let end: RunEnd | null = null;
     const { ProofOfWork } = await import("../session/work-proof.ts");
     const work = new ProofOfWork({ kindOf: this.#kindOf, look: this.#tools.journal.look });
-    this.#work = work;
-    // All others are noted by the conversation when they happen.
-    const heard = (event: AgentEvent): AgentEvent =>
-      event.type === "notice" || event === this.#announcement ? this.#noted(event) : event;
+    events.work = work;
     try {
-      const text = await this.#prepare(prompt?.text ?? null, signal);
-      const left = this.#hasBegun ? [] : (this.#past?.calls.notBegun ?? []);
-      for (const event of this.#opening(text === null)) yield heard(event);
-      if (text === null && left.length === 0) end = yield* this.#takenUp();
-      const stop = AbortSignal.any([signal, this.#parking.signal]);
-      let media = prompt?.media;
-      const ask = (words: string | null) => {
-        if (words === null) return this.#agent.run(left, stop);
-        // The model must know about plan mode before a prompt.
-        const note = modeNote(this.approvalMode, this.history);
-        if (note !== null) this.#conversation.tell(note);
-        const given = { text: words, ...(media ? { media } : {}) };
-        media = undefined;
-        return this.#agent.run(given, stop);
-      };
-      for await (const event of end === null ? await this.#asked(text, ask, signal) : []) {
-        if (event.type === "done") end = event;
-        else if (!this.#parking.signal.aborted) yield* [...this.#takeNotes(), heard(event)];
+      const begun = await this.#begin(prompt, signal);
+      const { demands } = begun;
+      let input: Prompt | readonly FunctionCall[] | null = begun.input;
+      yield* begun.events;
+      end = begun.end;
+      const stop = AbortSignal.any([signal, parking.signal]);
+      while (input !== null) {
+        for await (const event of this.#agent.run(input, stop)) {
+          demands.note(event);
+          if (event.type === "done") end = event;
+          else yield* parking.signal.aborted ? [] : this.#withNotes(event);
+        }
+        const verdict = end === null ? { end } : await demands.judge(end);
+        if ("end" in verdict) end = verdict.end;
+        input = "end" in verdict ? null : this.#inputAgain(verdict);
       }
-      yield* this.#takeNotes();
+      yield* this.#withNotes();
       if (end !== null) end = await this.#ended(end, await work.atEnd());
     } catch (error) {
       end = await this.#ended((await seldom()).failedRun(error, signal), null);
@@ -220,13 +159,55 @@ export class Session {
     if (end !== null) yield end;
   }
 
+  /** The events before the work, and what the agent works on: null where there is nothing. */
+  async #begin(prompt: Prompt | null, signal: AbortSignal) {
+    const words = await this.#prepare(prompt?.text ?? null, signal);
+    const left = this.#hasBegun ? [] : (this.#parts.past?.calls.notBegun ?? []);
+    const opening = this.#opening(words === null).map((event) => this.#heard(event));
+    const gap = words === null && left.length === 0 ? await this.#findGap() : {};
+    const events = gap.event ? [...opening, gap.event] : opening;
+    const demands = await this.#demandsOf(signal);
+    const end = gap.end ?? null;
+    const told = demands.tell(words);
+    const given = told === null ? left : this.#inputOf(told, prompt?.media);
+    return { events, demands, end, input: end === null ? given : null };
+  }
+
+  #inputAgain({ again, notice: told }: { readonly again: string; readonly notice?: string }): Prompt {
+    if (told) this.#tools.notes.push(told);
+    return this.#inputOf(again);
+  }
+
+  #inputOf(text: string, media?: Prompt["media"]): Prompt {
+    // The model must know about plan mode before a prompt.
+    const note = modeNote(this.approvalMode, this.history);
+    if (note !== null) this.#conversation.tell(note);
+    return { text, ...(media ? { media } : {}) };
+  }
+
+  async #demandsOf(signal: AbortSignal): Promise<typeof NO_DEMANDS> {
+    const { answerSchema, check: command, home, budget } = this.#parts;
+    if (answerSchema === undefined && command === undefined) return NO_DEMANDS;
+    const { openDemands } = await import("../session/ask-until.ts");
+    const { registry, journal } = this.#tools;
+    const check = command && {
+      command,
+      fault: async () => (await import("./run-command.ts")).commandFault(home, command),
+      shell: () => registry.getTool("run_shell_command"),
+      signal,
+      budget,
+      journal: <T>(work: () => Promise<T>) => journal.ofCommand("check", command, work),
+    };
+    return openDemands(answerSchema, check || undefined);
+  }
+
   /** Returns the prompt as the model gets it. */
   async #prepare(prompt: string | null, signal: AbortSignal): Promise<string | null> {
     this.#tools.spoken.inputs += 1;
     await this.#tools.discovery.beforePrompt(signal);
-    const { subagents, commands, problems } = await this.#home.definitions();
+    const { subagents, commands, problems } = await this.#parts.home.definitions();
     if (!this.#hasBegun) this.#tools.notes.push(...problems);
-    this.#subagents?.add(subagents);
+    this.#parts.subagents.add(subagents);
     if (prompt === null) return null;
     if (commands.length === 0 || !prompt.startsWith("/")) return this.mcp.resolved(prompt, signal);
     const { expandedCommand } = await import("../agent/definitions.ts");
@@ -237,51 +218,38 @@ export class Session {
   #opening(isGoingOn: boolean): AgentEvent[] {
     if (this.#hasBegun) return [];
     this.#hasBegun = true;
-    if (this.#past === null) return [this.#announcement];
-    const { notices, calls } = this.#past;
+    const { announcement, past, models } = this.#parts;
+    if (past === null) return [announcement];
+    const { notices, calls } = past;
     const answers = calls.answers(this.#kindOf, isGoingOn ? "unusable" : "all");
-    const told = [...notices, ...this.#models.costNotice("Resuming this session", this.contextFill)];
-    return [this.#announcement, ...told.map(notice), ...answers.map(this.#conversation.note)];
+    const told = [...notices, ...models.costNotice("Resuming this session", this.contextFill)];
+    return [announcement, ...told.map(notice), ...answers.map(this.#conversation.note)];
   }
 
-  /** Adds a note when the model's last turn was cut off; returns the end when there is nothing to continue. */
-  async *#takenUp(): AsyncGenerator<AgentEvent, RunEnd | null> {
-    if (this.history.at(-1)?.role === "user") return null;
+  /** A note when the model's last turn was cut off, or the end when there is nothing to continue. */
+  async #findGap(): Promise<{ readonly event?: AgentEvent; readonly end?: RunEnd }> {
+    if (this.history.at(-1)?.role === "user") return {};
     const { cutOff, nothingLeft } = await seldom();
-    const isUnfinished = this.#lastEnd ? isCutOff(this.#lastEnd) : this.#past?.isUnfinished;
-    if (!isUnfinished) return nothingLeft();
-    yield this.#conversation.note(cutOff());
-    return null;
+    const isUnfinished = this.#lastEnd ? isCutOff(this.#lastEnd) : this.#parts.past?.isUnfinished;
+    return isUnfinished ? { event: this.#conversation.note(cutOff()) } : { end: nothingLeft() };
   }
 
   #ended(end: RunEnd, proof: WorkProof | null): Promise<RunEnd> {
-    this.#lastEnd = { ...(this.#parking.outcome(end) ?? end), ...(proof && { proof }) };
+    this.#lastEnd = { ...(this.#parts.parking.outcome(end) ?? end), ...(proof && { proof }) };
     return this.#recording.end(this.#lastEnd);
   }
 
-  /** The events of a run that must meet a demand at its end: an answer of a given form, a check that passes. */
-  async #asked(text: string | null, ask: Ask, signal: AbortSignal): Promise<AsyncGenerator<AgentEvent>> {
-    const [schema, command] = [this.#answerSchema, this.#check];
-    if (schema === undefined && command === undefined) return ask(text);
-    const { boundAnswer, checkedRun } = await import("../session/ask-until.ts");
-    const answered: Ask = schema ? (words) => boundAnswer(schema, words, ask) : ask;
-    const shell = () => this.#tools.registry.getTool("run_shell_command");
-    if (!command) return answered(text);
-    const fault = async () => (await import("./run-command.ts")).commandFault(this.#home, command);
-    const journal = <T>(work: () => Promise<T>) => this.#tools.journal.ofCommand("check", command, work);
-    return checkedRun({ command, fault, shell, signal, budget: this.#budget, journal }, text, answered);
+  /** The event, after what the user should know by now. */
+  #withNotes(event?: AgentEvent): AgentEvent[] {
+    const notes = this.#tools.notes.splice(0).map((message) => this.#noted(notice(message)));
+    return event === undefined ? notes : [...notes, this.#heard(event)];
   }
 
-  #takeNotes(): AgentEvent[] {
-    return this.#tools.notes.splice(0).map((message) => this.#noted(notice(message)));
+  /** The conversation has noted all others when they happened. */
+  #heard(event: AgentEvent): AgentEvent {
+    const isNew = event.type === "notice" || event === this.#parts.announcement;
+    return isNew ? this.#noted(event) : event;
   }
-
-  readonly #noted = (event: AgentEvent): AgentEvent => {
-    this.#work?.note(event);
-    this.#parked?.follow(event);
-    this.#recording.note(event);
-    return event;
-  };
 
   readonly #kindOf = (tool: string): ToolKind | undefined => kindOf(this.#tools.registry.getTool(tool));
 
@@ -307,14 +275,14 @@ export class Session {
 
   /** The questions that wait for an answer. */
   get questions(): readonly Question[] {
-    return [...(this.#tools.questions.loaded?.open ?? []), ...(this.#parked?.open ?? [])];
+    return [...(this.#tools.questions.loaded?.open ?? []), ...(this.#parts.parked?.open ?? [])];
   }
 
   /** How many more are asked after the open one. */
   get waitingQuestions(): number {
     const { loaded } = this.#tools.questions;
     // Those of an earlier process can be answered already.
-    return loaded === null ? 0 : Math.max(0, loaded.waiting - (this.#parked?.open.length ?? 0));
+    return loaded === null ? 0 : Math.max(0, loaded.waiting - (this.#parts.parked?.open.length ?? 0));
   }
 
   /**
@@ -322,7 +290,7 @@ export class Session {
    * the answer is accepted, otherwise what is wrong with it.
    */
   answer(questionId: string, decision: Decision | null): string | null {
-    const told = this.#parked?.answer(questionId, decision) ?? null;
+    const told = this.#parts.parked?.answer(questionId, decision) ?? null;
     if (told === null) return this.#tools.questions.answer(questionId, decision);
     // In the log too: another process must not ask again for what was accepted here.
     if (typeof told !== "string") this.#conversation.tell(told);
@@ -343,9 +311,10 @@ export class Session {
 
   /** Another model answers from the next request on: one of the configured service by its name, or any model object. */
   useModel(model: string | ChatModel): void {
-    this.#models.use(model);
-    this.#agent.useModel(this.#models.model, this.#models.window);
-    const told = this.#models.costNotice("Changing the model", this.contextFill);
+    const { models } = this.#parts;
+    models.use(model);
+    this.#agent.useModel(models.model, models.window);
+    const told = models.costNotice("Changing the model", this.contextFill);
     for (const text of told) this.#conversation.tell(notice(text));
   }
 
@@ -387,26 +356,26 @@ export class Session {
 
   /** The prompts that files define; a prompt that starts with such a `/name` stands for it. */
   async customCommands(): Promise<readonly CustomCommand[]> {
-    return (await this.#home.definitions()).commands;
+    return (await this.#parts.home.definitions()).commands;
   }
 
   /** Instructions in files, each for one kind of task. */
   async skills(): Promise<readonly Skill[]> {
-    return (await this.#home.definitions()).skills;
+    return (await this.#parts.home.definitions()).skills;
   }
 
   /** The built-in subagents, and those that files define. */
   async agents(): Promise<Subagents["known"]> {
-    this.#subagents?.add((await this.#home.definitions()).subagents);
-    return this.#subagents?.known ?? [];
+    this.#parts.subagents.add((await this.#parts.home.definitions()).subagents);
+    return this.#parts.subagents.known;
   }
 
   /** Ends all runs, commands and tasks, including those in the background. Must be called at the end. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("This session is closed."));
     this.#tools.refuseCalls();
-    await this.#background.stopAll();
+    await this.#parts.background.stopAll();
     if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
-    for (const part of [this.#tools, this.#recording, this.#home]) await part.close().catch(() => {});
+    for (const part of [this.#tools, this.#recording, this.#parts.home]) await part.close().catch(() => {});
   }
 }

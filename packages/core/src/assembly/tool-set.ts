@@ -13,9 +13,9 @@ import type { Tool } from "@burin/contract/tools";
 import type { ReadMemory } from "@burin/files/workspace/read-record";
 import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Rule } from "@burin/shell-judge";
-import { CallIds } from "../agent/call-ids.ts";
 import { contextFileNames } from "../agent/context-files.ts";
-import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
+import type { SubagentDefinition } from "../agent/subagent.ts";
+import { CallIds } from "../scheduler/call-ids.ts";
 import type { Confirm, QuestionNeeds } from "../scheduler/questions.ts";
 import type { RunCalls, SchedulerNeeds } from "../scheduler/scheduler.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
@@ -51,7 +51,7 @@ export interface SessionParts {
   readonly said?: Said;
   readonly mostAnswerCharacters?: number;
   readonly answerFromPage?: AnswerFromPage;
-  readonly subagents?: (tools: ToolSet) => Subagents;
+  readonly subagents?: SubagentMaker;
   readonly forServers?: ForServers;
   readonly recorded?: () => Promise<void>;
   readonly recordsReads?: boolean;
@@ -68,6 +68,11 @@ export interface SessionParts {
   readonly awaitsAnswers?: boolean | undefined;
   readonly asking?: Asking;
   readonly onMode?: (mode: ApprovalMode) => void;
+}
+
+export interface SubagentMaker {
+  /** Subagents that have these tools, or fewer. */
+  with(tools: Pick<ToolSet, "forSubagent">): Subagents;
 }
 
 interface Asking extends Pick<QuestionNeeds, "tell" | "recall"> {
@@ -155,9 +160,9 @@ export class ToolSet {
     const { toolTimeouts: timeouts } = options;
     const store = { recorded, recordsReads, journal };
     this.#flow = { hooks, onGrant: this.#grants.add, questions, closing, timeouts, ...store };
-    this.#toolsIn = this.#toolMaker(options, parts, parts.subagents?.(this));
+    this.#toolsIn = this.#toolMaker(options, parts, parts.subagents?.with(this));
     for (const tool of this.#toolsIn(workspace, parts.said)) {
-      if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
+      if (isDeclared(tool.name, settings.tools)) registry.registerOwn(tool);
       else registry.leftOut.push(tool.name);
     }
     for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
@@ -187,11 +192,13 @@ export class ToolSet {
       return (tool: string) => matchers.some((matches) => matches(tool));
     };
     const [isWanted, isUnwanted] = [anyOf(tools), anyOf(withoutTools)];
-    const isOwn = (tool: string) => isWanted(tool) && !isUnwanted(tool) && !NOT_FOR_SUBAGENTS.has(tool);
+    const isOffered = (tool: string) => isWanted(tool) && !isUnwanted(tool) && !NOT_FOR_SUBAGENTS.has(tool);
     const fresh = new Map(this.#toolsIn(workspace, said).map((tool) => [tool.name, tool]));
     for (const tool of this.registry.getAllTools()) {
-      if (isOwn(tool.name))
-        registry.registerTool(fresh.get(tool.name) ?? tool, this.registry.sourceOf(tool.name));
+      if (!isOffered(tool.name)) continue;
+      const own = this.registry.isOwn(tool.name) ? fresh.get(tool.name) : undefined;
+      if (own) registry.registerOwn(own);
+      else registry.registerTool(tool, this.registry.sourceOf(tool.name));
     }
     const { current, callIds } = this;
     const judge = this.#judgeIn({

@@ -39,7 +39,7 @@ import {
 } from "./call-outcome.ts";
 import type { AskedOfCall, Asker } from "./decision.ts";
 import type { Questions } from "./questions.ts";
-import { type SoundCall, type SoundTool, soundTool } from "./sound-tool.ts";
+import { flowTool, type SoundCall, type SoundTool } from "./sound-tool.ts";
 
 export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
@@ -173,7 +173,7 @@ export class Scheduler {
   #found(call: FunctionCall): Pick<Work, "call" | "tool" | "fault"> {
     try {
       const found = this.#needs.registry.getTool(call.name);
-      const tool = found && soundTool(found);
+      const tool = found && flowTool(found, this.#needs.registry.isOwn(found.name));
       if (nestsDeeper(call.args, MOST_LEVELS)) return { call: { ...call, args: {} }, tool, fault: TOO_DEEP };
       const args = tool ? coerceArguments(tool.parameterSchema, call.args) : call.args;
       return { call: { ...call, args }, tool, fault: null };

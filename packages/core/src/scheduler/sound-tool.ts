@@ -18,11 +18,39 @@ const MOST_DESCRIPTION = 10_000;
 export const MOST_DISPLAY = 200_000;
 export const TOO_LONG = "it is too long to show";
 
+/** A tool as the flow needs it. What is not our own is checked. */
+export function flowTool(tool: Tool, isOwn: boolean): SoundTool {
+  return isOwn ? ownTool(tool) : soundTool(tool);
+}
+
+/** The types and tests of our own tools keep their contract. */
+function ownTool(tool: Tool): SoundTool {
+  const { name, displayName, description, parameterSchema } = tool;
+  return {
+    name,
+    displayName,
+    description,
+    parameterSchema,
+    kind: kindOf(tool),
+    ruleSubjects: (params) => tool.ruleSubjects?.(params) ?? [],
+    validateToolParams: (params) => tool.validateToolParams(params),
+    getDescription: (params) => sentence(tool.getDescription(params)),
+    prepare: async (params, signal) => {
+      const prepared = await preparedCall(tool, params, signal);
+      return {
+        confirmation: prepared.confirmation,
+        takesEdits: takesEdits(tool, prepared),
+        run: async (...given) => bounded(await prepared.run(...given)),
+      };
+    },
+  };
+}
+
 /**
- * Wraps a tool so that it keeps its contract, because types are not checked at run time. Each field is read once,
- * here, and an invalid answer throws where the caller catches.
+ * Wraps a tool of others so that it keeps its contract, because types are not checked at run time. Each field is read
+ * once, here, and an invalid answer throws where the caller catches.
  */
-export function soundTool(tool: Tool): SoundTool {
+function soundTool(tool: Tool): SoundTool {
   const { name, displayName, description, parameterSchema } = tool;
   return {
     name,
@@ -34,13 +62,11 @@ export function soundTool(tool: Tool): SoundTool {
     validateToolParams: (params) => fault(atOnce("validateToolParams", tool.validateToolParams(params))),
     getDescription: (params) => sentence(atOnce("getDescription", tool.getDescription(params))),
     prepare: async (params, signal) => {
-      const prepared = tool.prepare
-        ? await tool.prepare(params, signal)
-        : await inSteps(tool, params, signal);
+      const prepared = await preparedCall(tool, params, signal);
       if (typeof prepared?.run !== "function") throw new Error("prepare returned no work to run.");
       return {
         confirmation: question(prepared.confirmation),
-        takesEdits: (tool.prepare ?? tool.approvedByUser) !== undefined && prepared.takesEdits !== false,
+        takesEdits: takesEdits(tool, prepared),
         run: async (approval, running, { onUpdate, ...context } = {}) => {
           const shown = (display: ToolDisplay) => {
             if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
@@ -66,6 +92,14 @@ export interface SoundCall extends PreparedCall {
 }
 
 type Params = Record<string, unknown>;
+
+async function preparedCall(tool: Tool, params: Params, signal: AbortSignal): Promise<PreparedCall> {
+  return tool.prepare ? tool.prepare(params, signal) : inSteps(tool, params, signal);
+}
+
+function takesEdits(tool: Tool, prepared: PreparedCall): boolean {
+  return (tool.prepare ?? tool.approvedByUser) !== undefined && prepared.takesEdits !== false;
+}
 
 /** The same for a tool without `prepare`. */
 async function inSteps(tool: Tool, params: Params, signal: AbortSignal): Promise<PreparedCall> {
@@ -112,6 +146,13 @@ function question(value: unknown): Confirmation | false {
     if (isWhole) return value as unknown as Confirmation;
   }
   throw new Error("shouldConfirmExecute must return false or a question with kind, title and grants.");
+}
+
+/** A text that is too long for any face is cut. */
+function bounded(given: ToolResult): ToolResult {
+  const { returnDisplay: display } = given;
+  if (typeof display !== "string" || display.length <= MOST_DISPLAY) return given;
+  return { ...given, returnDisplay: keepHeadAndTail(display, MOST_DISPLAY, TOO_LONG) };
 }
 
 function result(given: Partial<ToolResult> | null | undefined): ToolResult {

@@ -1,13 +1,10 @@
-import { type AgentEvent, notice, type RunEnd } from "@burin/contract/agent-event";
+import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { schemaError } from "@burin/contract/messages/check-schema";
 import { type JsonSchema, textOf } from "@burin/contract/messages/message";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { Tool } from "@burin/contract/tools";
 import type { Budget } from "../agent/budget.ts";
 import { exitCodeIn } from "./work-proof.ts";
-
-/** Runs a prompt; null continues without one. */
-export type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
 
 /** The final end, or what to tell the model for a better one. */
 type Verdict = { readonly end: RunEnd } | { readonly again: string; readonly notice?: string };
@@ -18,47 +15,85 @@ interface Attempt {
   readonly hasWorked: boolean;
 }
 
-async function* askUntil(
-  prompt: string | null,
-  ask: Ask,
-  judge: (end: RunEnd, attempt: Attempt) => Promise<Verdict>,
-): AsyncGenerator<AgentEvent> {
-  let input = prompt;
-  let turns = 0;
-  for (let count = 1; ; count += 1) {
-    let end: RunEnd | null = null;
-    let hasWorked = false;
-    for await (const event of ask(input)) {
-      if (event.type === "tool_call" && event.call.status === "success") hasWorked = true;
-      if (event.type === "done") end = event;
-      else yield event;
-    }
-    if (end === null) return;
-    turns += end.turns;
-    const verdict = end.status === "success" ? await judge(end, { count, hasWorked }) : { end };
-    if ("end" in verdict) return yield { ...verdict.end, turns };
-    if (verdict.notice) yield notice(verdict.notice);
-    input = verdict.again;
+/** What a run must meet at its end: an answer of a given form, a check that passes. */
+interface Demand {
+  /** The prompt as the model gets it; null continues without one. */
+  readonly tell: (prompt: string | null) => string | null;
+  readonly judge: (end: RunEnd, attempt: Attempt) => Promise<Verdict>;
+}
+
+/** Sends the model back to work until each demand is met, the first one first. */
+export class Demands {
+  readonly #all: readonly { readonly demand: Demand; count: number; hasWorked: boolean }[];
+  #turns = 0;
+
+  constructor(demands: readonly Demand[]) {
+    this.#all = demands.map((demand) => ({ demand, count: 0, hasWorked: false }));
   }
+
+  tell(prompt: string | null): string | null {
+    return tellAll(this.#all, prompt);
+  }
+
+  note(event: AgentEvent): void {
+    if (event.type !== "tool_call" || event.call.status !== "success") return;
+    for (const one of this.#all) one.hasWorked = true;
+  }
+
+  async judge(given: RunEnd): Promise<Verdict> {
+    let end = given;
+    this.#turns += given.turns;
+    for (const [place, one] of this.#all.entries()) {
+      if (end.status !== "success") break;
+      one.count += 1;
+      const verdict = await one.demand.judge(end, one);
+      if ("again" in verdict) {
+        const inner = this.#all.slice(0, place);
+        for (const again of inner) again.count = 0;
+        for (const again of [...inner, one]) again.hasWorked = false;
+        return { ...verdict, again: tellAll(inner, verdict.again) ?? verdict.again };
+      }
+      end = verdict.end;
+    }
+    return { end: { ...end, turns: this.#turns } };
+  }
+}
+
+export function openDemands(answerSchema: JsonSchema | undefined, check: Check | undefined): Demands {
+  return new Demands([
+    ...(answerSchema ? [demandAnswer(answerSchema)] : []),
+    ...(check ? [demandCheck(check)] : []),
+  ]);
+}
+
+function tellAll(all: readonly { readonly demand: Demand }[], prompt: string | null): string | null {
+  return all.reduce((words, { demand }) => demand.tell(words), prompt);
 }
 
 const MOST_CORRECTIONS = 3;
 const LONGEST_FAULT = 2000;
 
-/** Asks until the answer is JSON that fits. The schema follows the prompt, so that requests start the same. */
-export function boundAnswer(schema: JsonSchema, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
+/** The answer is JSON that fits. The schema follows the prompt, so that requests start the same. */
+function demandAnswer(schema: JsonSchema): Demand {
   const instruction = `When you are done, answer with nothing but a JSON value that fits this JSON Schema:\n${JSON.stringify(schema)}`;
-  return askUntil(prompt === null ? null : `${prompt}\n\n${instruction}`, ask, async (end, { count }) => {
-    const read = readAnswer(end.result, schema);
-    if (!("fault" in read)) return { end: { ...end, result: read.json, structured: read.value } };
-    if (count > MOST_CORRECTIONS) {
-      const message = `The final answer does not fit the schema: ${read.fault}`;
-      return { end: { ...end, status: "error", error: { type: "schema_mismatch", message } } };
-    }
-    const isTold = prompt !== null || count > 1;
-    const again = isTold ? "Answer again, with nothing but the JSON value." : instruction;
-    return { again: `Your answer does not fit the schema: ${read.fault}. ${again}` };
-  });
+  let isTold = false;
+  return {
+    tell: (prompt) => {
+      isTold = prompt !== null;
+      return prompt === null ? null : `${prompt}\n\n${instruction}`;
+    },
+    judge: async (end, { count }) => {
+      const read = readAnswer(end.result, schema);
+      if (!("fault" in read)) return { end: { ...end, result: read.json, structured: read.value } };
+      if (count > MOST_CORRECTIONS) {
+        const message = `The final answer does not fit the schema: ${read.fault}`;
+        return { end: { ...end, status: "error", error: { type: "schema_mismatch", message } } };
+      }
+      const again = isTold ? "Answer again, with nothing but the JSON value." : instruction;
+      isTold = true;
+      return { again: `Your answer does not fit the schema: ${read.fault}. ${again}` };
+    },
+  };
 }
 
 type ReadAnswer = { readonly json: string; readonly value: unknown } | { readonly fault: string };
@@ -100,10 +135,10 @@ export interface Check {
   readonly journal: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Runs the user's check when the model is done, and sends failures back until it passes or a limit ends it. */
-export function checkedRun(check: Check, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
+/** The user's check passes; failures go back to the model until it does or a limit ends it. */
+function demandCheck(check: Check): Demand {
   const { command, signal, budget } = check;
-  return askUntil(prompt, ask, async (end, { count: attempts, hasWorked }) => {
+  const judge: Demand["judge"] = async (end, { count: attempts, hasWorked }) => {
     const changed = await check.fault();
     const { passed, exitCode, said } =
       changed === null ? await check.journal(() => runCheck(check)) : NOT_RUN;
@@ -125,7 +160,8 @@ export function checkedRun(check: Check, prompt: string | null, ask: Ask): Async
       notice: `${fault}; the model goes on.`,
       again: `The check that has to pass before you are done does not: ${command}\n${said}\n\nFix the cause, not the check, then say what you did.`,
     };
-  });
+  };
+  return { tell: (prompt) => prompt, judge };
 }
 
 const NOT_RUN = { passed: false, exitCode: null, said: "" };

@@ -21,6 +21,8 @@ interface Registered {
   readonly tool: Tool;
   readonly source: string;
   readonly plainName: string | undefined;
+  /** It is one of the fourteen that come with Burin. */
+  readonly isOwn?: boolean;
 }
 
 /** A tool whose properties throw must not hide the others from the model. */
@@ -92,6 +94,17 @@ export class ToolRegistry {
     }
     const original = this.#originals?.get(tool as Tool) ?? (tool as Tool);
     this.#tools.set(tool.name, { tool: original, source, plainName: tool.plainName });
+  }
+
+  /** One of the fourteen tools, which keep their contract by their types and tests. */
+  registerOwn(tool: Tool): void {
+    this.registerTool(tool);
+    const known = this.#tools.get(tool.name);
+    if (known) this.#tools.set(tool.name, { ...known, isOwn: true });
+  }
+
+  isOwn(name: string): boolean {
+    return this.#tools.get(name)?.isOwn === true;
   }
 
   /** Replaces each tool that is outdated by the one that the other registry has by that name. */

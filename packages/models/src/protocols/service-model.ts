@@ -7,7 +7,7 @@ import { shownUrl } from "../failures/shown-url.ts";
 import type { Signer } from "../keys/aws-signature.ts";
 import type { CertificatePlace } from "../keys/key-source.ts";
 import { costOf } from "../replies/price.ts";
-import type { AnswerEvent, Ending } from "../replies/read-answer.ts";
+import type { AnswerEvent, Ending, readAnswer } from "../replies/read-answer.ts";
 import { ReplyLimit } from "../replies/reply-limit.ts";
 import type { ReplyReader, ReplyTo } from "../replies/reply-reader.ts";
 import { BodyBytes } from "../request/body-bytes.ts";
@@ -85,11 +85,26 @@ export function serviceModel(protocol: () => Promise<Protocol>, options: Service
   return { name: options.name, stream: (request, signal) => service.stream(request, signal) };
 }
 
+/** One request, ready to be sent. */
 interface Asking {
   readonly protocol: Protocol;
   readonly endpoint: Endpoint;
   readonly prepared: PreparedRequest;
+  readonly silence: SilenceWatch;
+  /** How the reply has ended. */
+  ending: Ending;
+}
+
+/** The requests for one reply: the latest, and what they have taught. */
+interface Tries {
+  learned: number;
+  isKeyRefused: boolean;
+  /** The last event was passed on. */
+  isOver: boolean;
+  asking?: Asking;
+  readonly limit: ReplyLimit;
   readonly connection: AbortController;
+  readonly signal: AbortSignal;
 }
 
 class Service {
@@ -105,67 +120,82 @@ class Service {
     this.#lessons.showsNoImages = options.images === false;
   }
 
+  /** Asks again, at once, without what the service has just refused, as long as no event was passed on. */
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
     const connection = new AbortController();
-    const limit = new ReplyLimit();
     const abort = (): void => connection.abort();
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
+    const tries: Tries = {
+      learned: 0,
+      isKeyRefused: false,
+      isOver: false,
+      limit: new ReplyLimit(),
+      connection,
+      signal,
+    };
     try {
-      for await (const event of this.#learningReply(request, connection)) {
-        if (signal.aborted) break;
-        for (const one of limit.take(event)) {
-          yield one;
-          if (one.type === "end") return;
+      for (;;) {
+        const asking = await this.#prepare(request, tries);
+        if ("type" in asking) return yield failed(asking);
+        for await (const event of await this.#ask(asking, connection)) {
+          for (const one of await this.#heard(event, asking, tries)) yield one;
+          if (tries.isOver) return;
         }
+        const lesson = await this.#lessonOf(asking, tries);
+        if (lesson === undefined || signal.aborted) return yield this.#endOf(asking, signal);
+        if (lesson !== "") yield { type: "notice", message: lesson };
       }
-      yield { type: "end", reason: "cancelled" };
     } catch (error) {
-      if (signal.aborted) return yield { type: "end", reason: "cancelled" };
-      const { connectionFailure } = await import("../failures/service-failure.ts");
-      yield failed(connectionFailure(error, new URL(this.#options.baseUrl.trim())));
+      yield await this.#failedBy(error, tries.asking, signal);
     } finally {
       signal.removeEventListener("abort", abort);
+      tries.asking?.silence.stop();
       connection.abort();
     }
   }
 
-  /** Asks again, at once, without what the service has just refused, as long as no event was passed on. */
-  async *#learningReply(
-    request: ModelRequest,
-    connection: AbortController,
-  ): AsyncGenerator<ModelEvent, void, undefined> {
-    const { tools, tuning } = this.#options;
+  async #failedBy(error: unknown, asking: Asking | undefined, signal: AbortSignal): Promise<ModelEvent> {
+    if (signal.aborted) return CANCELLED;
+    const { connectionFailure, silenceFailure } = await import("../failures/service-failure.ts");
+    const { baseUrl, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
+    if (asking?.silence.isOver) return failed(silenceFailure(asking.endpoint.url, silenceMs));
+    return failed(connectionFailure(error, new URL(baseUrl.trim())));
+  }
+
+  async #prepare(request: ModelRequest, tries: Tries): Promise<Asking | ModelFailure> {
+    const { tools, tuning, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
     const offered = { ...request, ...(tools === false ? { tools: [] } : {}), ...(tuning ? { tuning } : {}) };
-    let isKeyRefused = false;
-    for (let learned = 0; ; learned += 1) {
-      this.#protocol ??= await this.#load();
-      const protocol = this.#protocol;
-      const endpoint = await endpointOf(protocol, this.#options, isKeyRefused);
-      if ("type" in endpoint) return yield failed(endpoint);
-      const prepared = await prepareRequest(offered, this.#lessons, protocol);
-      let ending: Ending | undefined;
-      let isSilent = true;
-      for await (const event of this.#ask({ protocol, endpoint, prepared, connection })) {
-        if (event.type === "end") ending = event;
-        else yield event;
-        isSilent &&= event.type === "end";
-      }
-      if (ending?.reason !== "error") {
-        this.#lessons.noteTaken(prepared.history);
-        return yield ending ?? { type: "end", reason: "stop" };
-      }
-      const { error } = ending;
-      const mayLearn = isSilent && learned < MOST_LESSONS;
-      const isGot = typeof this.#options.apiKey === "function";
-      if (mayLearn && error.type === "unauthorized" && !isKeyRefused && isGot) {
-        isKeyRefused = true;
-        continue;
-      }
-      const lesson = mayLearn ? await this.#learn(protocol, prepared, ending) : undefined;
-      if (lesson === undefined) return yield failed(withoutKey(error, endpoint.key));
-      if (lesson !== "") yield { type: "notice", message: lesson };
+    this.#protocol ??= await this.#load();
+    const protocol = this.#protocol;
+    const endpoint = await endpointOf(protocol, this.#options, tries.isKeyRefused);
+    if ("type" in endpoint) return endpoint;
+    const prepared = await prepareRequest(offered, this.#lessons, protocol);
+    tries.asking?.silence.stop();
+    const silence = new SilenceWatch(silenceMs, tries.connection);
+    tries.asking = { protocol, endpoint, prepared, silence, ending: { type: "end", reason: "stop" } };
+    return tries.asking;
+  }
+
+  /** What a refusal teaches, as a notice that may be empty; undefined when asking again is of no use. */
+  async #lessonOf(asking: Asking, tries: Tries): Promise<string | undefined> {
+    const { ending } = asking;
+    const mayLearn = tries.limit.isUntouched && tries.learned < MOST_LESSONS;
+    if (ending.reason !== "error" || !mayLearn) return undefined;
+    tries.learned += 1;
+    const isGot = typeof this.#options.apiKey === "function";
+    if (ending.error.type === "unauthorized" && !tries.isKeyRefused && isGot) {
+      tries.isKeyRefused = true;
+      return "";
     }
+    return this.#learn(asking.protocol, asking.prepared, ending);
+  }
+
+  #endOf({ prepared, endpoint, ending }: Asking, signal: AbortSignal): ModelEvent {
+    if (signal.aborted) return CANCELLED;
+    if (ending.reason === "error") return failed(withoutKey(ending.error, endpoint.key));
+    this.#lessons.noteTaken(prepared.history);
+    return ending;
   }
 
   /** Returns a notice for the user about what the refusal teaches; undefined when it teaches nothing. */
@@ -183,48 +213,58 @@ class Service {
     return learn({ lessons: this.#lessons, sent, model, protocol: protocol.name }, error, refusal);
   }
 
-  /** One request and its streamed reply. Throws network errors. */
-  async *#ask({ protocol, endpoint, prepared, connection }: Asking): AsyncGenerator<AnswerEvent, void> {
-    const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
+  /** Sends the request and returns the events of its streamed reply. Both throw network errors. */
+  async #ask(
+    { protocol, endpoint, prepared, silence }: Asking,
+    connection: AbortController,
+  ): Promise<Awaited<ReturnType<typeof readAnswer>>> {
+    const { name: model, environment } = this.#options;
     const { url, key, certificate, sign } = endpoint;
     const keyFrom = key !== "" || sign ? (this.#options.keyFrom ?? "") : undefined;
     const { onSent } = prepared;
     const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
     const body = this.#bytes.of(prepared.conversation, pieces);
     const headers = { ...endpoint.headers, ...sign?.({ ...endpoint, method: "POST", body }) };
-    const watch = new SilenceWatch(silenceMs, connection);
-    try {
-      const asked = httpRequest(
-        { url, method: "POST", headers, body, environment, certificate, onSent },
-        connection.signal,
-      );
-      const reading = whileWaiting(() =>
-        Promise.all([
-          import("../replies/read-answer.ts"),
-          protocol.reply({
-            request: prepared,
-            takenIds: callIds(prepared),
-            isWriter: this.#mayWriteCalls(prepared),
-          }),
-        ]),
-      );
-      const answer = await asked;
-      const [{ readAnswer }, reply] = await reading;
-      const told = { ...answer, body: watch.listen(answer.body) };
-      for await (const event of readAnswer(told, { url, model, keyFrom, connection }, reply)) {
-        yield await this.#known(event, prepared);
-      }
-    } catch (error) {
-      if (!watch.isOver) throw error;
-      const { silenceFailure } = await import("../failures/service-failure.ts");
-      yield failed(silenceFailure(url, silenceMs));
-    } finally {
-      watch.stop();
+    const asked = httpRequest(
+      { url, method: "POST", headers, body, environment, certificate, onSent },
+      connection.signal,
+    );
+    const reading = whileWaiting(() =>
+      Promise.all([
+        import("../replies/read-answer.ts"),
+        protocol.reply({
+          request: prepared,
+          takenIds: callIds(prepared),
+          isWriter: this.#mayWriteCalls(prepared),
+        }),
+      ]),
+    );
+    const answer = await asked;
+    const [reader, reply] = await reading;
+    return reader.readAnswer(
+      { ...answer, body: silence.listen(answer.body) },
+      { url, model, keyFrom, connection },
+      reply,
+    );
+  }
+
+  /** What to pass on; the end is kept for later. */
+  async #heard(event: AnswerEvent, asking: Asking, tries: Tries): Promise<readonly ModelEvent[]> {
+    if (tries.signal.aborted) {
+      tries.isOver = true;
+      return [CANCELLED];
     }
+    if (event.type === "end") {
+      asking.ending = event;
+      return [];
+    }
+    const taken = tries.limit.take(await this.#known(event, asking.prepared));
+    tries.isOver = tries.limit.isReached;
+    return taken;
   }
 
   /** The event for the session: a call with the tool's own name, a usage with its price. */
-  async #known(event: AnswerEvent, prepared: PreparedRequest): Promise<AnswerEvent> {
+  async #known(event: Exclude<AnswerEvent, Ending>, prepared: PreparedRequest): Promise<ModelEvent> {
     if (event.type === "usage") {
       const cost = costOf(event.usage, this.#options.price);
       return cost === undefined ? event : { ...event, usage: { ...event.usage, cost } };
@@ -244,6 +284,8 @@ class Service {
     return !this.#lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
   }
 }
+
+const CANCELLED: ModelEvent = { type: "end", reason: "cancelled" };
 
 /** Loads the code that reads the response only after the request was sent: nothing may delay its first byte. */
 function whileWaiting<T>(load: () => Promise<T>): Promise<T> {

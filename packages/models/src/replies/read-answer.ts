@@ -4,7 +4,7 @@ import { retryHint } from "../failures/retry-hint.ts";
 import { bounded, detailOf, looksLikeHtml, statusFailure } from "../failures/service-failure.ts";
 import { shownUrl } from "../failures/shown-url.ts";
 import type { ReplyReader } from "./reply-reader.ts";
-import { readServerSentEvents } from "./sse.ts";
+import { EventSplitter } from "./sse.ts";
 
 /** How long the connection may stay open after the service has finished, to be used again. */
 const CLOSING_TIME_MS = 100;
@@ -22,12 +22,12 @@ export type Ending = Extract<ModelEvent, { type: "end" }> & { readonly refusal?:
 
 export type AnswerEvent = Exclude<ModelEvent, { type: "end" }> | Ending;
 
-/** The events of a response. Throws network errors. */
-export async function* readAnswer(
+/** The events of a response. Both throw network errors. */
+export async function readAnswer(
   answer: HttpAnswer,
   asked: Asked,
   reply: ReplyReader,
-): AsyncGenerator<AnswerEvent, void, undefined> {
+): Promise<AsyncIterable<AnswerEvent> | readonly Ending[]> {
   const { status, headers } = answer;
   const packed = headers["content-encoding"] ?? "identity";
   // It was not requested to be compressed, but some gateways do it.
@@ -35,9 +35,8 @@ export async function* readAnswer(
     packed === "identity"
       ? answer.body
       : (await import("@burin/net/read-body")).unpacked(answer.body, packed);
-  if (status < 200 || status > 299) return yield refused({ status, headers, body }, asked);
-  yield* readBody(body, reply, asked.connection);
-  yield* reply.finish();
+  if (status < 200 || status > 299) return [await refused({ status, headers, body }, asked)];
+  return readBody(body, reply, asked.connection);
 }
 
 async function* readBody(
@@ -45,20 +44,42 @@ async function* readBody(
   reply: ReplyReader,
   connection: AbortController,
 ): AsyncGenerator<ModelEvent, void, undefined> {
-  let closing: NodeJS.Timeout | undefined;
+  const splitter = new EventSplitter();
+  const closing = new Closing(connection);
   try {
-    for await (const data of readServerSentEvents(body)) {
-      yield* reply.read(data);
-      if (reply.failure) return;
-      // Read to the end, so that the next request can use the connection; but do not wait for it.
-      if (!reply.isOver || (closing && !reply.hadMore)) continue;
-      clearTimeout(closing);
-      closing = setTimeout(() => connection.abort(), CLOSING_TIME_MS);
+    for await (const piece of body) {
+      for (const data of splitter.read(piece)) {
+        for (const event of reply.read(data)) yield event;
+        if (reply.isOver) closing.start(reply.hadMore);
+      }
+      if (reply.failure) break;
     }
+    for (const data of splitter.end()) for (const event of reply.read(data)) yield event;
   } catch (error) {
     if (!reply.isComplete) throw error;
   } finally {
-    clearTimeout(closing);
+    closing.stop();
+  }
+  for (const event of reply.finish()) yield event;
+}
+
+/** A reply is read to the end, so that the next request can use the connection; but nobody waits for that long. */
+class Closing {
+  readonly #connection: AbortController;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(connection: AbortController) {
+    this.#connection = connection;
+  }
+
+  start(isAgain: boolean): void {
+    if (this.#timer && !isAgain) return;
+    this.stop();
+    this.#timer = setTimeout(() => this.#connection.abort(), CLOSING_TIME_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
   }
 }
 

@@ -11,9 +11,16 @@ export const TOO_LONG: ModelFailure = {
 /** Ends a reply that does not end by itself. */
 export class ReplyLimit {
   #left = MOST_REPLY_CHARACTERS;
+  /** No event was passed on. */
+  isUntouched = true;
+
+  get isReached(): boolean {
+    return this.#left < 0;
+  }
 
   /** The event; or what there is room for, and the end. */
   take(event: ModelEvent): readonly ModelEvent[] {
+    this.isUntouched = false;
     const room = this.#left;
     this.#left -= charactersOf(event);
     if (this.#left >= 0 || event.type === "end") return [event];

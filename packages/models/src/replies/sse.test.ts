@@ -5,7 +5,13 @@ import { httpRequest } from "@burin/net/http-request";
 import { portOf } from "@burin/testing/fake-model-server";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readServerSentEvents } from "./sse.ts";
+import { EventSplitter } from "./sse.ts";
+
+async function* readServerSentEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const splitter = new EventSplitter();
+  for await (const piece of body) yield* splitter.read(piece);
+  yield* splitter.end();
+}
 
 /** Sends the pieces over a real socket, each as a chunk of its own, and gives what the reader makes of them. */
 async function readOver(pieces: readonly (string | Uint8Array)[]): Promise<string[]> {

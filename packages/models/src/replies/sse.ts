@@ -4,29 +4,16 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 /** A server that never ends a line or an event must not fill the memory. */
 const MOST_BUFFERED_CHARACTERS = 16 * 1024 * 1024;
 
-/**
- * The data of each server-sent event of a body, in order, also of a last event without an empty line after it. A
- * body that is plainly something else (JSON or a web page, from a server that ignores `stream`) is returned whole,
- * as one string. Throws when the connection breaks or is aborted; leaving the loop early closes it.
- */
-export async function* readServerSentEvents(
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<string, void, undefined> {
-  const splitter = new BodySplitter();
-  const decoder = new TextDecoder();
-  for await (const piece of body) {
-    splitter.add(decoder.decode(piece, { stream: true }));
-    yield* splitter.take();
-  }
-  splitter.add(decoder.decode());
-  splitter.end();
-  yield* splitter.take();
-}
-
 /** A line with a whole document, and no empty line behind it. */
 const BARE_LINE = /^data: ?(\{.*\})\r?\n(?!\r?\n)/gm;
 
-class BodySplitter {
+/**
+ * The data of each server-sent event of a body, in order, also of a last event without an empty line after it. A
+ * body that is plainly something else (JSON or a web page, from a server that ignores `stream`) is returned whole,
+ * as one string.
+ */
+export class EventSplitter {
+  readonly #decoder = new TextDecoder();
   #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
   /** What has not been passed on: a body without events as a whole, or the line that has not ended. */
   #rest = "";
@@ -50,7 +37,21 @@ class BodySplitter {
     },
   });
 
-  add(text: string): void {
+  /** The events that this piece completes. */
+  read(piece: Uint8Array): string[] {
+    this.#add(this.#decoder.decode(piece, { stream: true }));
+    return this.#take();
+  }
+
+  /** What is left: a body may end without the empty line that closes its last event. */
+  end(): string[] {
+    this.#add(this.#decoder.decode());
+    if (this.#kind === "whole") this.#ready.push(this.#rest);
+    else this.#takeLines("\n\n");
+    return this.#take();
+  }
+
+  #add(text: string): void {
     if (this.#kind === "unknown") this.#kind = kindOf(text);
     if (this.#kind === "whole") this.#keep(text);
     else if (this.#kind !== "unknown") this.#takeLines(text);
@@ -59,13 +60,7 @@ class BodySplitter {
     }
   }
 
-  /** A body may end without the empty line that closes its last event. */
-  end(): void {
-    if (this.#kind === "whole") this.#ready.push(this.#rest);
-    else this.#takeLines("\n\n");
-  }
-
-  take(): string[] {
+  #take(): string[] {
     const taken = this.#ready;
     this.#ready = [];
     return taken;

@@ -1,7 +1,7 @@
 import type { Message, Part } from "@burin/contract/messages/message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ContextSize } from "../context-size.ts";
-import type { ChangedFile, WorkRecord } from "../work-record.ts";
+import type { ChangedFile, WorkRecord } from "../history.ts";
 
 interface Kept {
   readonly record: WorkRecord;

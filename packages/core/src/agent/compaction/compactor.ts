@@ -1,6 +1,6 @@
-import type { AgentEvent, ContextFill } from "@burin/contract/agent-event";
+import type { ContextFill } from "@burin/contract/agent-event";
 import type { ModelFailure } from "@burin/contract/chat-model";
-import type { CompactorNeeds } from "./shorten.ts";
+import type { CompactorNeeds, Say } from "./shorten.ts";
 
 /** The rest of the window is for the reply and for errors of the estimate. */
 const MOST_FILLED = 0.8;
@@ -43,12 +43,12 @@ export class Compactor {
   }
 
   /**
-   * Each event must be in the history before the next one is requested. Ends early when the signal aborts.
-   * `wish`: the user wants it, even without need, with these words about the summary.
+   * `say` adds each event to the history. Ends early when the signal aborts. `wish`: the user wants it, even without
+   * need, with these words about the summary.
    */
-  async *shorten(signal: AbortSignal, wish?: string): AsyncGenerator<AgentEvent, void> {
+  async shorten(say: Say, signal: AbortSignal, wish?: string): Promise<void> {
     const { shorten } = await import("./shorten.ts");
-    yield* shorten({ ...this.#needs, window: this.window, limit: this.#limit, wish }, signal);
+    await shorten({ ...this.#needs, window: this.window, limit: this.#limit, wish }, say, signal);
     if (!signal.aborted) this.#shortest = this.#size();
   }
 

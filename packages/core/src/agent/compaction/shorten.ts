@@ -1,9 +1,9 @@
 import { type AgentEvent, notice } from "@burin/contract/agent-event";
 import type { ChatModel, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 import type { Message, Part } from "@burin/contract/messages/message";
-import { answerOnce, asUser, EMPTY } from "../ask-once.ts";
 import type { ContextSize } from "../context-size.ts";
-import type { WorkRecord } from "../work-record.ts";
+import type { WorkRecord } from "../history.ts";
+import { answerOnce, asUser, EMPTY } from "../reply.ts";
 import { compactionText, digest, type Told, transcript } from "./compaction-text.ts";
 
 export interface CompactorNeeds {
@@ -16,6 +16,9 @@ export interface CompactorNeeds {
   readonly request: () => ModelRequest;
   readonly contextTexts: (signal: AbortSignal) => Promise<readonly string[]>;
 }
+
+/** Adds an event to the history, and resolves when its reader has it. */
+export type Say = (event: AgentEvent) => Promise<void>;
 
 interface ShortenNeeds extends CompactorNeeds {
   readonly limit: number;
@@ -45,20 +48,22 @@ export function tooSmall(request: ModelRequest, size: ContextSize): string | und
 }
 
 /** Clears old answers; if that is not enough, replaces all messages but the newest, unless that would be longer. */
-export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncGenerator<AgentEvent, void> {
+export async function shorten(needs: ShortenNeeds, say: Say, signal: AbortSignal): Promise<void> {
   const { size, request, limit, window, wish } = needs;
   const isAll = wish !== undefined;
   if (!isAll && tooSmall(request(), size)) return;
   const before = size.of(request());
   const callIds = oldAnswers(request().history, limit * KEPT_ANSWERS, size);
   if (callIds.length > 0) {
-    yield { type: "cleared", callIds };
+    await say({ type: "cleared", callIds });
     if (!isAll && size.of(request()) <= limit * ENOUGH) return;
   }
   if (isAll && request().history.length < 2) return;
   if (!isAll)
-    yield notice(
-      `The conversation (about ${before} tokens) nearly fills the model's window (${window}): it is being summarized.`,
+    await say(
+      notice(
+        `The conversation (about ${before} tokens) nearly fills the model's window (${window}): it is being summarized.`,
+      ),
     );
   const { history, system, tools } = request();
   const room = Math.max(limit - size.of({ system, tools, history: [] }), limit / 4);
@@ -78,11 +83,11 @@ export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncG
   if (signal.aborted) return;
   if (typeof answer !== "string") {
     const message = `No summary could be made (${answer.message}) A plain list of what was done takes its place.`;
-    yield notice(message);
+    await say(notice(message));
   }
   const found = shortened(typeof answer === "string" ? answer : digest(told, room * DIGEST, size));
   if (isAll && found.tokensAfter >= now) return;
-  yield { type: "compaction", ...found, kept: tail.kept, tokensBefore: before };
+  await say({ type: "compaction", ...found, kept: tail.kept, tokensBefore: before });
 }
 
 interface Shortened {

@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { endAtExit } from "@burin/commands/processes/at-exit";
 import type { AgentEvent } from "@burin/contract/agent-event";
+import { EventQueue } from "@burin/contract/async/event-queue";
 import { isAnswered } from "@burin/contract/tool-call";
 import { makeFolders } from "@burin/files/disk/make-folders";
 import type { SeenFile } from "@burin/files/workspace/read-record";
-import { EventQueue } from "../../agent/event-queue.ts";
 import type { PastSession } from "../past-session.ts";
 import { readLog } from "./read-log.ts";
 import { type LogRecord, recordLine } from "./record-line.ts";
@@ -114,7 +114,7 @@ export class EventLog {
         if (record.n > written) break;
         if (record.n >= from) yield withoutSeen(record);
       }
-      for await (const record of queue.during(this.#ended)) {
+      for await (const record of queue.during(() => this.#ended)) {
         if (record.n >= from) yield withoutSeen(record);
       }
     } finally {

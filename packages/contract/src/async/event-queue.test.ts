@@ -13,7 +13,7 @@ describe("EventQueue", () => {
       return "done";
     })();
     const seen: number[] = [];
-    const reading = queue.during(work);
+    const reading = queue.during(() => work);
     let step = await reading.next();
     for (; !step.done; step = await reading.next()) seen.push(step.value);
     expect(seen).toEqual([1, 2, 3]);
@@ -24,11 +24,10 @@ describe("EventQueue", () => {
     for (let steps = 0; steps < 20; steps += 1) {
       const queue = new EventQueue<number>();
       let finish = (): void => {};
-      const reading = queue.during(
-        new Promise<void>((resolve) => {
-          finish = resolve;
-        }),
-      );
+      const work = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const reading = queue.during(() => work);
       queue.push(1);
       await reading.next();
       const second = reading.next();
@@ -43,13 +42,37 @@ describe("EventQueue", () => {
 
   it("gives what was pushed before the work failed, then the failure", async () => {
     const queue = new EventQueue<number>();
-    const reading = queue.during(
-      (async () => {
-        queue.push(1);
-        throw new Error("broken");
-      })(),
-    );
+    const reading = queue.during(async () => {
+      queue.push(1);
+      throw new Error("broken");
+    });
     expect((await reading.next()).value).toBe(1);
     await expect(reading.next()).rejects.toThrow("broken");
+  });
+
+  it("R16 work that gives goes on when its reader wants the next value, and learns that a reader has left", async () => {
+    const queue = new EventQueue<number>();
+    const steps: string[] = [];
+    const work = async () => {
+      for (let value = 1; ; value += 1) {
+        steps.push(`gives ${value}`);
+        await queue.give(value).finally(() => steps.push(`after ${value}`));
+      }
+    };
+    let ended: Promise<void> | undefined;
+    const start = () => {
+      ended = work();
+      return ended;
+    };
+    const reading = queue.during(start, () => steps.push("left"));
+    expect(steps).toEqual([]);
+    expect((await reading.next()).value).toBe(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(steps).toEqual(["gives 1"]);
+    expect((await reading.next()).value).toBe(2);
+    await reading.return(undefined);
+    await expect(ended).rejects.toThrow("The reader has stopped.");
+    expect(steps).toEqual(["gives 1", "after 1", "gives 2", "left", "after 2"]);
+    await expect(queue.give(3)).rejects.toThrow("The reader has stopped.");
   });
 });

@@ -5,7 +5,7 @@ import type { Run } from "./run.ts";
 const MOST_BROKEN = 3;
 
 /** How to continue a reply that ended too early, in words for user and model; null after too many of them. */
-export function takeUp(run: Run, { end, text }: Reply) {
+export function continuationOf(run: Run, { end, text }: Reply) {
   if (end.reason === "length") return run.cuts === 0 ? afterCut(run, text) : null;
   if (
     end.reason !== "error" ||
@@ -19,20 +19,21 @@ export function takeUp(run: Run, { end, text }: Reply) {
   run.broken += 1;
   return {
     notice: `The reply broke off: ${message} The model is asked to continue.`,
-    told: "[Your reply broke off here because of a transmission error. Continue exactly where it stopped, and repeat nothing.]",
+    instruction:
+      "[Your reply broke off here because of a transmission error. Continue exactly where it stopped, and repeat nothing.]",
     pauseMs,
   };
 }
 
 function afterCut(run: Run, text: string) {
   run.cuts += 1;
-  const told =
+  const instruction =
     text === ""
       ? "[The output limit was reached before you said anything. Think less, and answer.]"
       : "[Your answer was cut here by the output limit. Continue exactly where it stopped, and repeat nothing.]";
   return {
     notice: "The answer was cut by the model's output limit; the model is asked to continue.",
-    told,
+    instruction,
     pauseMs: 0,
   };
 }
